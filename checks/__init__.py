@@ -1,0 +1,1 @@
+"""How we know: one question a file, and the command line."""

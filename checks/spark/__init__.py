@@ -1,0 +1,1 @@
+"""Spark: the session, and the searches that are spread over it."""

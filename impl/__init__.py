@@ -1,0 +1,1 @@
+"""How it is done: the asyncio reference implementation."""
