@@ -1,0 +1,40 @@
+"""What is judged within which bounds, and what must come out: one TOML file per protocol."""
+
+from models.manifest.errors import ManifestError, PinError
+from models.manifest.load import load, manifest_files, parse
+from models.manifest.model import (
+    AnyEntry,
+    ConformEntry,
+    Expectation,
+    Expected,
+    GeneratedMutants,
+    InstanceEntry,
+    InterleaveEntry,
+    Kind,
+    Manifest,
+    MutantEntry,
+    ProofEntry,
+    SearchEngine,
+    Tier,
+)
+
+__all__ = [
+    "AnyEntry",
+    "ConformEntry",
+    "Expectation",
+    "Expected",
+    "GeneratedMutants",
+    "InstanceEntry",
+    "InterleaveEntry",
+    "Kind",
+    "Manifest",
+    "ManifestError",
+    "MutantEntry",
+    "PinError",
+    "ProofEntry",
+    "SearchEngine",
+    "Tier",
+    "load",
+    "manifest_files",
+    "parse",
+]

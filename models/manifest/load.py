@@ -1,0 +1,157 @@
+"""Reading manifests: TOML -> :class:`Manifest`, with errors that name file, value and remedy."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from models.manifest.errors import ManifestError
+from models.manifest.model import ConformEntry, InstanceEntry, InterleaveEntry, Kind, Manifest, ProofEntry
+
+FOLDER = Path(__file__).parent
+
+
+def manifest_files() -> tuple[Path, ...]:
+    """The manifests of the repository, by name."""
+    return tuple(sorted(FOLDER.glob("*.toml")))
+
+
+def load(path: Path) -> Manifest:
+    """Read and check one manifest file.
+
+    Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
+    entry that it does not declare.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ManifestError(
+            f"cannot be read ({error.strerror})", file=path.name, remedy="give an existing manifest file"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ManifestError(
+            f"is not TOML: {error}", file=path.name, remedy="correct the syntax there"
+        ) from error
+    return parse(data, file=path.name)
+
+
+def parse(data: dict[str, object], *, file: str) -> Manifest:
+    """Check the content of a manifest; ``file`` is its name in messages."""
+    try:
+        manifest = Manifest.model_validate(data)
+    except ValidationError as error:
+        raise _schema_error(data, error, file=file) from error
+    _check_names(manifest, file=file)
+    _check_claims(manifest, file=file)
+    _check_references(manifest, file=file)
+    return manifest
+
+
+def _schema_error(data: dict[str, object], error: ValidationError, *, file: str) -> ManifestError:
+    first = error.errors(include_url=False)[0]
+    where = _readable_place(data, first["loc"])
+    kind, given = first["type"], first.get("input")
+    key = str(first["loc"][-1]) if first["loc"] else ""
+    if kind == "missing" and key in ("expect", "every"):
+        return ManifestError(
+            f"{where} has no expectation",
+            file=file,
+            remedy='say what must come out, for example  expect = { every = "holds" }',
+        )
+    if kind == "missing":
+        return ManifestError(f"{where} is missing", file=file, remedy=f"add the key {key!r}")
+    if kind == "extra_forbidden":
+        return ManifestError(
+            f"{where} is an unknown key", file=file, remedy="remove it or correct its spelling"
+        )
+    return ManifestError(f"{where} = {given!r}: {first['msg']}", file=file, remedy="correct this value")
+
+
+def _readable_place(data: object, location: tuple[int | str, ...]) -> str:
+    """``instance 'small' . bounds`` instead of ``instance.0.bounds``."""
+    parts: list[str] = []
+    for step in location:
+        if isinstance(step, int) and isinstance(data, list) and step < len(data):
+            data = data[step]
+            if isinstance(data, dict) and "name" in data and parts:
+                parts[-1] += f" {data['name']!r}"
+                continue
+        elif isinstance(data, dict):
+            data = data.get(str(step))
+        parts.append(str(step))
+    return " . ".join(parts) or "the manifest"
+
+
+def _check_names(manifest: Manifest, *, file: str) -> None:
+    repeated = [name for name, times in Counter(e.name for e in manifest.entries()).items() if times > 1]
+    if repeated:
+        raise ManifestError(
+            f"entry name {repeated[0]!r} is used twice", file=file, remedy="rename one of them"
+        )
+
+
+def _check_claims(manifest: Manifest, *, file: str) -> None:
+    judged: tuple[InstanceEntry | ProofEntry, ...] = (*manifest.instance, *manifest.proof)
+    for entry in judged:
+        where = f"{entry.section} {entry.name!r}"
+        named = [*(entry.claims or ()), *entry.skip, *entry.expect.refuted]
+        for claim in named:
+            _known(claim, manifest.properties, what=f"{where}: unknown property", file=file)
+        for claim in entry.expect.refuted:
+            if claim in entry.skip or (entry.claims is not None and claim not in entry.claims):
+                raise ManifestError(
+                    f"{where}: {claim!r} is expected to be refuted but is not judged there",
+                    file=file,
+                    remedy="remove it from 'skip' or add it to 'claims'",
+                )
+        _check_symmetry(manifest, entry, file=file)
+    programs: tuple[InterleaveEntry | ConformEntry, ...] = (*manifest.interleave, *manifest.conform)
+    for program in programs:
+        for claim in program.expect.refuted:
+            _known(
+                claim, program.claims, what=f"{program.section} {program.name!r}: unknown claim", file=file
+            )
+
+
+def _check_symmetry(manifest: Manifest, entry: InstanceEntry | ProofEntry, *, file: str) -> None:
+    if not isinstance(entry, InstanceEntry) or not entry.symmetry:
+        return
+    live = manifest.claims_of(entry, [Kind.LEADS_TO])
+    if live:
+        raise ManifestError(
+            f"instance {entry.name!r}: symmetry with the liveness property {live[0]!r} is unsound",
+            file=file,
+            remedy="judge liveness on an instance without symmetry, and list the property under 'skip' here",
+        )
+    for sort in entry.symmetry:
+        _known(sort, entry.bounds, what=f"instance {entry.name!r}: unknown sort in symmetry", file=file)
+
+
+def _check_references(manifest: Manifest, *, file: str) -> None:
+    instances = {entry.name for entry in manifest.instance}
+    hosts = instances | {entry.name for entry in (*manifest.proof, *manifest.interleave)}
+    for conform in manifest.conform:
+        _known(conform.instance, instances, what=f"conform {conform.name!r}: unknown instance", file=file)
+    for generated in manifest.generated:
+        _known(
+            generated.instance, instances, what=f"generated {generated.name!r}: unknown instance", file=file
+        )
+    claims = set(manifest.properties).union(*(program.claims for program in manifest.interleave))
+    for mutant in manifest.mutant:
+        _known(mutant.instance, hosts, what=f"mutant {mutant.name!r}: unknown instance", file=file)
+        if mutant.killer is not None:
+            _known(mutant.killer, claims, what=f"mutant {mutant.name!r}: unknown property", file=file)
+
+
+def _known(name: str, known: Iterable[str], *, what: str, file: str) -> None:
+    names = sorted(known)
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    raise ManifestError(f"{what} {name!r}", file=file, remedy=f"{guess}known: {', '.join(names) or 'none'}")

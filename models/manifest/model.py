@@ -1,0 +1,206 @@
+"""The manifest of one protocol: what is judged, within which bounds, and what must come out.
+
+One TOML file per protocol. Everything that a green run relies on stands here as data: property ids with their
+kinds, instances with bounds and constants, expected verdicts, pinned counts. An entry without an expectation
+is an error, and so is a key that nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.+-]*$")]
+Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+"""``package.module:Name``."""
+Count = Annotated[int, Field(ge=0)]
+
+
+class Expected(StrEnum):
+    """An expected outcome. Not knowing (``inconclusive``) is never expected."""
+
+    PROVED = "proved"
+    HOLDS = "holds"
+    REFUTED = "refuted"
+
+
+class Kind(StrEnum):
+    """The kind of a property, as the specification declares it."""
+
+    INVARIANT = "invariant"
+    TRANSITION = "transition_invariant"
+    LEADS_TO = "leads_to"
+    REACHABLE = "reachable"
+    LEMMA = "lemma"
+
+
+class Tier(StrEnum):
+    """``fast`` runs before every push; ``full`` adds the large searches."""
+
+    FAST = "fast"
+    FULL = "full"
+
+
+class Strict(BaseModel):
+    """Frozen, and an unknown key is an error: a typing mistake must not silently drop a pin."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Expectation(Strict):
+    """The outcome of every claim of an entry, and the listed exceptions."""
+
+    every: Expected
+    refuted: tuple[str, ...] = ()
+
+    def of(self, claim: str) -> Expected:
+        """The expected outcome of one property or claim."""
+        return Expected.REFUTED if claim in self.refuted else self.every
+
+
+class Entry(Strict):
+    """What every entry has: a unique name, a tier, an expectation, pinned counts."""
+
+    name: Name
+    tier: Tier = Tier.FAST
+    about: str = ""
+    """One sentence: why this entry exists."""
+    expect: Expectation
+    counts: dict[str, Count] = Field(default_factory=dict)
+    """Pinned counts; a judge that reports the same count must report the same number."""
+
+
+class SearchEngine(StrEnum):
+    """Engines that enumerate an instance; all of them must come to the same counts."""
+
+    EXPLORE = "explore"
+    DISTRIBUTE = "distribute"
+    INTERPRETED = "interpreted"
+
+
+class InstanceEntry(Entry):
+    """A bounded instance, searched exhaustively by each of its engines."""
+
+    section: Literal["instance"] = "instance"
+    protocol: Reference
+    engines: tuple[SearchEngine, ...] = Field(min_length=1)
+    bounds: dict[str, int]
+    """Bound per sort or number type, for example ``Segment = 2`` (two of them), ``Position = 4`` (0..4)."""
+    constants: dict[str, bool | int | str] = Field(default_factory=dict)
+    symmetry: tuple[str, ...] = ()
+    """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
+    claims: tuple[str, ...] | None = None
+    """Properties judged here; all pinned properties if absent."""
+    skip: dict[str, str] = Field(default_factory=dict)
+    """Pinned properties that are not judged here, each with the reason."""
+
+
+class ProofEntry(Entry):
+    """A proof for any size. ``counts.obligations`` is pinned."""
+
+    section: Literal["proof"] = "proof"
+    protocol: Reference
+    claims: tuple[str, ...] | None = None
+    skip: dict[str, str] = Field(default_factory=dict)
+    timeout_s: float = Field(default=20.0, gt=0)
+    """Time-out of one obligation, in seconds."""
+
+
+class InterleaveEntry(Entry):
+    """A program of the implementation, run in every bounded order. ``counts.final_states`` is pinned."""
+
+    section: Literal["interleave"] = "interleave"
+    program: Reference
+    """A factory of the program's world."""
+    claims: tuple[str, ...] = Field(min_length=1)
+    """Claim ids that the judge must answer, for example ``refinement``."""
+    constants: dict[str, bool | int | str] = Field(default_factory=dict)
+    """Arguments of the factory: budgets of faults, number of rows, ..."""
+    distributed: bool = False
+    """Run the subtrees as Spark tasks."""
+
+
+class ConformEntry(Entry):
+    """The implementation and the interpreter driven side by side on an instance."""
+
+    section: Literal["conform"] = "conform"
+    instance: Name
+    """The instance that gives protocol, bounds and constants."""
+    adapter: Reference
+    """The class that drives the implementation through the actions."""
+    claims: tuple[str, ...] = Field(min_length=1)
+    examples: int = Field(default=100, gt=0)
+    steps: int = Field(default=50, gt=0)
+    """Longest action sequence of an example."""
+
+
+class MutantEntry(Strict):
+    """A mutant: who must kill it, on which entry; or why it cannot be killed."""
+
+    name: Name
+    section: Literal["mutant"] = "mutant"
+    tier: Tier = Tier.FAST
+    ref: Reference
+    instance: Name
+    """The instance, proof or interleaving program on which it must die."""
+    source: str = Field(min_length=1)
+    """Which bug or hazard it stands for."""
+    killer: str | None = None
+    """Property or claim id that must be refuted."""
+    equivalent: str | None = None
+    """Reason why no property can tell it apart."""
+
+    @model_validator(mode="after")
+    def _has_expectation(self) -> MutantEntry:
+        if (self.killer is None) == (self.equivalent is None):
+            raise ValueError(f"mutant {self.name!r} needs exactly one of 'killer' and 'equivalent'")
+        return self
+
+
+class GeneratedMutants(Strict):
+    """Mutants made from the specification by rule, on one instance."""
+
+    name: Name
+    section: Literal["generated"] = "generated"
+    tier: Tier = Tier.FAST
+    instance: Name
+    total: int = Field(gt=0)
+    """Pinned number of generated mutants."""
+    equivalent: dict[str, str] = Field(default_factory=dict)
+    """Reviewed survivors: mutant id -> reason."""
+
+
+AnyEntry = InstanceEntry | ProofEntry | InterleaveEntry | ConformEntry | MutantEntry | GeneratedMutants
+
+
+class Manifest(Strict):
+    """Everything about one protocol."""
+
+    name: Name
+    protocol: Reference
+    properties: dict[str, Kind] = Field(min_length=1)
+    """Pinned property ids with their kinds."""
+    instance: tuple[InstanceEntry, ...] = ()
+    proof: tuple[ProofEntry, ...] = ()
+    interleave: tuple[InterleaveEntry, ...] = ()
+    conform: tuple[ConformEntry, ...] = ()
+    mutant: tuple[MutantEntry, ...] = ()
+    generated: tuple[GeneratedMutants, ...] = ()
+
+    def entries(self) -> Iterator[AnyEntry]:
+        """All entries, in the order in which they are judged."""
+        yield from self.proof
+        yield from self.instance
+        yield from self.conform
+        yield from self.interleave
+        yield from self.mutant
+        yield from self.generated
+
+    def claims_of(self, entry: InstanceEntry | ProofEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
+        """The pinned properties of the given kinds that ``entry`` has to decide."""
+        allowed = set(kinds)
+        chosen = self.properties if entry.claims is None else entry.claims
+        return tuple(p for p in chosen if self.properties[p] in allowed and p not in entry.skip)
