@@ -1,0 +1,229 @@
+"""The meaning of expressions, as Python closures over a pair of states and the local variables."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from models.instance import Instance
+from spec.language.expr import (
+    Apply,
+    Const,
+    Each,
+    Expr,
+    Extreme,
+    Local,
+    Quantified,
+    Read,
+    Select,
+    Store,
+    Value,
+    map_type,
+)
+from spec.language.types import MapType
+
+State = tuple[Any, ...]
+
+
+class Env:
+    """What an expression is evaluated in: the state before, the state after (for primed reads) and the locals."""
+
+    __slots__ = ("after", "before", "locals", "outside")
+
+    def __init__(self, before: State, after: State | None = None, **local: Value) -> None:
+        self.before = before
+        self.after = after if after is not None else before
+        self.locals: dict[str, Value] = dict(local)
+        self.outside = False
+
+
+Evaluate = Callable[[Env], Any]
+Lookup = Callable[[Env, tuple[Value, ...]], Value]
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "lt": operator.lt,
+    "le": operator.le,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+    "min": min,
+    "max": max,
+}
+
+
+class Compiler:
+    """Turns expressions of one instance into closures."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.slots = {variable.name: i for i, variable in enumerate(instance.spec.variables)}
+
+    def scalar(self, node: Expr) -> Evaluate:
+        """A closure for a Bool, Enum, number or element."""
+        match node:
+            case Const(value=value):
+                return lambda env: value
+            case Local(name=name):
+                return lambda env: env.locals[name]
+            case Read(variable=variable, primed=primed):
+                slot = self.slots[variable.name]
+                return (lambda env: env.after[slot]) if primed else (lambda env: env.before[slot])
+            case Apply():
+                return self._apply(node)
+            case Select(map=source, keys=keys):
+                lookup, places = self.lookup(source), [self.scalar(key) for key in keys]
+                return lambda env: lookup(env, tuple(place(env) for place in places))
+            case Quantified():
+                return self._quantified(node)
+            case Extreme():
+                return self._extreme(node)
+        raise TypeError(f"not a scalar: {node}")
+
+    def _apply(self, node: Apply) -> Evaluate:
+        if isinstance(node.type, MapType):
+            raise TypeError("a choice between maps is no scalar")
+        if node.op == "eq" and isinstance(node.args[0].type, MapType):
+            left, right = self.table(node.args[0]), self.table(node.args[1])
+            return lambda env: left(env) == right(env)
+        args = [self.scalar(arg) for arg in node.args]
+        match node.op:
+            case "and":
+                return lambda env: all(arg(env) for arg in args)
+            case "or":
+                return lambda env: any(arg(env) for arg in args)
+            case "not":
+                return lambda env: not args[0](env)
+            case "implies":
+                return lambda env: not args[0](env) or args[1](env)
+            case "ite":
+                return lambda env: args[1](env) if args[0](env) else args[2](env)
+        function, one, two = _BINARY[node.op], args[0], args[1]
+        return lambda env: function(one(env), two(env))
+
+    def _quantified(self, node: Quantified) -> Evaluate:
+        body = self.scalar(node.body)
+        names = [binder.name for binder in node.binders]
+        values = list(itertools.product(*(self.instance.domain(binder.type).values for binder in node.binders)))
+        fold: Callable[[Any], Any] = {"forall": all, "exists": any, "count": sum}[node.kind]
+
+        def evaluate(env: Env) -> Any:
+            saved = env.locals
+            env.locals = dict(saved)
+            try:
+                return fold(_bind(env, names, item, body) for item in values)
+            finally:
+                env.locals = saved
+
+        return evaluate
+
+    def _extreme(self, node: Extreme) -> Evaluate:
+        body, default, name = self.scalar(node.body), self.scalar(node.default), node.binder.name
+        values = self.instance.domain(node.binder.type).values
+        order = values if node.kind == "least" else tuple(reversed(values))
+
+        def evaluate(env: Env) -> Any:
+            saved = env.locals
+            env.locals = dict(saved)
+            try:
+                for value in order:
+                    if _bind(env, (name,), (value,), body):
+                        return value
+            finally:
+                env.locals = saved
+            return default(env)
+
+        return evaluate
+
+    def offset(self, kind: MapType) -> Callable[[tuple[Value, ...]], int | None]:
+        """Place of a key in a stored map, or None outside the instance."""
+        domains = self.instance.domains(kind.keys)
+
+        def place(keys: tuple[Value, ...]) -> int | None:
+            at = 0
+            for domain, key in zip(domains, keys, strict=True):
+                index = domain.index(key)
+                if index is None:
+                    return None
+                at = at * domain.size + index
+            return at
+
+        return place
+
+    def lookup(self, node: Expr) -> Lookup:
+        """A closure for the value of a map at given keys, which may lie outside the instance."""
+        match node:
+            case Read():
+                return self._stored(node)
+            case Store(map=source, keys=keys, value=value):
+                inner, places, new = self.lookup(source), [self.scalar(key) for key in keys], self.scalar(value)
+                return lambda env, at: new(env) if tuple(p(env) for p in places) == at else inner(env, at)
+            case Each(binders=binders, body=body):
+                evaluate, names = self.scalar(body), [binder.name for binder in binders]
+                return lambda env, at: _scoped(env, names, at, evaluate)
+            case Apply(op="ite", args=(condition, then, other)):
+                test, one, two = self.scalar(condition), self.lookup(then), self.lookup(other)
+                return lambda env, at: one(env, at) if test(env) else two(env, at)
+        raise TypeError(f"not a map: {node}")
+
+    def _stored(self, node: Read) -> Lookup:
+        variable, place = node.variable, self.offset(map_type(node))
+        outside = self.instance.outside(variable)
+        table = self.table(node)
+
+        def find(env: Env, at: tuple[Value, ...]) -> Value:
+            index = place(at)
+            return outside if index is None else table(env)[index]
+
+        return find
+
+    def table(self, node: Expr) -> Evaluate:
+        """A closure for a whole map as a tuple; writing a new value outside the instance sets ``env.outside``."""
+        kind = map_type(node)
+        match node:
+            case Read(variable=variable) if variable.constant:
+                fixed = self.instance.map_constants[variable.name]
+                return lambda env: fixed
+            case Read(variable=variable, primed=primed):
+                slot = self.slots[variable.name]
+                return (lambda env: env.after[slot]) if primed else (lambda env: env.before[slot])
+            case Each():
+                find, entries = self.lookup(node), list(self.instance.entries(kind))
+                return lambda env: tuple(find(env, at) for at in entries)
+            case Apply(op="ite", args=(condition, then, other)):
+                test, one, two = self.scalar(condition), self.table(then), self.table(other)
+                return lambda env: one(env) if test(env) else two(env)
+            case Store(map=source, keys=keys, value=value):
+                return self._changed(source, [self.scalar(key) for key in keys], self.scalar(value))
+        raise TypeError(f"not a map: {node}")
+
+    def _changed(self, source: Expr, keys: list[Evaluate], value: Evaluate) -> Evaluate:
+        base, find, place = self.table(source), self.lookup(source), self.offset(map_type(source))
+
+        def evaluate(env: Env) -> tuple[Value, ...]:
+            at = tuple(key(env) for key in keys)
+            index, new, old = place(at), value(env), base(env)
+            if index is None:
+                env.outside = env.outside or new != find(env, at)
+                return tuple(old)
+            return (*old[:index], new, *old[index + 1 :])
+
+        return evaluate
+
+
+def _bind(env: Env, names: Any, values: Any, body: Evaluate) -> Any:
+    env.locals.update(zip(names, values, strict=True))
+    return body(env)
+
+
+def _scoped(env: Env, names: list[str], values: tuple[Value, ...], body: Evaluate) -> Any:
+    saved = env.locals
+    env.locals = {**saved, **dict(zip(names, values, strict=True))}
+    try:
+        return body(env)
+    finally:
+        env.locals = saved

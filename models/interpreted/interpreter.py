@@ -1,0 +1,176 @@
+"""The plain interpreter: what a protocol does, state by state. It *is* the meaning of the language."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from models.instance import BadInstance, Instance
+from models.interpreted.evaluate import Compiler, Env, Evaluate, State
+from spec.language.expr import Expr, Value, Variable
+from spec.language.render import render
+from spec.language.spec import Action, Property
+from spec.language.types import MapType
+
+
+@dataclass(frozen=True)
+class Step:
+    """An action with values for its parameters."""
+
+    action: str
+    args: tuple[Value, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.action}({', '.join(map(str, self.args))})"
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A step and the state after it; ``inside`` is False if that state lies beyond the instance's bounds."""
+
+    step: Step
+    state: State
+    inside: bool
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    action: Action
+    guards: tuple[Evaluate, ...]
+    updates: tuple[tuple[int, Variable, Evaluate], ...]
+    instances: tuple[tuple[Value, ...], ...]
+
+
+class Interpreter:
+    """Runs an instance. States are tuples in the order of the declared variables; maps are tuples in key order."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.spec = instance.spec
+        self.compiler = Compiler(instance)
+        self._actions = {action.name: self._compile(action) for action in self.spec.actions}
+        self._conditions: dict[Expr, Evaluate] = {}
+        self._check_assumptions()
+
+    def _compile(self, action: Action) -> _Compiled:
+        slots = self.compiler.slots
+        return _Compiled(
+            action,
+            tuple(self.compiler.scalar(guard.expr) for guard in action.guards),
+            tuple((slots[v.name], v, self._value(v, expr)) for v, expr in action.updates),
+            tuple(itertools.product(*(self.instance.domain(param.type).values for param in action.params))),
+        )
+
+    def _value(self, variable: Variable, expr: Expr) -> Evaluate:
+        return self.compiler.table(expr) if isinstance(variable.type, MapType) else self.compiler.scalar(expr)
+
+    def _check_assumptions(self) -> None:
+        for claim in self.spec.assumptions:
+            for values in itertools.product(*(self.instance.domain(p.type).values for p in claim.params)):
+                local = {p.name: v for p, v in zip(claim.params, values, strict=True)}
+                if not self.evaluate(claim.expr, (), **local):
+                    raise BadInstance(
+                        f"{self.instance.name}: the constants break the assumption {claim.id} ({claim.sentence}): "
+                        f"{render(claim.expr)}; change the constants"
+                    )
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Every action with every value of its parameters, in declared order."""
+        return tuple(Step(name, args) for name, item in self._actions.items() for args in item.instances)
+
+    def initial(self) -> Iterator[State]:
+        """The initial states."""
+        choices = [self._initial_values(variable) for variable in self.spec.variables]
+        for state in itertools.product(*choices):
+            if all(self.evaluate(condition, state) for condition in self.spec.initially):
+                yield state
+
+    def _initial_values(self, variable: Variable) -> list[Any]:
+        value, kind = self.spec.initial[variable.name], variable.type
+        if isinstance(kind, MapType):
+            size = sum(1 for _ in self.instance.entries(kind))
+            cell = self.instance.domain(kind.value).values if value is None else (value,)
+            return list(itertools.product(cell, repeat=size))
+        return list(self.instance.domain(kind).values) if value is None else [value]
+
+    def failing_guard(self, state: State, step: Step) -> str | None:
+        """Text of the first conjunct of the guard that does not hold, or None if the step is enabled."""
+        item = self._actions[step.action]
+        env = self._env(item, state, step)
+        for guard, check in zip(item.action.guards, item.guards, strict=True):
+            if not check(env):
+                return guard.text or render(guard.expr)
+        return None
+
+    def _env(self, item: _Compiled, state: State, step: Step) -> Env:
+        local = {param.name: value for param, value in zip(item.action.params, step.args, strict=True)}
+        return Env(state, **local)
+
+    def apply(self, state: State, step: Step) -> Transition | None:
+        """The transition by ``step``, or None if it is not enabled."""
+        item = self._actions[step.action]
+        env = self._env(item, state, step)
+        if not all(check(env) for check in item.guards):
+            return None
+        after = list(state)
+        inside = True
+        for slot, variable, evaluate in item.updates:
+            after[slot] = evaluate(env)
+            inside = inside and self._inside(variable, after[slot])
+        return Transition(step, tuple(after), inside and not env.outside)
+
+    def _inside(self, variable: Variable, value: Any) -> bool:
+        kind = variable.type
+        if isinstance(kind, MapType):
+            domain = self.instance.domain(kind.value)
+            return all(domain.index(item) is not None for item in value)
+        return self.instance.domain(kind).index(value) is not None
+
+    def successors(self, state: State) -> Iterator[Transition]:
+        """All transitions, one for each enabled step, in declared order."""
+        for step in self.steps:
+            found = self.apply(state, step)
+            if found is not None:
+                yield found
+
+    def evaluate(self, expr: Expr, before: State, after: State | None = None, **local: Value) -> Any:
+        """Value of a scalar expression in a state, or in a pair of states."""
+        if expr not in self._conditions:
+            self._conditions[expr] = self.compiler.scalar(expr)
+        return self._conditions[expr](Env(before, after, **local))
+
+    def holds(self, prop: Property, before: State, after: State | None = None, step: Step | None = None) -> bool:
+        """Does a state (or a step) satisfy the property? For a leads_to: its conclusion, parameters taken from ``step``."""
+        local: dict[str, Value] = {}
+        if step is not None and prop.kind == "reachable":
+            params = self._actions[step.action].action.params
+            local = {param.name: value for param, value in zip(params, step.args, strict=True)}
+        return bool(self.evaluate(prop.expr, before, after, **local))
+
+    def decode(self, state: State) -> dict[str, Any]:
+        """The state by variable name: scalars as they are, maps as ``{key or (key, ...): value}``."""
+        return {
+            variable.name: self._decode(variable.type, value)
+            for variable, value in zip(self.spec.variables, state, strict=True)
+        }
+
+    def _decode(self, kind: Any, value: Any) -> Any:
+        if not isinstance(kind, MapType):
+            return value
+        keys = [at[0] if len(at) == 1 else at for at in self.instance.entries(kind)]
+        return dict(zip(keys, value, strict=True))
+
+    def encode(self, values: dict[str, Any]) -> State:
+        """The inverse of ``decode``; missing keys and a missing variable are errors (KeyError)."""
+        state: list[Any] = []
+        for variable in self.spec.variables:
+            value = values[variable.name]
+            if isinstance(variable.type, MapType):
+                keys = (at[0] if len(at) == 1 else at for at in self.instance.entries(variable.type))
+                value = tuple(value[key] for key in keys)
+            state.append(value)
+        return tuple(state)

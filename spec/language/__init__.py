@@ -1,0 +1,69 @@
+"""The specification language: a protocol is a class, traced once to a tree that every judge reads.
+
+Public names are re-exported here; authors of protocols import from nowhere else. The meaning of the language is the plain
+interpreter in ``models/interpreted``.
+"""
+
+from spec.language.declare import (
+    action,
+    anything,
+    assumption,
+    constant,
+    initially,
+    invariant,
+    leads_to,
+    lemma,
+    option,
+    reachable,
+    transition_invariant,
+)
+from spec.language.errors import SpecError
+from spec.language.protocol import Protocol, require, resolve
+from spec.language.quantifiers import count, each, exists, forall, greatest, least
+from spec.language.render import render
+from spec.language.spec import Action, Guard, Property, Spec
+from spec.language.terms import all_of, any_of, implies, ite, maximum, minimum
+from spec.language.types import BOOL as Bool
+from spec.language.types import Enum, Int, Map, Nat, Set, Sort
+
+__all__ = [
+    "Action",
+    "Bool",
+    "Enum",
+    "Guard",
+    "Int",
+    "Map",
+    "Nat",
+    "Property",
+    "Protocol",
+    "Set",
+    "Sort",
+    "Spec",
+    "SpecError",
+    "action",
+    "all_of",
+    "any_of",
+    "anything",
+    "assumption",
+    "constant",
+    "count",
+    "each",
+    "exists",
+    "forall",
+    "greatest",
+    "implies",
+    "initially",
+    "invariant",
+    "ite",
+    "leads_to",
+    "least",
+    "lemma",
+    "maximum",
+    "minimum",
+    "option",
+    "reachable",
+    "render",
+    "require",
+    "resolve",
+    "transition_invariant",
+]

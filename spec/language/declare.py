@@ -1,0 +1,102 @@
+"""Decorators and markers with which a protocol's class body says what a method or an attribute is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from spec.language.errors import SpecError
+from spec.language.spec import Fairness, Kind
+
+F = TypeVar("F", bound=Callable[..., Any])
+MARK = "_tidemark_mark"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a decorated method declares."""
+
+    role: Kind | str  # a property kind, or "action", "assumption", "initially"
+    source: str = ""
+    fairness: Fairness = "none"
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A scalar constant with a value, which a variant or an instance may flip."""
+
+    value: bool | int | str
+
+
+class Constant:
+    """A constant whose value an instance gives; arbitrary in a proof."""
+
+
+class Anything:
+    """An initial value that is not determined: one initial state for each value."""
+
+
+anything: Any = Anything()
+
+
+def option(value: bool | int | str) -> Any:
+    """Declare a constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it by ``STRICT = False``."""
+    return Option(value)
+
+
+def constant() -> Any:
+    """Declare a constant without a value: ``log: Map[Position, Segment] = constant()``. Any value, in a proof."""
+    return Constant()
+
+
+def _marked(role: str, **details: Any) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        setattr(function, MARK, Mark(role, **details))
+        return function
+
+    return decorate
+
+
+def action(function: F | None = None, *, fairness: Fairness = "none", source: str = "") -> Any:
+    """An atomic step. ``fairness`` weak: taken if enabled for ever; strong: taken if enabled again and again."""
+    if fairness not in ("none", "weak", "strong"):
+        raise SpecError(f"fairness {fairness!r}", remedy="It is none, weak or strong")
+    decorate = _marked("action", fairness=fairness, source=source)
+    return decorate(function) if function is not None else decorate
+
+
+def invariant(*, source: str = "") -> Callable[[F], F]:
+    """Holds in every reachable state."""
+    return _marked("invariant", source=source)
+
+
+def lemma(*, source: str = "") -> Callable[[F], F]:
+    """An invariant whose use is to make the others inductive."""
+    return _marked("lemma", source=source)
+
+
+def transition_invariant(*, source: str = "") -> Callable[[F], F]:
+    """Holds of every step: the method takes the state before and the state after."""
+    return _marked("transition_invariant", source=source)
+
+
+def leads_to(*, source: str = "") -> Callable[[F], F]:
+    """Liveness: the method returns (p, q); every state with p is followed by one with q. Parameters range over all values."""
+    return _marked("leads_to", source=source)
+
+
+def reachable(*, after: str, source: str = "") -> Callable[[F], F]:
+    """A witness: action ``after`` fires in some reachable step of which the condition (before, after, its parameters) holds."""
+    return _marked("reachable", after=after, source=source)
+
+
+def assumption(*, source: str = "") -> Callable[[F], F]:
+    """A fact about the constants, which every instance must satisfy and every proof may use."""
+    return _marked("assumption", source=source)
+
+
+def initially(function: F) -> F:
+    """A condition on the initial states, for variables that start with ``anything``."""
+    return _marked("initially")(function)

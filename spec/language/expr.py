@@ -1,0 +1,224 @@
+"""The expression tree that every judge reads: frozen nodes, and the few walks over them that all judges share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from spec.language.types import BOOL, MapType, Type
+
+Value = bool | int | str
+Operator = Literal[
+    "and", "or", "not", "implies", "eq", "lt", "le", "add", "sub", "mul", "div", "mod", "ite", "min", "max"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A declared variable of a protocol: state, or a constant that never changes during a run."""
+
+    name: str
+    type: Type
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """Base of all nodes; ``type`` is the type of the node's value."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Expr):
+    """A literal: bool, int, or the name of an enumeration's member."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Expr):
+    """Value of a state variable or constant; ``primed`` in a two-state property means after the step."""
+
+    variable: Variable
+    primed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Local(Expr):
+    """An action's parameter or a variable bound by a quantifier or an ``each``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expr):
+    """An operator on scalars. and/or take any number; ite takes condition, then, else (also maps); the others are usual.
+
+    Numbers are unbounded integers. div and mod round towards minus infinity and have a positive literal on the right.
+    """
+
+    op: Operator
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Expr):
+    """Value of a map at keys. A key outside the instance's domain gives the map's declared initial value."""
+
+    map: Expr
+    keys: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Expr):
+    """The map with one entry changed."""
+
+    map: Expr
+    keys: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Each(Expr):
+    """The map whose value at the binders is ``body``: a whole-map update."""
+
+    binders: tuple[Local, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified(Expr):
+    """forall, exists (Bool) or count (number of satisfying assignments) over the binders' domains."""
+
+    kind: Literal["forall", "exists", "count"]
+    binders: tuple[Local, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme(Expr):
+    """The least or the greatest number of the binder's domain with the property, or the default if there is none."""
+
+    kind: Literal["least", "greatest"]
+    binder: Local
+    body: Expr
+    default: Expr
+
+
+TRUE = Const(BOOL, True)
+FALSE = Const(BOOL, False)
+
+
+def children(node: Expr) -> tuple[Expr, ...]:
+    """Direct subexpressions in reading order (binders are not subexpressions)."""
+    match node:
+        case Apply(args=args):
+            return args
+        case Select(map=source, keys=keys):
+            return (source, *keys)
+        case Store(map=source, keys=keys, value=value):
+            return (source, *keys, value)
+        case Each(body=body) | Quantified(body=body):
+            return (body,)
+        case Extreme(body=body, default=default):
+            return (body, default)
+        case _:
+            return ()
+
+
+def rebuild(node: Expr, parts: tuple[Expr, ...]) -> Expr:
+    """``node`` with its direct subexpressions replaced, in the order of ``children``."""
+    match node:
+        case Apply():
+            return replace(node, args=parts)
+        case Select(keys=keys):
+            return replace(node, map=parts[0], keys=parts[1 : 1 + len(keys)])
+        case Store():
+            return replace(node, map=parts[0], keys=parts[1:-1], value=parts[-1])
+        case Each() | Quantified():
+            return replace(node, body=parts[0])
+        case Extreme():
+            return replace(node, body=parts[0], default=parts[1])
+        case _:
+            return node
+
+
+def binders_of(node: Expr) -> tuple[Local, ...]:
+    """Variables that ``node`` binds in its body."""
+    if isinstance(node, Each | Quantified):
+        return node.binders
+    return (node.binder,) if isinstance(node, Extreme) else ()
+
+
+def walk(node: Expr) -> Iterator[Expr]:
+    """All nodes of the tree, parents first."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(reversed(children(top)))
+
+
+def variables_read(node: Expr) -> frozenset[Variable]:
+    """State variables and constants that occur."""
+    return frozenset(part.variable for part in walk(node) if isinstance(part, Read))
+
+
+def free_locals(node: Expr) -> frozenset[str]:
+    """Names of parameters and bound variables that occur free."""
+    if isinstance(node, Local):
+        return frozenset((node.name,))
+    bound = frozenset(binder.name for binder in binders_of(node))
+    if isinstance(node, Extreme):
+        return (free_locals(node.body) - bound) | free_locals(node.default)
+    return frozenset[str]().union(*(free_locals(part) for part in children(node))) - bound
+
+
+Reader = Callable[[Read], Expr]
+
+
+def substitute(
+    node: Expr, *, locals_: Mapping[str, Expr] | None = None, reads: Reader | None = None
+) -> Expr:
+    """Replace free locals by name, and every ``Read`` by what ``reads`` gives for it, without capture."""
+    env = dict(locals_ or {})
+    if isinstance(node, Local):
+        return env.get(node.name, node)
+    if isinstance(node, Read):
+        return reads(node) if reads is not None else node
+    bound = binders_of(node)
+    if not bound:
+        return rebuild(node, tuple(substitute(part, locals_=env, reads=reads) for part in children(node)))
+    return _substitute_binder(node, bound, env, reads)
+
+
+def _substitute_binder(node: Expr, bound: tuple[Local, ...], env: dict[str, Expr], reads: Reader | None) -> Expr:
+    inner = {name: value for name, value in env.items() if name not in {b.name for b in bound}}
+    taken = frozenset[str]().union(*(free_locals(value) for value in inner.values()))
+    if reads is not None:
+        taken |= frozenset[str]().union(
+            *(free_locals(reads(part)) for part in walk(node) if isinstance(part, Read))
+        )
+    fresh = []
+    for binder in bound:
+        name = binder.name
+        while name in taken:
+            name += "'"
+        fresh.append(replace(binder, name=name))
+        if name != binder.name:
+            inner[binder.name] = fresh[-1]
+    parts = [substitute(children(node)[0], locals_=inner, reads=reads)]
+    if isinstance(node, Extreme):
+        parts.append(substitute(node.default, locals_=env, reads=reads))
+        return replace(node, binder=fresh[0], body=parts[0], default=parts[1])
+    assert isinstance(node, Each | Quantified)
+    return replace(node, binders=tuple(fresh), body=parts[0])
+
+
+def map_type(node: Expr) -> MapType:
+    """The type of a map-valued node; a wrong node here is a fault of the caller, not of a protocol."""
+    if not isinstance(node.type, MapType):
+        raise TypeError(f"not a map: {node}")
+    return node.type

@@ -1,0 +1,200 @@
+"""Simplification that keeps the meaning: constant folding, and reading through whole-map updates (beta reduction)."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from spec.language.expr import (
+    FALSE,
+    TRUE,
+    Apply,
+    Const,
+    Each,
+    Expr,
+    Quantified,
+    Read,
+    Select,
+    Store,
+    binders_of,
+    children,
+    map_type,
+    rebuild,
+    substitute,
+)
+from spec.language.types import BOOL, LITERAL, LITERAL_INT, BoolType, NumberType
+
+
+def literal(value: int) -> Const:
+    """An unnamed number."""
+    return Const(LITERAL_INT if value < 0 else LITERAL, value)
+
+
+def conjunction(*parts: Expr) -> Expr:
+    """``and`` of the parts, flattened; true for none."""
+    return _junction("and", parts, unit=TRUE, absorbing=FALSE)
+
+
+def disjunction(*parts: Expr) -> Expr:
+    """``or`` of the parts, flattened; false for none."""
+    return _junction("or", parts, unit=FALSE, absorbing=TRUE)
+
+
+def negation(part: Expr) -> Expr:
+    """``not``, folded."""
+    if isinstance(part, Const):
+        return FALSE if part.value else TRUE
+    if isinstance(part, Apply) and part.op == "not":
+        return part.args[0]
+    return Apply(BOOL, "not", (part,))
+
+
+def _junction(op: str, parts: tuple[Expr, ...], *, unit: Const, absorbing: Const) -> Expr:
+    flat: list[Expr] = []
+    for part in parts:
+        inner = part.args if isinstance(part, Apply) and part.op == op else (part,)
+        for item in inner:
+            if item == absorbing:
+                return absorbing
+            if item != unit and item not in flat:
+                flat.append(item)
+    if len(flat) <= 1:
+        return flat[0] if flat else unit
+    return Apply(BOOL, "and" if op == "and" else "or", tuple(flat))
+
+
+def choice(condition: Expr, then: Expr, other: Expr) -> Expr:
+    """``ite``, folded; a choice between Booleans becomes connectives where one side is a literal."""
+    if isinstance(condition, Const):
+        return then if condition.value else other
+    if then == other:
+        return then
+    if isinstance(then.type, BoolType):
+        if then == TRUE:
+            return disjunction(condition, other)
+        if then == FALSE:
+            return conjunction(negation(condition), other)
+        if other == FALSE:
+            return conjunction(condition, then)
+        if other == TRUE:
+            return disjunction(negation(condition), then)
+    return Apply(then.type, "ite", (condition, then, other))
+
+
+def equality(left: Expr, right: Expr) -> Expr:
+    """``=``, folded."""
+    if left == right:
+        return TRUE
+    if isinstance(left, Const) and isinstance(right, Const):
+        return TRUE if left.value == right.value else FALSE
+    if isinstance(left.type, BoolType):
+        for one, two in ((left, right), (right, left)):
+            if isinstance(one, Const):
+                return two if one.value else negation(two)
+    return Apply(BOOL, "eq", (left, right))
+
+
+def select(source: Expr, keys: tuple[Expr, ...]) -> Expr:
+    """Value of ``source`` at ``keys``, read through stores, comprehensions and choices of maps."""
+    match source:
+        case Each(binders=binders, body=body):
+            return fold(substitute(body, locals_={b.name: k for b, k in zip(binders, keys, strict=True)}))
+        case Store(map=inner, keys=at, value=value):
+            same = conjunction(*(equality(a, k) for a, k in zip(at, keys, strict=True)))
+            return choice(same, value, select(inner, keys))
+        case Apply(op="ite", args=(condition, then, other)):
+            return choice(condition, select(then, keys), select(other, keys))
+
+
+    return Select(map_type(source).value, source, keys)
+
+
+_ARITHMETIC = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+
+
+def _fold_apply(node: Apply) -> Expr:
+    args = node.args
+    match node.op:
+        case "and":
+            return conjunction(*args)
+        case "or":
+            return disjunction(*args)
+        case "not":
+            return negation(args[0])
+        case "implies":
+            return disjunction(negation(args[0]), args[1]) if isinstance(args[0], Const) else _implies(node)
+        case "eq":
+            return equality(args[0], args[1])
+        case "ite":
+            return choice(*args)
+    if all(isinstance(arg, Const) for arg in args):
+        values = [int(arg.value) for arg in args if isinstance(arg, Const)]
+        if node.op == "lt":
+            return TRUE if values[0] < values[1] else FALSE
+        if node.op == "le":
+            return TRUE if values[0] <= values[1] else FALSE
+        return literal(reduce(_ARITHMETIC[node.op], values))
+    return _fold_mixed(node)
+
+
+def _implies(node: Apply) -> Expr:
+    left, right = node.args
+    if right == TRUE or left == right:
+        return TRUE
+    return negation(left) if right == FALSE else node
+
+
+def _fold_mixed(node: Apply) -> Expr:
+    left, right = node.args[0], node.args[-1]
+    if node.op in ("add", "sub") and isinstance(right, Const) and right.value == 0:
+        return left
+    if node.op == "add" and isinstance(left, Const) and left.value == 0:
+        return right
+    if node.op in ("le", "min", "max") and left == right:
+        return TRUE if node.op == "le" else left
+    return node
+
+
+def fold(node: Expr) -> Expr:
+    """The simplified expression: same value in every state, for every assignment of its free variables."""
+    parts = tuple(fold(part) for part in children(node))
+    node = rebuild(node, parts)
+    match node:
+        case Apply():
+            return _fold_apply(node)
+        case Select(map=source, keys=keys) if not isinstance(source, Read):
+            return select(source, keys)
+        case Quantified(kind=kind, body=Const(value=value)) if kind != "count":
+            return _fold_constant_body(node, kind=kind, value=bool(value))
+    return node
+
+
+def _fold_constant_body(node: Quantified, *, kind: str, value: bool) -> Expr:
+    """Numbers and enumerations always have a value, sorts too; so a constant body decides."""
+    assert binders_of(node)
+    return TRUE if value else FALSE
+
+
+def non_negative(node: Expr) -> bool:
+    """True if the form alone shows that the number is never below zero (no search, no solver)."""
+    match node:
+        case Const(value=value):
+            return int(value) >= 0
+        case Apply(op="add" | "mul" | "min", args=args):
+            return all(non_negative(arg) for arg in args)
+        case Apply(op="max", args=args):
+            return any(non_negative(arg) for arg in args)
+        case Apply(op="ite", args=(_, then, other)):
+            return non_negative(then) and non_negative(other)
+        case Apply(op="mod"):
+            return True
+        case Quantified(kind="count"):
+            return True
+    return isinstance(node.type, NumberType) and not node.type.signed and not isinstance(node, Apply)

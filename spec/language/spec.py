@@ -1,0 +1,142 @@
+"""A traced protocol: what remains of the Python class, read by every judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from spec.language.expr import TRUE, Const, Expr, Local, Read, Value, Variable, substitute, variables_read
+from spec.language.fold import fold
+from spec.language.types import MapType, Type
+
+Kind = Literal["invariant", "lemma", "transition_invariant", "leads_to", "reachable"]
+Fairness = Literal["none", "weak", "strong"]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One conjunct of an action's guard. ``text`` and ``place`` are the author's own line."""
+
+    expr: Expr
+    text: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Action:
+    """An atomic step. Guards and right-hand sides speak about the state before the step and the parameters."""
+
+    name: str
+    params: tuple[Local, ...]
+    guards: tuple[Guard, ...]
+    updates: tuple[tuple[Variable, Expr], ...]
+    fairness: Fairness
+    sentence: str
+    source: str
+
+    @property
+    def writes(self) -> frozenset[Variable]:
+        """Write footprint."""
+        return frozenset(variable for variable, _ in self.updates)
+
+    @property
+    def reads(self) -> frozenset[Variable]:
+        """Read footprint: all that the guards or the right-hand sides mention, constants too."""
+        exprs = [guard.expr for guard in self.guards] + [expr for _, expr in self.updates]
+        return frozenset[Variable]().union(*(variables_read(expr) for expr in exprs))
+
+    def update_of(self, variable: Variable) -> Expr:
+        """Value of ``variable`` after the step."""
+        return next((expr for name, expr in self.updates if name == variable), Read(variable.type, variable))
+
+
+@dataclass(frozen=True)
+class Property:
+    """One claim. ``expr`` is about one state, or about two (primed reads) for transition invariants and witnesses.
+
+    A leads_to claims that every state with ``premise`` (for each value of ``params``) is followed by one with ``expr``.
+    A reachable names in ``after`` the action whose firing the witness speaks about; ``params`` are that action's.
+    """
+
+    id: str
+    kind: Kind
+    expr: Expr
+    sentence: str
+    source: str
+    params: tuple[Local, ...] = ()
+    premise: Expr = TRUE
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A protocol after tracing. ``initial`` gives each variable's value, or None for "any value"."""
+
+    name: str
+    doc: str
+    types: tuple[Type, ...]
+    constants: tuple[Variable, ...]
+    options: Mapping[str, Value]
+    variables: tuple[Variable, ...]
+    initial: Mapping[str, Value | None]
+    actions: tuple[Action, ...]
+    properties: tuple[Property, ...]
+    assumptions: tuple[Property, ...] = ()
+    initially: tuple[Expr, ...] = ()
+    relies_on: tuple[str, ...] = field(default=())
+
+    def action(self, name: str) -> Action:
+        """The action of that name; KeyError with the known names."""
+        for action in self.actions:
+            if action.name == name:
+                return action
+        raise KeyError(f"{self.name} has no action {name!r}; it has {', '.join(a.name for a in self.actions)}")
+
+    def property(self, name: str) -> Property:
+        """The property of that id (with or without the protocol's prefix); KeyError with the known ids."""
+        for prop in self.properties:
+            if name in (prop.id, prop.id.partition(".")[2]):
+                return prop
+        raise KeyError(f"{self.name} has no property {name!r}; it has {', '.join(p.id for p in self.properties)}")
+
+    def of_kind(self, *kinds: Kind) -> tuple[Property, ...]:
+        """Properties of these kinds, in declared order."""
+        return tuple(prop for prop in self.properties if prop.kind in kinds)
+
+    def with_options(self, values: Mapping[str, Value] | None = None) -> Spec:
+        """The protocol with its options (scalar constants with a value) put in and everything simplified.
+
+        ``values`` overrides declared options and may give values to scalar constants that had none.
+        """
+        known = {variable.name: variable for variable in self.constants}
+        bound = {**self.options, **(values or {})}
+
+        def put_in(node: Read) -> Expr:
+            variable = node.variable
+            if variable.constant and variable.name in bound and not isinstance(variable.type, MapType):
+                return Const(variable.type, bound[variable.name])
+            return node
+
+        def do(expr: Expr) -> Expr:
+            return fold(substitute(expr, reads=put_in))
+
+        def do_property(prop: Property) -> Property:
+            return replace(prop, expr=do(prop.expr), premise=do(prop.premise))
+
+        return replace(
+            self,
+            constants=tuple(v for n, v in known.items() if n not in bound or isinstance(v.type, MapType)),
+            options=bound,
+            actions=tuple(
+                replace(
+                    action,
+                    guards=tuple(replace(guard, expr=do(guard.expr)) for guard in action.guards),
+                    updates=tuple((variable, do(expr)) for variable, expr in action.updates),
+                )
+                for action in self.actions
+            ),
+            properties=tuple(do_property(prop) for prop in self.properties),
+            assumptions=tuple(do_property(prop) for prop in self.assumptions),
+            initially=tuple(do(expr) for expr in self.initially),
+        )

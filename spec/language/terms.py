@@ -1,0 +1,288 @@
+"""Symbolic values: what an action's Python code computes with while it is traced."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from spec.language.errors import SpecError
+from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Local, Operator, Store
+from spec.language.fold import choice, conjunction, disjunction, equality, fold, negation, select
+from spec.language.types import (
+    BOOL,
+    LITERAL,
+    LITERAL_INT,
+    BoolType,
+    EnumType,
+    MapType,
+    NumberType,
+    SortType,
+    Type,
+)
+
+Liftable = Any  # Term, bool, int or str; checked at run time by ``lift``
+
+
+class Term:
+    """A symbolic value. Python's ``if``, ``and``, ``or``, ``not``, ``in`` on it are errors that name the remedy."""
+
+    __slots__ = ("_write", "expr")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, expr: Expr, write: Callable[[Expr], None] | None = None) -> None:
+        self.expr = expr
+        self._write = write
+
+    def __bool__(self) -> NoReturn:
+        raise SpecError(
+            "a symbolic value has no truth value while the protocol is traced",
+            remedy="Write ite(condition, a, b) for if, & | ~ for and, or, not (with brackets round comparisons), "
+            "and split a chained comparison a < b < c in two",
+        )
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise SpecError("'in' cannot be asked of a symbolic value", remedy="Write s.members[x], or any_of(x == a, x == b)")
+
+    def __iter__(self) -> NoReturn:
+        raise SpecError("a symbolic value cannot be iterated", remedy="Write forall, exists, count, least or each")
+
+    def __getitem__(self, keys: Liftable) -> Term:
+        return Term(select(self.expr, self._keys(keys)))
+
+    def __setitem__(self, keys: Liftable, value: Liftable) -> None:
+        if self._write is None:
+            raise SpecError(
+                "an entry of this map cannot be assigned",
+                remedy="Assign entries of state variables in actions only: s.variable[key] = value",
+            )
+        self._write(Store(self.expr.type, self.expr, self._keys(keys), lift(value, self._map().value)))
+
+    def _map(self) -> MapType:
+        if not isinstance(self.expr.type, MapType):
+            raise SpecError(f"a {self.expr.type} is not a map", remedy="Only maps have entries")
+        return self.expr.type
+
+    def _keys(self, keys: Liftable) -> tuple[Expr, ...]:
+        kind = self._map()
+        items = keys if isinstance(keys, tuple) else (keys,)
+        if len(items) != len(kind.keys):
+            raise SpecError(f"{len(items)} keys for {kind}", remedy=f"Give {len(kind.keys)}")
+        return tuple(lift(item, key) for item, key in zip(items, kind.keys, strict=True))
+
+    def __eq__(self, other: Liftable) -> Term:  # type: ignore[override]
+        left, right = both(self, other)
+        return Term(equality(left, right))
+
+    def __ne__(self, other: Liftable) -> Term:  # type: ignore[override]
+        left, right = both(self, other)
+        return Term(negation(equality(left, right)))
+
+    def __lt__(self, other: Liftable) -> Term:
+        return compare("lt", self, other)
+
+    def __le__(self, other: Liftable) -> Term:
+        return compare("le", self, other)
+
+    def __gt__(self, other: Liftable) -> Term:
+        return compare("lt", other, self)
+
+    def __ge__(self, other: Liftable) -> Term:
+        return compare("le", other, self)
+
+    def __add__(self, other: Liftable) -> Term:
+        return arithmetic("add", self, other)
+
+    def __radd__(self, other: Liftable) -> Term:
+        return arithmetic("add", other, self)
+
+    def __sub__(self, other: Liftable) -> Term:
+        return arithmetic("sub", self, other)
+
+    def __rsub__(self, other: Liftable) -> Term:
+        return arithmetic("sub", other, self)
+
+    def __mul__(self, other: Liftable) -> Term:
+        return arithmetic("mul", self, other)
+
+    def __floordiv__(self, other: Liftable) -> Term:
+        return arithmetic("div", self, other)
+
+    def __mod__(self, other: Liftable) -> Term:
+        return arithmetic("mod", self, other)
+
+    def __and__(self, other: Liftable) -> Term:
+        return Term(conjunction(boolean(self), boolean(other)))
+
+    def __rand__(self, other: Liftable) -> Term:
+        return Term(conjunction(boolean(other), boolean(self)))
+
+    def __or__(self, other: Liftable) -> Term:
+        return Term(disjunction(boolean(self), boolean(other)))
+
+    def __ror__(self, other: Liftable) -> Term:
+        return Term(disjunction(boolean(other), boolean(self)))
+
+    def __invert__(self) -> Term:
+        return Term(negation(boolean(self)))
+
+    def __repr__(self) -> str:
+        from spec.language.render import render
+
+        return f"<{self.expr.type}: {render(self.expr)}>"
+
+
+def lift(value: Liftable, kind: Type | None = None) -> Expr:
+    """The expression of a Term or of a Python literal, as a value of type ``kind`` (any type if None).
+
+    Errors: an unknown member of an enumeration, a value of another type, a number of another name.
+    """
+    if isinstance(value, Term):
+        return _fits(value.expr, kind)
+    if isinstance(value, bool):
+        return _fits(TRUE if value else FALSE, kind)
+    if isinstance(value, int):
+        return _fits(Const(LITERAL_INT if value < 0 else LITERAL, value), kind)
+    if isinstance(value, str):
+        return _member(value, kind)
+    if isinstance(value, PendingChoice):
+        return choice(value.condition, lift(value.then, kind), lift(value.other, kind))
+    raise SpecError(f"{value!r} is no value of the language", remedy="Use a state variable, a parameter, bool, int or str")
+
+
+def _member(value: str, kind: Type | None) -> Expr:
+    if not isinstance(kind, EnumType):
+        raise SpecError(f"the name {value!r} where a {kind or 'value'} is wanted", remedy="Names are members of an Enum")
+    if value not in kind.members:
+        close = difflib.get_close_matches(value, kind.members, n=1)
+        hint = f"Did you mean {close[0]!r}? " if close else ""
+        raise SpecError(f"{kind} has no member {value!r}", remedy=f"{hint}Its members are {', '.join(kind.members)}")
+    return Const(kind, value)
+
+
+def _fits(expr: Expr, kind: Type | None) -> Expr:
+    if kind is None or compatible(expr.type, kind):
+        return expr
+    if isinstance(kind, MapType) and not isinstance(expr.type, MapType):
+        raise SpecError(
+            f"a {expr.type} where the map {kind} is wanted",
+            remedy="Write each(Key, lambda k: value) for a whole map, or s.map[key] = value for one entry",
+        )
+    raise SpecError(
+        f"a {expr.type} where a {kind} is wanted",
+        remedy="Numbers of different names do not mix; give both the same type, or compare like with like",
+    )
+
+
+def compatible(one: Type, two: Type) -> bool:
+    """Same type; or numbers of the same name, a bare literal having every name."""
+    if isinstance(one, NumberType) and isinstance(two, NumberType):
+        return one.name == two.name or not one.name or not two.name
+    if isinstance(one, MapType) and isinstance(two, MapType):
+        return len(one.keys) == len(two.keys) and all(
+            compatible(a, b) for a, b in zip((*one.keys, one.value), (*two.keys, two.value), strict=True)
+        )
+    return one == two
+
+
+def both(left: Liftable, right: Liftable) -> tuple[Expr, Expr]:
+    """Both sides of a comparison, brought to one type."""
+    if isinstance(left, Term):
+        return left.expr, lift(right, left.expr.type)
+    if isinstance(right, Term):
+        return lift(left, right.expr.type), right.expr
+    return lift(left), lift(right)
+
+
+def boolean(value: Liftable) -> Expr:
+    """A Bool; the usual cause of an error here is a comparison without brackets next to ``&``."""
+    expr = lift(value)
+    if not isinstance(expr.type, BoolType):
+        raise SpecError(
+            f"a {expr.type} where a condition is wanted",
+            remedy="& | ~ bind tighter than comparisons: put brackets round each comparison",
+        )
+    return expr
+
+
+def number(value: Liftable, kind: Type | None = None) -> Expr:
+    """A number."""
+    expr = lift(value, kind)
+    if not isinstance(expr.type, NumberType):
+        raise SpecError(f"a {expr.type} where a number is wanted", remedy="Only Nat and Int can be added or ordered")
+    return expr
+
+
+def compare(op: Operator, left: Liftable, right: Liftable) -> Term:
+    """An order between numbers of one name."""
+    one, two = both(left, right)
+    if isinstance(one.type, SortType):
+        raise SpecError(f"elements of the opaque sort {one.type} have no order", remedy="Compare them with == only")
+    number(Term(one)), number(Term(two))
+    return Term(fold(Apply(BOOL, op, (one, two))))
+
+
+def result_type(op: Operator, one: Type, two: Type) -> NumberType:
+    """Name of either side; differences are signed."""
+    assert isinstance(one, NumberType) and isinstance(two, NumberType)
+    return NumberType(one.name or two.name, signed=one.signed or two.signed or op == "sub")
+
+
+def arithmetic(op: Operator, left: Liftable, right: Liftable) -> Term:
+    """A sum, difference, product, quotient, remainder, minimum or maximum of numbers of one name."""
+    one, two = both(left, right)
+    number(Term(one)), number(Term(two))
+    if op in ("div", "mod") and not (isinstance(two, Const) and int(two.value) > 0):
+        raise SpecError("a division by something else than a positive literal", remedy="Divide by a literal above zero")
+    if op == "mul" and not (isinstance(one, Const) or isinstance(two, Const)):
+        raise SpecError("a product of two variables", remedy="Multiply by a literal: proofs stay linear")
+    return Term(fold(Apply(result_type(op, one.type, two.type), op, (one, two))))
+
+
+class PendingChoice:
+    """A choice between two names, whose enumeration is known only where it is assigned or compared."""
+
+    def __init__(self, condition: Expr, then: Liftable, other: Liftable) -> None:
+        self.condition = condition
+        self.then = then
+        self.other = other
+
+
+def ite(condition: Liftable, then: Liftable, other: Liftable) -> Any:
+    """``then`` where the condition holds, else ``other``; both of one type."""
+    if isinstance(then, str | PendingChoice) and isinstance(other, str | PendingChoice):
+        return PendingChoice(boolean(condition), then, other)
+    if not isinstance(then, Term) and isinstance(other, Term):
+        return Term(choice(negation(boolean(condition)), other.expr, lift(then, other.expr.type)))
+    one, two = both(then, other)
+    return Term(choice(boolean(condition), one, two))
+
+
+def implies(premise: Liftable, conclusion: Liftable) -> Term:
+    """Conclusion holds wherever the premise does."""
+    return Term(fold(Apply(BOOL, "implies", (boolean(premise), boolean(conclusion)))))
+
+
+def all_of(*parts: Liftable) -> Term:
+    """Conjunction; true for none."""
+    return Term(conjunction(*(boolean(part) for part in parts)))
+
+
+def any_of(*parts: Liftable) -> Term:
+    """Disjunction; false for none."""
+    return Term(disjunction(*(boolean(part) for part in parts)))
+
+
+def minimum(left: Liftable, right: Liftable) -> Term:
+    """The smaller number."""
+    return arithmetic("min", left, right)
+
+
+def maximum(left: Liftable, right: Liftable) -> Term:
+    """The larger number."""
+    return arithmetic("max", left, right)
+
+
+def parameter(name: str, kind: Type) -> Term:
+    """A named free variable: an action's parameter."""
+    return Term(Local(kind, name))
