@@ -1,0 +1,20 @@
+#!/bin/sh
+# Pins every dependency, with the hashes of all its files, for all supported Pythons.
+#
+# Run with the oldest supported Python, so that back-ports for it are in the lock. No index, host or path of the
+# machine that runs it gets into the files: the default index is asked, whatever the local configuration says.
+set -eu
+cd "$(dirname "$0")/../.."
+python=${PYTHON:-python3.11}
+tools=build/lock-tools
+[ -x "$tools/bin/pip-compile" ] || { "$python" -m venv "$tools" && "$tools/bin/pip" install --quiet pip-tools; }
+
+unset PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL
+export PIP_CONFIG_FILE=/dev/null CUSTOM_COMPILE_COMMAND="make lock"
+compile() {
+    "$tools/bin/pip-compile" --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-options \
+        --no-emit-index-url --no-emit-trusted-host --no-emit-find-links "$@"
+}
+compile --output-file requirements/build.lock requirements/build.in
+compile --output-file requirements/run.lock --extra test pyproject.toml
+compile --output-file requirements/check.lock requirements/check.in
