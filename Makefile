@@ -1,0 +1,57 @@
+# One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
+.DEFAULT_GOAL := help
+.PHONY: help verify test bench report check doctor format lock clean distclean FORCE
+
+# An environment that was moved, or whose Python went away, is built again.
+READY := .venv/.ready
+ifneq ($(shell [ -x .venv/bin/python ] && cat $(READY) 2>/dev/null),$(CURDIR))
+$(READY): FORCE
+endif
+
+# Options for the command behind a job: make verify ARGS="--help"; make test ARGS="-k flush"
+ARGS ?=
+
+help: ## show these jobs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+verify: $(READY) ## run every check on every protocol; the verdicts go to build/
+	@.venv/bin/tidemark verify $(ARGS)
+
+test: $(READY) ## test the suite itself
+	@.venv/bin/python -m pytest $(ARGS)
+
+bench: $(READY) ## measure rates: states, obligations, executions a second
+	@.venv/bin/tidemark bench $(ARGS)
+
+report: $(READY) ## write build/report/index.html from the last verdicts
+	@.venv/bin/tidemark report $(ARGS)
+
+check: .venv/.ready-check ## formatting, lint and types
+	@.venv/bin/ruff format --check .
+	@.venv/bin/ruff check .
+	@.venv/bin/mypy
+
+doctor: $(READY) ## say what is missing on this machine and how to get it
+	@.venv/bin/tidemark doctor $(ARGS)
+
+format: .venv/.ready-check ## rewrite the sources in the common format
+	@.venv/bin/ruff format .
+	@.venv/bin/ruff check --fix .
+
+lock: ## pin and hash the requirements anew
+	@checks/environment/lock.sh
+
+clean: ## remove what the jobs made, but not the environment
+	rm -rf build .hypothesis .pytest_cache .ruff_cache spark-warehouse metastore_db derby.log
+	find spec impl models checks tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove the environment too
+	rm -rf .venv tidemark.egg-info
+
+$(READY): requirements/build.lock requirements/run.lock pyproject.toml checks/environment/bootstrap.sh
+	@sh checks/environment/bootstrap.sh run
+
+.venv/.ready-check: $(READY) requirements/check.lock
+	@sh checks/environment/bootstrap.sh check
+
+FORCE:
