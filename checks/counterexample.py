@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -16,6 +16,7 @@ Value = Scalar | tuple[Scalar, ...]
 """A decoded value: Bool -> bool, Nat/Int -> int, Enum -> str, Sort -> int, Map -> tuple (row-major)."""
 
 DecodedState = Mapping[str, Value]
+Axes = Sequence[Sequence[Scalar]]
 
 
 class Shape(StrEnum):
@@ -29,17 +30,36 @@ class Shape(StrEnum):
     """One step from a state which satisfies every assumed invariant but need not be reachable."""
 
 
+class Model(BaseModel):
+    """The bounded instance whose interpreter can run the steps again."""
+
+    model_config = ConfigDict(frozen=True)
+
+    protocol: str = Field(min_length=1)
+    """Reference ``module:Class``."""
+    bounds: dict[str, int | tuple[int, int]]
+    constants: dict[str, Any] = Field(default_factory=dict)
+
+
 class Step(BaseModel):
     """One action with the state after it."""
 
     model_config = ConfigDict(frozen=True)
 
     action: str = Field(min_length=1)
-    """The fired action with its arguments, for example ``start_sync(segment=1)``."""
+    """Name of the fired action (of an implementation run: what the lane did)."""
+    args: dict[str, Scalar] = Field(default_factory=dict)
+    """Argument by parameter name, in declared order."""
     after: dict[str, Value]
     actor: str = ""
     """Who acted (a process or lane), for the sequence diagram; empty if the model does not say."""
     note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The action as it is shown, for example ``start_sync(segment=1)``."""
+        given = ", ".join(f"{name}={show(value)}" for name, value in self.args.items())
+        return f"{self.action}({given})" if given else self.action
 
 
 class Change(NamedTuple):
@@ -53,7 +73,7 @@ class Change(NamedTuple):
 class Counterexample(BaseModel):
     """Initial state, steps, and the conjunct that failed.
 
-    ``axes`` gives for each map its domain sizes in key order, so that ``task[1,3]`` can be shown for a flat
+    ``axes`` gives for each map the values of each key, so that ``task[1,3]`` can be shown for a flat
     row-major tuple; a map without an entry is shown with a flat index.
     """
 
@@ -64,7 +84,11 @@ class Counterexample(BaseModel):
     steps: tuple[Step, ...] = ()
     failing: str = Field(min_length=1)
     """The failing conjunct (or the unmet goal) as text."""
-    axes: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    axes: dict[str, tuple[tuple[Scalar, ...], ...]] = Field(default_factory=dict)
+    model: Model | None = None
+    """Where the interpreter can run the steps again; None for runs of an implementation."""
+    token: str = ""
+    """The replay token of a run of the implementation."""
     loop_start: int | None = None
     """For a lasso: the index of the state (0 = initial) to which the last step leads back."""
 
@@ -97,7 +121,7 @@ class Counterexample(BaseModel):
         return found
 
 
-def _changed(name: str, before: Value, after: Value, axes: Sequence[int] | None) -> list[Change]:
+def _changed(name: str, before: Value, after: Value, axes: Axes | None) -> list[Change]:
     if isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
         pairs = enumerate(zip(before, after, strict=True))
         return [Change(f"{name}[{index_text(at, axes)}]", old, new) for at, (old, new) in pairs if old != new]
@@ -110,12 +134,19 @@ def _scalar(value: Value) -> Scalar:
     return str(value) if isinstance(value, tuple) else value
 
 
-def index_text(flat: int, axes: Sequence[int] | None) -> str:
-    """The key of a row-major flat index, for example 7 with axes (2, 4) -> ``1,3``."""
+def index_text(flat: int, axes: Axes | None) -> str:
+    """The key of a row-major flat index, for example 7 with two and four key values -> ``1,3``."""
     if not axes:
         return str(flat)
     keys: list[str] = []
-    for size in reversed(axes):
-        flat, key = divmod(flat, size)
-        keys.append(str(key))
+    for values in reversed(axes):
+        flat, key = divmod(flat, len(values))
+        keys.append(show(values[key]))
     return ",".join(reversed(keys))
+
+
+def show(value: Value) -> str:
+    """A value as the specification writes it, without quotes."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(show, value))})"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -17,6 +17,7 @@ from models.manifest.model import (
     SearchEngine,
     Tier,
 )
+from models.manifest.resolve import check_against_spec, instance_of
 
 __all__ = [
     "AnyEntry",
@@ -34,6 +35,8 @@ __all__ = [
     "ProofEntry",
     "SearchEngine",
     "Tier",
+    "check_against_spec",
+    "instance_of",
     "load",
     "manifest_files",
     "parse",

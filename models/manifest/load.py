@@ -96,12 +96,16 @@ def _check_names(manifest: Manifest, *, file: str) -> None:
 
 
 def _check_claims(manifest: Manifest, *, file: str) -> None:
+    pinned = Counter(claim for claims in manifest.properties.values() for claim in claims)
+    twice = [claim for claim, times in pinned.items() if times > 1]
+    if twice:
+        raise ManifestError(f"property {twice[0]!r} is pinned twice", file=file, remedy="remove one of them")
     judged: tuple[InstanceEntry | ProofEntry, ...] = (*manifest.instance, *manifest.proof)
     for entry in judged:
         where = f"{entry.section} {entry.name!r}"
         named = [*(entry.claims or ()), *entry.skip, *entry.expect.refuted]
         for claim in named:
-            _known(claim, manifest.properties, what=f"{where}: unknown property", file=file)
+            _known(claim, manifest.kinds, what=f"{where}: unknown property", file=file)
         for claim in entry.expect.refuted:
             if claim in entry.skip or (entry.claims is not None and claim not in entry.claims):
                 raise ManifestError(
@@ -141,7 +145,7 @@ def _check_references(manifest: Manifest, *, file: str) -> None:
         _known(
             generated.instance, instances, what=f"generated {generated.name!r}: unknown instance", file=file
         )
-    claims = set(manifest.properties).union(*(program.claims for program in manifest.interleave))
+    claims = set(manifest.kinds).union(*(program.claims for program in manifest.interleave))
     for mutant in manifest.mutant:
         _known(mutant.instance, hosts, what=f"mutant {mutant.name!r}: unknown instance", file=file)
         if mutant.killer is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -87,9 +87,9 @@ class InstanceEntry(Entry):
     section: Literal["instance"] = "instance"
     protocol: Reference
     engines: tuple[SearchEngine, ...] = Field(min_length=1)
-    bounds: dict[str, int]
+    bounds: dict[str, int | tuple[int, int]]
     """Bound per sort or number type, for example ``Segment = 2`` (two of them), ``Position = 4`` (0..4)."""
-    constants: dict[str, bool | int | str] = Field(default_factory=dict)
+    constants: dict[str, Any] = Field(default_factory=dict)
     symmetry: tuple[str, ...] = ()
     """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
     claims: tuple[str, ...] | None = None
@@ -117,7 +117,7 @@ class InterleaveEntry(Entry):
     """A factory of the program's world."""
     claims: tuple[str, ...] = Field(min_length=1)
     """Claim ids that the judge must answer, for example ``refinement``."""
-    constants: dict[str, bool | int | str] = Field(default_factory=dict)
+    constants: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the factory: budgets of faults, number of rows, ..."""
     distributed: bool = False
     """Run the subtrees as Spark tasks."""
@@ -181,8 +181,8 @@ class Manifest(Strict):
 
     name: Name
     protocol: Reference
-    properties: dict[str, Kind] = Field(min_length=1)
-    """Pinned property ids with their kinds."""
+    properties: dict[Kind, tuple[str, ...]] = Field(min_length=1)
+    """Pinned property ids by kind."""
     instance: tuple[InstanceEntry, ...] = ()
     proof: tuple[ProofEntry, ...] = ()
     interleave: tuple[InterleaveEntry, ...] = ()
@@ -199,8 +199,14 @@ class Manifest(Strict):
         yield from self.mutant
         yield from self.generated
 
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of each pinned property."""
+        return {claim: kind for kind, claims in self.properties.items() for claim in claims}
+
     def claims_of(self, entry: InstanceEntry | ProofEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
         """The pinned properties of the given kinds that ``entry`` has to decide."""
         allowed = set(kinds)
-        chosen = self.properties if entry.claims is None else entry.claims
-        return tuple(p for p in chosen if self.properties[p] in allowed and p not in entry.skip)
+        known = self.kinds
+        chosen = tuple(known) if entry.claims is None else entry.claims
+        return tuple(claim for claim in chosen if known[claim] in allowed and claim not in entry.skip)

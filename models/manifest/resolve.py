@@ -1,0 +1,100 @@
+"""The manifest against the specification: are the pinned properties there, do the instances fit?"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from models.instance import BadInstance, Instance
+from models.manifest.errors import ManifestError, PinError
+from models.manifest.model import InstanceEntry, Kind, Manifest
+from spec.language.errors import SpecError
+from spec.language.protocol import resolve
+from spec.language.spec import Spec
+
+
+def check_against_spec(manifest: Manifest, *, file: str) -> None:
+    """Compare what is pinned with what the specification declares.
+
+    Raises PinError if a property id or kind differs, ManifestError if a protocol does not exist or an
+    instance does not fit its protocol (unknown sort or constant, missing or empty bound).
+    """
+    declared = _kinds(_trace(manifest.protocol, where="protocol", file=file))
+    _compare(manifest.kinds, declared, file=file)
+    for proof in manifest.proof:
+        _check_variant(manifest, proof.protocol, f"proof {proof.name!r}", file=file)
+    for entry in manifest.instance:
+        _check_variant(manifest, entry.protocol, f"instance {entry.name!r}", file=file)
+        _check_instance(entry, file=file)
+
+
+def instance_of(entry: InstanceEntry) -> Instance:
+    """The instance that an entry describes."""
+    return Instance(entry.protocol, bounds=entry.bounds, constants=entry.constants, name=entry.name)
+
+
+def _trace(reference: str, *, where: str, file: str) -> Spec:
+    try:
+        return resolve(reference).trace()
+    except SpecError as error:
+        raise ManifestError(f"{where}: {error.problem}", file=file, remedy=error.remedy) from error
+
+
+def _kinds(spec: Spec) -> dict[str, Kind]:
+    return {prop.id: Kind(prop.kind) for prop in spec.properties}
+
+
+def _compare(pinned: Mapping[str, Kind], declared: Mapping[str, Kind], *, file: str) -> None:
+    lost = sorted(set(pinned) - set(declared))
+    new = sorted(set(declared) - set(pinned))
+    if lost:
+        near = difflib.get_close_matches(lost[0], new or list(declared), n=1)
+        guess = f" (renamed to {near[0]!r}?)" if near else ""
+        raise PinError(
+            f"the pinned property {lost[0]!r} is not in the specification{guess}",
+            file=file,
+            remedy="restore it, or change the manifest on purpose",
+        )
+    if new:
+        raise PinError(
+            f"the specification declares the {declared[new[0]].value} {new[0]!r}, which is not pinned",
+            file=file,
+            remedy=f"add it to properties.{declared[new[0]].value}",
+        )
+    changed = [claim for claim in pinned if pinned[claim] is not declared[claim]]
+    if changed:
+        claim = changed[0]
+        raise PinError(
+            f"{claim!r} is pinned as {pinned[claim].value}, but is declared as {declared[claim].value}",
+            file=file,
+            remedy="restore its kind, or change the manifest on purpose",
+        )
+
+
+def _check_variant(manifest: Manifest, reference: str, where: str, *, file: str) -> None:
+    """A variant has the pinned properties of its base, so that its verdicts speak about the same claims."""
+    if reference == manifest.protocol:
+        return
+    declared = _kinds(_trace(reference, where=where, file=file))
+    for claim, kind in manifest.kinds.items():
+        if declared.get(claim) is not kind:
+            raise PinError(
+                f"{where}: the variant {reference} has no {kind.value} {claim!r}",
+                file=file,
+                remedy="a variant overrides actions; leave the properties of its base in place",
+            )
+
+
+def _check_instance(entry: InstanceEntry, *, file: str) -> None:
+    instance = instance_of(entry)
+    try:
+        spec = instance.spec
+        for kind in spec.types:
+            instance.domain(kind)
+        _ = instance.map_constants
+    except (BadInstance, SpecError) as error:
+        raise ManifestError(
+            f"instance {entry.name!r}: {error}",
+            file=file,
+            remedy="correct its bounds and constants in the manifest",
+        ) from error
