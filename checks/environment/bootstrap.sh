@@ -66,7 +66,7 @@ touch .venv/.building
 # pyspark comes as source: its build must use the pinned setuptools, so no build isolation.
 pip() { .venv/bin/python -m pip install --quiet --require-hashes "$@"; }
 pip --requirement requirements/build.lock
-pip --no-build-isolation --requirement requirements/run.lock
+pip --no-build-isolation --use-pep517 --requirement requirements/run.lock
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 [ "$what" = check ] && pip --requirement requirements/check.lock
 .venv/bin/python -m pip check --quiet || { say "the environment is not consistent: see above"; exit 1; }
