@@ -21,6 +21,7 @@ class Mark:
     source: str = ""
     fairness: Fairness = "none"
     after: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,12 @@ def transition_invariant(*, source: str = "") -> Callable[[F], F]:
     return _marked("transition_invariant", source=source)
 
 
-def leads_to(*, source: str = "") -> Callable[[F], F]:
-    """Liveness: the method returns (p, q); every state with p is followed by one with q. Parameters range over all values."""
-    return _marked("leads_to", source=source)
+def leads_to(*, source: str = "", without: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Liveness: the method returns (p, q); every state with p is followed by one with q. Parameters range over all values.
+
+    ``without`` names actions whose fairness this claim does not rely on.
+    """
+    return _marked("leads_to", source=source, without=without)
 
 
 def reachable(*, after: str, source: str = "") -> Callable[[F], F]:

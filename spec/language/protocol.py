@@ -97,7 +97,9 @@ class Protocol:
     def __setattr__(self, name: str, value: Any) -> None:
         declared, trace = type(self)._declared, self.__dict__["_trace"]
         if name in declared.constants:
-            raise SpecError(f"an assignment to the constant {name}", remedy="Declare it as state if it changes")
+            raise SpecError(
+                f"an assignment to the constant {name}", remedy="Declare it as state if it changes"
+            )
         if name not in declared.variables:
             raise _unknown(type(self), name)
         if not trace.writable:
@@ -126,9 +128,13 @@ def resolve(reference: str) -> type[Protocol]:
         for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
-        raise SpecError(f"no protocol {reference!r} ({error})", remedy="Write module:Class", place="reference") from error
+        raise SpecError(
+            f"no protocol {reference!r} ({error})", remedy="Write module:Class", place="reference"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, Protocol)):
-        raise SpecError(f"{reference!r} is no protocol", remedy="Name a subclass of Protocol", place="reference")
+        raise SpecError(
+            f"{reference!r} is no protocol", remedy="Name a subclass of Protocol", place="reference"
+        )
     return found
 
 
@@ -190,7 +196,9 @@ def _methods(cls: type[Protocol]) -> list[tuple[str, Callable[..., Any], Mark]]:
             mark = getattr(item, MARK, None)
             if mark is not None:
                 found[name] = mark
-    return [(name, getattr(cls, name), mark) for name, mark in found.items() if getattr(cls, name) is not None]
+    return [
+        (name, getattr(cls, name), mark) for name, mark in found.items() if getattr(cls, name) is not None
+    ]
 
 
 def _sentence(cls: type[Protocol], name: str) -> str:
@@ -198,7 +206,9 @@ def _sentence(cls: type[Protocol], name: str) -> str:
         doc = getattr(vars(base).get(name), "__doc__", None)
         if doc:
             return " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
-    raise SpecError(f"{cls.__name__}.{name} has no docstring", remedy="Say in one sentence what it means", place=name)
+    raise SpecError(
+        f"{cls.__name__}.{name} has no docstring", remedy="Say in one sentence what it means", place=name
+    )
 
 
 def _parameters(cls: type[Protocol], name: str, skip: int) -> tuple[Local, ...]:
@@ -230,7 +240,11 @@ def _trace_class(cls: type[Protocol]) -> Spec:
     methods = _methods(cls)
     prefix = _family(cls)
     actions = tuple(_trace_action(cls, n, m) for n, _, m in methods if m.role == "action")
-    claims = [(n, m, _trace_property(cls, n, m, prefix)) for n, _, m in methods if m.role not in ("action", "initially")]
+    claims = [
+        (n, m, _trace_property(cls, n, m, prefix))
+        for n, _, m in methods
+        if m.role not in ("action", "initially")
+    ]
     properties = tuple(prop for _, m, prop in claims if m.role != "assumption")
     for prop in properties:
         check_property(prop, actions)
@@ -266,7 +280,9 @@ def _trace_action(cls: type[Protocol], name: str, mark: Mark) -> Action:
         for n in variables
         if n in trace.written and trace.values[n] != Read(variables[n].type, variables[n])
     )
-    traced = Action(name, params, tuple(trace.guards), updates, mark.fairness, _sentence(cls, name), mark.source)
+    traced = Action(
+        name, params, tuple(trace.guards), updates, mark.fairness, _sentence(cls, name), mark.source
+    )
     check_action(cls.__name__, traced)
     return traced
 
@@ -278,16 +294,25 @@ def _trace_condition(cls: type[Protocol], name: str) -> Expr:
 
 def _trace_property(cls: type[Protocol], name: str, mark: Mark, prefix: str) -> Property:
     two_states = mark.role == "transition_invariant" or (
-        mark.role == "reachable" and list(inspect.signature(getattr(cls, name)).parameters)[:2] == ["before", "after"]
+        mark.role == "reachable"
+        and list(inspect.signature(getattr(cls, name)).parameters)[:2] == ["before", "after"]
     )
-    views = [_view(cls), _view(cls, primed=True)] if two_states else [_view(cls, primed=mark.role == "reachable")]
-    params = _parameters(cls, name, len(views)) if mark.role != "reachable" else _witness_params(cls, name, mark, len(views))
+    views = (
+        [_view(cls), _view(cls, primed=True)] if two_states else [_view(cls, primed=mark.role == "reachable")]
+    )
+    params = (
+        _parameters(cls, name, len(views))
+        if mark.role != "reachable"
+        else _witness_params(cls, name, mark, len(views))
+    )
     with fresh_names():
         result = getattr(cls, name)(*views, *map(Term, params))
     premise: Expr = lift(True)
     if mark.role == "leads_to":
         if not isinstance(result, tuple) or len(result) != 2:
-            raise SpecError(f"{name} returns no pair", remedy="A leads_to returns (premise, conclusion)", place=name)
+            raise SpecError(
+                f"{name} returns no pair", remedy="A leads_to returns (premise, conclusion)", place=name
+            )
         premise, result = fold(boolean(result[0])), result[1]
     role: Any = mark.role
     return Property(
@@ -299,18 +324,25 @@ def _trace_property(cls: type[Protocol], name: str, mark: Mark, prefix: str) -> 
         params=params,
         premise=premise,
         after=mark.after,
+        without=mark.without,
     )
 
 
 def _witness_params(cls: type[Protocol], name: str, mark: Mark, skip: int) -> tuple[Local, ...]:
     """A witness may name parameters of the action whose firing it speaks about."""
     if getattr(cls, mark.after, None) is None:
-        raise SpecError(f"{name} speaks about the action {mark.after!r}, which does not exist", remedy="Name an action", place=name)
+        raise SpecError(
+            f"{name} speaks about the action {mark.after!r}, which does not exist",
+            remedy="Name an action",
+            place=name,
+        )
     known = {param.name: param for param in _parameters(cls, mark.after, 1)}
     names = list(inspect.signature(getattr(cls, name)).parameters)[skip:]
     unknown = [n for n in names if n not in known]
     if unknown:
-        raise SpecError(f"{mark.after} has no parameter {unknown[0]!r}", remedy=f"It has {', '.join(known)}", place=name)
+        raise SpecError(
+            f"{mark.after} has no parameter {unknown[0]!r}", remedy=f"It has {', '.join(known)}", place=name
+        )
     return tuple(known[n] for n in names)
 
 

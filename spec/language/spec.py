@@ -56,6 +56,7 @@ class Property:
     """One claim. ``expr`` is about one state, or about two (primed reads) for transition invariants and witnesses.
 
     A leads_to claims that every state with ``premise`` (for each value of ``params``) is followed by one with ``expr``.
+    Fairness of the actions in ``without`` is not assumed for it.
     A reachable names in ``after`` the action whose firing the witness speaks about; ``params`` are that action's.
     """
 
@@ -67,6 +68,7 @@ class Property:
     params: tuple[Local, ...] = ()
     premise: Expr = TRUE
     after: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,18 @@ class Spec:
         for action in self.actions:
             if action.name == name:
                 return action
-        raise KeyError(f"{self.name} has no action {name!r}; it has {', '.join(a.name for a in self.actions)}")
+        raise KeyError(
+            f"{self.name} has no action {name!r}; it has {', '.join(a.name for a in self.actions)}"
+        )
 
     def property(self, name: str) -> Property:
         """The property of that id (with or without the protocol's prefix); KeyError with the known ids."""
         for prop in self.properties:
             if name in (prop.id, prop.id.partition(".")[2]):
                 return prop
-        raise KeyError(f"{self.name} has no property {name!r}; it has {', '.join(p.id for p in self.properties)}")
+        raise KeyError(
+            f"{self.name} has no property {name!r}; it has {', '.join(p.id for p in self.properties)}"
+        )
 
     def of_kind(self, *kinds: Kind) -> tuple[Property, ...]:
         """Properties of these kinds, in declared order."""

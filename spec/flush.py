@@ -1,0 +1,731 @@
+"""Write buffer, sync, flush and channel checkpoint of one virtual channel.
+
+What is described: a data node consumes the channel's log pack by pack, keeps rows in memory per segment, writes them to object
+storage in sync tasks, has them recorded by the data coordinator, and moves the channel's checkpoint there; a client asks for a
+flush and polls until the checkpoint has reached the flush timestamp; after a crash everything is rebuilt from the checkpoint.
+
+Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush and checkpoint), facts 7 to 10.
+This is the protocol as it is *meant*. Where the code of the seeds does something else, a subclass in ``models/mutants`` says so and
+its verdict is decided, not assumed.
+
+Position p is a place in the log; the pack that ends at p carries at most one row, whose timestamp is p. Positions are typed by
+their meaning: an END position p means that rows with ts <= p are done, a START position p that the rows to come have ts > p.
+"""
+
+from spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    all_of,
+    any_of,
+    assumption,
+    constant,
+    each,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    leads_to,
+    least,
+    lemma,
+    maximum,
+    option,
+    reachable,
+    require,
+    transition_invariant,
+)
+
+
+class Flush(Protocol):
+    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy network."""
+
+    Segment = Sort()
+    Position = Nat()
+    Copies = Nat()
+    Faults = Nat()
+    Held = Enum("none", "buffered", "syncing")
+    Task = Enum("none", "queued", "uploaded", "sending", "recorded")
+    Phase = Enum("growing", "sealed", "flushing", "flushed")
+    Request = Enum("none", "asked", "delivered")
+    Tick = Enum("idle", "have_checkpoint")
+    Rpc = Enum("idle", "sent", "stored", "acked", "read", "cleared")
+
+    STRICT: Bool = option(True)  # flushTs is reset by a checkpoint > it; else >= it
+    IN_FLIGHT: Bool = option(True)  # the checkpoint also waits for rows that are being synced
+    INCLUSIVE: Bool = option(False)  # start positions include the first row (a misreading that the seeds allow)
+
+    # The log: any log in a proof, a given one in an instance.
+    carries: Set[Position] = constant()
+    segment_of: Map[Position, Segment] = constant()
+    ask_up_to: Position = constant()
+
+    # The node's memory (lost in a crash).
+    alive: Bool = True
+    consumed: Position = 0
+    held: Map[Position, Held] = "none"
+    task: Map[Segment, Position, Task] = "none"
+    phase: Map[Segment, Phase] = "growing"
+    flush_ts: Position = 0
+    tick: Tick = "idle"
+    tick_position: Position = 0
+    pending: Bool = False
+    pending_position: Position = 0
+    pending_flush: Bool = False
+    signal: Bool = False
+    rpc: Rpc = "idle"
+    rpc_position: Position = 0
+    saw_flush_ts: Position = 0
+
+    # The coordinator (durable), the client and the network.
+    assigned: Bool = True
+    stored: Position = 0
+    copies: Map[Position, Copies] = 0
+    dml: Map[Segment, Position] = 0
+    flushed: Set[Segment] = False
+    request: Map[Position, Request] = "none"
+    in_network: Set[Position] = False
+    faults: Faults = 0
+
+    # ---- words used below ----
+
+    def row_of(s, p, segment):
+        """The log's row at p exists and belongs to the segment."""
+        return s.carries[p] & (s.segment_of[p] == segment)
+
+    def durable(s, p):
+        """The row at p is recorded by the coordinator (its binlog is then in object storage)."""
+        return s.copies[p] >= 1
+
+    def claims(s, position, p):
+        """A checkpoint at ``position`` says that row p need not be replayed."""
+        return ite(s.INCLUSIVE, p < position, p <= position)
+
+    def safe(s, position):
+        """Every row that a checkpoint at ``position`` claims is durable."""
+        return forall(s.Position, lambda p: implies(s.carries[p] & s.claims(position, p), s.durable(p)))
+
+    def durable_up_to(s, ts):
+        """Every row with a timestamp at or below ``ts`` is durable."""
+        return forall(s.Position, lambda p: implies(s.carries[p] & (p <= ts), s.durable(p)))
+
+    def pins(s, p):
+        """The row at p keeps the checkpoint from passing it."""
+        return (s.held[p] == "buffered") | (s.IN_FLIGHT & (s.held[p] == "syncing"))
+
+    def checkpoint(s):
+        """GetCheckpoint: the start position of the earliest unsynced row, else the end position of the last pack."""
+        exclusive = least(s.Position, s.pins, default=s.consumed + 1) - 1
+        inclusive = least(s.Position, s.pins, default=s.consumed)
+        return ite(s.INCLUSIVE, inclusive, exclusive)
+
+    def replayed(s, p):
+        """Recovery filter: the segment's recorded position says that this row is stored already."""
+        return p <= s.dml[s.segment_of[p]]
+
+    def passes(s, position):
+        """The acknowledged checkpoint resets the flush timestamp that the callback read."""
+        return ite(s.STRICT, position > s.saw_flush_ts, position >= s.saw_flush_ts)
+
+    def carries_the_rest(s, segment, end):
+        """The sync task is the last one of its segment: nothing of the segment is in memory or queued beyond it."""
+        beyond = exists(s.Position, lambda p: (p > end) & s.row_of(p, segment) & (s.held[p] != "none"))
+        later = exists(s.Position, lambda e: (e > end) & (s.task[segment, e] != "none"))
+        return ~beyond & ~later
+
+    def yield_buffer(s, segment):
+        """The segment's buffer becomes a sync task; from here on its rows are in flight."""
+        s.held = each(
+            s.Position,
+            lambda p: ite(s.row_of(p, segment) & (s.held[p] == "buffered"), "syncing", s.held[p]),
+        )
+        s.task[segment, s.consumed] = "queued"
+
+    def fault(s):
+        """Count a fault, so that an instance can bound them."""
+        s.faults = s.faults + 1
+
+    # ---- write buffer and sync tasks ----
+
+    @action(fairness="weak", source="facts 7.2; seed 000")
+    def consume(s):
+        """The next pack enters the write buffer; a row that is stored already is dropped."""
+        require(s.alive)
+        s.consumed = s.consumed + 1
+        s.held[s.consumed] = ite(s.carries[s.consumed] & ~s.replayed(s.consumed), "buffered", "none")
+
+    def has_buffer(s, segment):
+        """Some row of the segment is buffered, and the metacache still knows the segment."""
+        buffered = exists(s.Position, lambda p: s.row_of(p, segment) & (s.held[p] == "buffered"))
+        return buffered & (s.phase[segment] != "flushed")
+
+    @action(source="facts 7.3: full and memory policies")
+    def sync_full(s, segment: Segment):
+        """The buffer is full, or memory is short."""
+        require(s.alive)
+        require(s.has_buffer(segment))
+        s.yield_buffer(segment)
+
+    @action(fairness="weak", source="facts 7.3: stale policy")
+    def sync_stale(s, segment: Segment):
+        """The buffer has been kept for too long."""
+        require(s.alive)
+        require(s.has_buffer(segment))
+        s.yield_buffer(segment)
+
+    @action(fairness="weak", source="facts 7.3: flush timestamp policy, E.ts >= flushTs and start.ts < flushTs")
+    def sync_for_flush(s, segment: Segment):
+        """A flush is pending and the buffer holds a row that it covers."""
+        require(s.alive)
+        require((s.flush_ts > 0) & (s.consumed >= s.flush_ts))
+        require(
+            exists(
+                s.Position,
+                lambda p: s.row_of(p, segment) & (s.held[p] == "buffered") & (p <= s.flush_ts),
+            )
+        )
+        require(s.phase[segment] != "flushed")
+        s.yield_buffer(segment)
+
+    @action(source="facts 7.7: SealSegments")
+    def seal(s, segment: Segment):
+        """The coordinator seals the segment. No row of it follows in the log: what the allocator promises."""
+        require(s.alive & (s.phase[segment] == "growing"))
+        require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
+        require(~exists(s.Position, lambda p: (p > s.consumed) & s.row_of(p, segment)))
+        s.phase[segment] = "sealed"
+
+    @action(fairness="weak", source="facts 7.3: sealed policy")
+    def sync_sealed(s, segment: Segment):
+        """What is left of a sealed segment goes out in its flush task."""
+        require(s.alive & (s.phase[segment] == "sealed"))
+        require(s.task[segment, s.consumed] == "none")
+        s.phase[segment] = "flushing"
+        s.yield_buffer(segment)
+
+    @action(fairness="weak", source="facts 7.6: first task first, by the segment's key lock")
+    def upload(s, segment: Segment, end: Position):
+        """The binlogs of the segment's oldest task are written to object storage."""
+        require(s.alive & (s.task[segment, end] == "queued"))
+        require(s.first_in_line(segment, end))
+        s.task[segment, end] = "uploaded"
+
+    def first_in_line(s, segment, end):
+        """No earlier task of the segment is unfinished."""
+        return ~exists(s.Position, lambda e: (e < end) & (s.task[segment, e] != "none"))
+
+    @action(fairness="weak", source="facts 7.6: SaveBinlogPaths")
+    def send_save(s, segment: Segment, end: Position):
+        """The request that records the binlogs leaves the node."""
+        require(s.alive & (s.task[segment, end] == "uploaded"))
+        s.task[segment, end] = "sending"
+
+    @action(fairness="weak", source="facts 10.2; B19")
+    def record(s, segment: Segment, end: Position):
+        """The coordinator records the binlogs, unless it has them: even after the sender has crashed, until a new owner."""
+        require(s.task[segment, end] == "sending")
+        require(s.assigned)
+        s.record_rows(segment, end)
+        s.task[segment, end] = "recorded"
+
+    def record_rows(s, segment, end):
+        """Add the task's rows once; raise the segment's position; mark the segment flushed by its last task."""
+        s.flushed[segment] = s.flushed[segment] | (
+            (s.phase[segment] == "flushing") & s.carries_the_rest(segment, end)
+        )
+        fresh = end > s.dml[segment]
+        s.copies = each(
+            s.Position,
+            lambda p: ite(
+                fresh & s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end),
+                s.copies[p] + 1,
+                s.copies[p],
+            ),
+        )
+        s.dml[segment] = maximum(s.dml[segment], end)
+
+    @action(source="facts 7.6: retry; also a save that the coordinator refuses")
+    def lose_save(s, segment: Segment, end: Position):
+        """The save fails, is refused, or its answer is lost: it will be sent again."""
+        require(s.alive)
+        require((s.task[segment, end] == "sending") | (s.task[segment, end] == "recorded"))
+        s.task[segment, end] = "uploaded"
+        s.fault()
+
+    @action(fairness="weak", source="facts 7.6: callbacks")
+    def finish_sync(s, segment: Segment, end: Position):
+        """The answer arrives: the rows leave the memory and no longer pin the checkpoint."""
+        require(s.alive & (s.task[segment, end] == "recorded"))
+        others = exists(s.Position, lambda e: (e != end) & (s.task[segment, e] != "none"))
+        last = ~others & s.carries_the_rest(segment, end) & (s.phase[segment] == "flushing")
+        s.phase[segment] = ite(last, "flushed", s.phase[segment])
+        s.release(segment, end)
+
+    def release(s, segment, end):
+        """The task is over."""
+        s.held = each(
+            s.Position,
+            lambda p: ite(
+                s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end),
+                "none",
+                s.held[p],
+            ),
+        )
+        s.task[segment, end] = "none"
+
+    # ---- flush requests ----
+
+    @action(source="facts 10.3; seed 001, manual flush")
+    def ask_flush(s, ts: Position):
+        """A client asks that everything up to ``ts`` be durable."""
+        require((ts >= 1) & (ts > s.stored) & (ts <= s.ask_up_to))
+        require(s.request[ts] == "none")
+        s.request[ts] = "asked"
+
+    @action(fairness="weak", source="facts 7.8: FlushChannel; hazard 6")
+    def deliver_flush(s, ts: Position):
+        """FlushChannel reaches the node, which keeps the larger timestamp."""
+        require(s.alive & (s.request[ts] == "asked"))
+        s.request[ts] = "delivered"
+        s.take_flush_ts(ts)
+
+    def take_flush_ts(s, ts):
+        """Two requests may arrive in either order."""
+        s.flush_ts = maximum(s.flush_ts, ts)
+
+    @action(fairness="weak", source="facts 10.3: GetFlushState, cp.ts >= flushTs")
+    def confirm_flush(s, ts: Position):
+        """The client polls and is told that its flush is done."""
+        require((s.request[ts] != "none") & (s.stored >= ts))
+        s.request[ts] = "none"
+
+    # ---- time-tick node and checkpoint updater ----
+
+    @action(fairness="weak", source="seed 000, Operate step 4; facts 7.8")
+    def read_checkpoint(s):
+        """A tick passes the time-tick node, which reads the checkpoint."""
+        require(s.alive & (s.tick == "idle"))
+        s.tick = "have_checkpoint"
+        s.tick_position = s.checkpoint()
+
+    @action(fairness="strong", source="seed 000, Operate steps 5 and 6; hazard 8")
+    def submit_checkpoint(s, due: Bool):
+        """It then reads flushTs and submits: without the flush flag if the interval is due, with it if a flush waits."""
+        require(s.alive & (s.tick == "have_checkpoint"))
+        wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
+        submits = due | wanted
+        merges = (s.tick_position > s.pending_position) | (wanted & ~s.pending_flush)
+        s.pending_flush = s.pending_flush | wanted
+        s.pending_position = ite(
+            submits & (~s.pending | merges), maximum(s.pending_position, s.tick_position), s.pending_position
+        )
+        s.pending = s.pending | submits
+        s.signal = s.signal | wanted
+        s.tick = "idle"
+        s.tick_position = 0
+
+    def send(s):
+        """The updater sends its one task."""
+        s.rpc = "sent"
+        s.rpc_position = s.pending_position
+        s.in_network[s.pending_position] = True
+
+    @action(fairness="weak", source="seed 000, execute; facts 9")
+    def send_by_ticker(s):
+        """The updater's own timer fires: the flush flag stays."""
+        require(s.alive & (s.rpc == "idle"))
+        require(s.pending)
+        s.send()
+
+    @action(fairness="weak", source="seed 000, notify branch; hazard 3")
+    def send_by_signal(s):
+        """A flush asked for speed: its flag is cleared before the request is answered."""
+        require(s.alive & (s.rpc == "idle"))
+        require(s.signal & s.pending & s.pending_flush)
+        s.signal = False
+        s.pending_flush = False
+        s.send()
+
+    @action(fairness="weak", source="facts 10.1; hazard 21")
+    def store(s, position: Position):
+        """The coordinator takes a request: stores a larger position of the owner, ignores others, answers success always."""
+        require(s.in_network[position])
+        s.in_network[position] = False
+        s.stored = ite(s.assigned, s.accepted(position), s.stored)
+        s.rpc = ite((s.rpc == "sent") & (s.rpc_position == position), "stored", s.rpc)
+
+    def accepted(s, position):
+        """The stored position after a request of the owner."""
+        return maximum(s.stored, position)
+
+    @action(fairness="weak", source="seed 000, updateCheckpoints")
+    def ack(s):
+        """The answer reaches the node."""
+        require(s.alive & (s.rpc == "stored"))
+        s.rpc = "acked"
+
+    @action(source="seed 000, failed RPC; facts 9")
+    def fail_rpc(s):
+        """The request times out; it may be stored now, later or never. The task stays."""
+        require(s.alive & ((s.rpc == "sent") | (s.rpc == "stored")))
+        s.rpc = "idle"
+        s.rpc_position = 0
+        s.fault()
+
+    @action(fairness="weak", source="seed 001, NotifyCheckpointUpdated; hazard 5")
+    def read_flush_ts(s):
+        """The callback reads the flush timestamp."""
+        require(s.alive & (s.rpc == "acked"))
+        s.saw_flush_ts = s.flush_ts
+        s.rpc = "read"
+
+    @action(fairness="weak", source="seed 001, NotifyCheckpointUpdated; hazard 5")
+    def clear_flush_ts(s):
+        """It clears the timestamp if the checkpoint has passed it and nobody has changed it meanwhile."""
+        require(s.alive & (s.rpc == "read"))
+        s.flush_ts = ite((s.saw_flush_ts > 0) & s.passes(s.rpc_position) & s.unchanged_flush_ts(), 0, s.flush_ts)
+        s.saw_flush_ts = 0
+        s.rpc = "cleared"
+
+    def unchanged_flush_ts(s):
+        """Compare-and-clear: what Milvus does not do (hazard 5)."""
+        return s.flush_ts == s.saw_flush_ts
+
+    @action(fairness="weak", source="seed 000, clean-up; hazard 4")
+    def clean_up(s):
+        """The updater drops the task unless a later position has been merged into it."""
+        require(s.alive & (s.rpc == "cleared"))
+        done = s.pending_position <= s.rpc_position
+        s.pending = s.pending & ~done
+        s.pending_flush = s.pending_flush & ~done
+        s.signal = s.signal & ~done
+        s.pending_position = ite(done, 0, s.pending_position)
+        s.rpc = "idle"
+        s.rpc_position = 0
+
+    # ---- crash, recovery, ownership ----
+
+    @action(source="facts 7.9, 10.4")
+    def crash(s):
+        """The node stops. Its memory is lost; requests in the network are not."""
+        require(s.alive)
+        s.alive = False
+        s.forget_updater()
+        s.request = each(
+            s.Position,
+            lambda t: ite(s.request[t] == "delivered", "asked", s.request[t]),
+        )
+        s.fault()
+
+    def forget_updater(s):
+        """Flush timestamp, time-tick node and updater of the dead process."""
+        s.flush_ts = 0
+        s.tick = "idle"
+        s.tick_position = 0
+        s.pending = False
+        s.pending_position = 0
+        s.pending_flush = False
+        s.signal = False
+        s.rpc = "idle"
+        s.rpc_position = 0
+        s.saw_flush_ts = 0
+
+    @action(fairness="weak", source="facts 10.4, 7.7; seed 001, recovery")
+    def recover(s):
+        """A new owner seeks the stored checkpoint; what the old one still sends for saving is refused from now on."""
+        require(~s.alive)
+        s.alive = True
+        s.assigned = True
+        s.consumed = ite(s.INCLUSIVE, maximum(s.stored, 1) - 1, s.stored)
+        s.held = each(s.Position, lambda p: "none")
+        s.task = each(s.Segment, s.Position, lambda segment, e: "none")
+        s.phase = each(s.Segment, lambda segment: ite(s.flushed[segment], "flushed", "growing"))
+
+    @action(source="facts 10.1; hazard 22")
+    def unassign(s):
+        """The coordinator takes the channel from the node for a while."""
+        require(s.alive & s.assigned)
+        s.assigned = False
+        s.fault()
+
+    @action(fairness="weak", source="facts 10.1; hazard 22")
+    def assign(s):
+        """The same node gets the channel back."""
+        require(s.alive & ~s.assigned)
+        s.assigned = True
+
+    # ---- what must be true ----
+
+    @assumption(source="facts 7.1")
+    def first_position_is_empty(s):
+        """Position 0 stands before every row."""
+        return ~s.carries[0]
+
+    @invariant(source="seed 001, checkpoint rules; facts 7.5; property S")
+    def checkpoint_before_earliest_unsynced(s):
+        """No row that the stored checkpoint claims is missing from the coordinator's records."""
+        return s.safe(s.stored)
+
+    @transition_invariant(source="facts 10.1; property M")
+    def stored_never_goes_back(before, after):
+        """The stored checkpoint never goes back."""
+        return after.stored >= before.stored
+
+    @transition_invariant(source="seed 001, strictly greater; hazards 5, 6")
+    def reset_only_by_greater_checkpoint(before, after):
+        """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly greater than it."""
+        return implies(
+            after.alive & (after.flush_ts < before.flush_ts),
+            (after.flush_ts == 0) & (before.rpc == "read") & (before.rpc_position > before.flush_ts),
+        )
+
+    @transition_invariant(source="seed 001, data consistency; property F")
+    def reset_means_durable(before, after):
+        """When flushTs is reset, every row at or below it is durable."""
+        return implies(after.alive & (after.flush_ts < before.flush_ts), after.durable_up_to(before.flush_ts))
+
+    @transition_invariant(source="facts 10.3; property F")
+    def confirmed_means_durable(before, after):
+        """When a client is told that its flush is done, every row at or below its timestamp is durable."""
+        return forall(
+            after.Position,
+            after.Position,
+            lambda t, p: implies(
+                (before.request[t] != "none") & (after.request[t] == "none") & after.carries[p] & (p <= t),
+                after.durable(p),
+            ),
+        )
+
+    @invariant(source="seed 001, recovery; property 1")
+    def stored_once(s):
+        """No row is recorded twice."""
+        return forall(s.Position, lambda p: s.copies[p] <= 1)
+
+    @invariant(source="seed 001, recovery; property S")
+    def nothing_lost(s):
+        """Every consumed row is in memory or durable."""
+        return forall(
+            s.Position,
+            lambda p: implies(s.carries[p] & (p <= s.consumed), s.durable(p) | (s.held[p] != "none")),
+        )
+
+    @invariant(source="hazards 5, 6; property FL")
+    def flush_request_not_lost(s):
+        """A flush that reached the node is still pending there, or all that it covers is durable."""
+        return forall(
+            s.Position,
+            lambda t: implies(s.request[t] == "delivered", (s.flush_ts >= t) | s.durable_up_to(t)),
+        )
+
+    @invariant(source="facts 10.2, 10.3")
+    def flushed_is_complete(s):
+        """A segment that is recorded as flushed has all its rows recorded."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, p: implies(s.flushed[g] & s.row_of(p, g), s.durable(p)),
+        )
+
+    @invariant(source="facts 7.6, 7.7; B15")
+    def flushed_is_recorded(s):
+        """What the node believes flushed is recorded as flushed."""
+        return forall(s.Segment, lambda g: implies(s.phase[g] == "flushed", s.flushed[g]))
+
+    @transition_invariant(source="facts 10.2; B15")
+    def flushed_is_final(before, after):
+        """Nothing more is recorded for a flushed segment."""
+        return forall(
+            after.Segment,
+            lambda g: implies(before.flushed[g], after.flushed[g] & (after.dml[g] == before.dml[g])),
+        )
+
+    # ---- what should happen ----
+
+    @leads_to(source="seed 001; property FL", without=("sync_stale", "send_by_ticker"))
+    def flush_completes(s, ts: Position):
+        """A flush that was asked for is confirmed, by the flush policy and the flush signal alone."""
+        return s.request[ts] != "none", s.request[ts] == "none"
+
+    @leads_to(source="seed 001; property FL, bookkeeping")
+    def flush_ts_is_reset(s):
+        """A pending flush timestamp is reset, as long as ticks go on."""
+        return s.flush_ts > 0, s.flush_ts == 0
+
+    @leads_to(source="seed 000; property CL")
+    def checkpoint_advances(s, position: Position):
+        """Whatever is consumed is claimed by the stored checkpoint in the end."""
+        return s.consumed >= position, s.stored >= position
+
+    @leads_to(source="facts 7.7; B59")
+    def sealed_is_flushed(s, segment: Segment):
+        """A sealed segment is recorded as flushed, unless a crash makes it growing again."""
+        return s.phase[segment] == "sealed", s.flushed[segment] | (s.phase[segment] == "growing")
+
+    # ---- what can happen ----
+
+    @reachable(after="confirm_flush", source="facts 10.3")
+    def a_flush_completes(before, after, ts):
+        """A flush that covers a row is confirmed."""
+        return exists(after.Position, lambda p: (p <= ts) & after.carries[p])
+
+    @reachable(after="clear_flush_ts", source="seed 001")
+    def a_flush_ts_is_reset(before, after):
+        """The callback resets a flush timestamp."""
+        return (before.flush_ts > 0) & (after.flush_ts == 0)
+
+    @reachable(after="crash", source="hazard 15")
+    def a_crash_with_rows_in_flight(before, after):
+        """A crash meets rows that are being synced."""
+        return exists(before.Position, lambda p: (before.held[p] == "syncing") & ~before.durable(p))
+
+    @reachable(after="record", source="B19")
+    def a_save_is_repeated(before, after, segment, end):
+        """A save whose answer was lost reaches the coordinator again."""
+        return before.dml[segment] >= end
+
+    @reachable(after="record", source="hazard 22")
+    def a_save_of_the_dead(before, after, segment, end):
+        """A save is recorded after its sender has crashed."""
+        return ~before.alive & (before.dml[segment] < end)
+
+    @reachable(after="consume", source="facts 7.1; B63")
+    def a_replay_is_filtered(before, after):
+        """A replayed row is dropped because it is stored."""
+        return after.carries[after.consumed] & before.replayed(after.consumed)
+
+    @reachable(after="store", source="facts 10.1; hazard 21")
+    def a_late_request_is_ignored(before, after, position):
+        """A checkpoint request that the node has given up arrives after a later one."""
+        return position < before.stored
+
+    @reachable(after="finish_sync", source="facts 7.7")
+    def a_segment_is_flushed(before, after, segment):
+        """A segment reaches its end."""
+        return (before.phase[segment] != "flushed") & (after.phase[segment] == "flushed")
+
+    @reachable(after="clear_flush_ts", source="hazard 5")
+    def a_flush_overtakes_the_callback(before, after):
+        """A new flush arrives between the callback's read and its clear."""
+        return (before.saw_flush_ts > 0) & (before.flush_ts > before.saw_flush_ts)
+
+    # ---- why it is true for any size ----
+
+    @lemma(source="facts 7.2")
+    def held_rows_are_consumed(s):
+        """Only rows of the log up to the last pack are in memory."""
+        return forall(s.Position, lambda p: implies(s.held[p] != "none", s.carries[p] & (p <= s.consumed)))
+
+    @lemma(source="facts 7.4")
+    def tasks_end_within_the_consumed(s):
+        """A sync task ends at a pack that was consumed."""
+        return forall(s.Segment, s.Position, lambda g, e: implies(s.task[g, e] != "none", e <= s.consumed))
+
+    @lemma(source="facts 7.6; B55")
+    def one_task_at_a_time(s):
+        """Before a task that has begun there is no other task of its segment."""
+        return forall(
+            s.Segment,
+            s.Position,
+            s.Position,
+            lambda g, e, f: implies(
+                (s.task[g, e] != "none") & (s.task[g, e] != "queued") & (f < e), s.task[g, f] == "none"
+            ),
+        )
+
+    @lemma(source="facts 7.4")
+    def a_task_takes_the_whole_buffer(s):
+        """No row that a task covers is still buffered."""
+        return forall(
+            s.Segment,
+            s.Position,
+            s.Position,
+            lambda g, e, p: implies(
+                (s.task[g, e] != "none") & s.row_of(p, g) & (p <= e), s.held[p] != "buffered"
+            ),
+        )
+
+    @lemma(source="facts 10.2, 7.1")
+    def recorded_up_to_the_position(s):
+        """A segment's recorded position says exactly which of its rows are recorded."""
+        return forall(
+            s.Position, lambda p: implies(s.carries[p], s.durable(p) == s.replayed(p))
+        )
+
+    @lemma(source="facts 7.1")
+    def only_rows_are_recorded(s):
+        """What the log does not carry is not recorded."""
+        return forall(s.Position, lambda p: implies(~s.carries[p], s.copies[p] == 0))
+
+    @lemma(source="facts 7.1")
+    def buffered_rows_are_not_recorded(s):
+        """A buffered row lies beyond its segment's recorded position."""
+        return forall(s.Position, lambda p: implies(s.held[p] == "buffered", ~s.replayed(p)))
+
+    @lemma(source="facts 7.6")
+    def recorded_rows_wait_for_their_task(s):
+        """A row in flight that is recorded already belongs to the task that recorded the segment's position."""
+        return forall(
+            s.Position,
+            lambda p: implies(
+                (s.held[p] == "syncing") & s.replayed(p),
+                s.task[s.segment_of[p], s.dml[s.segment_of[p]]] != "none",
+            ),
+        )
+
+    @lemma(source="facts 7.6")
+    def a_recorded_task_is_recorded(s):
+        """A task that has its answer lies at or below its segment's recorded position."""
+        return forall(s.Segment, s.Position, lambda g, e: implies(s.task[g, e] == "recorded", e <= s.dml[g]))
+
+    @lemma(source="facts 7.7")
+    def sealed_segments_get_no_rows(s):
+        """No row of a sealed or flushing segment is still to come."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, p: implies(
+                ((s.phase[g] == "sealed") | (s.phase[g] == "flushing")) & s.row_of(p, g), p <= s.consumed
+            ),
+        )
+
+    @lemma(source="facts 7.7")
+    def flushing_segments_have_no_buffer(s):
+        """The flush task took what was left."""
+        return forall(
+            s.Position,
+            lambda p: implies(
+                (s.held[p] != "none") & any_of(s.phase[s.segment_of[p]] == "flushing", s.phase[s.segment_of[p]] == "flushed"),
+                s.held[p] == "syncing",
+            ),
+        )
+
+    @lemma(source="facts 7.6, 7.7")
+    def the_last_task_flushes(s):
+        """The recorded last task of a flushing segment has marked it flushed."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, e: implies(
+                (s.phase[g] == "flushing") & (s.task[g, e] == "recorded") & s.carries_the_rest(g, e), s.flushed[g]
+            ),
+        )
+
+    @lemma(source="facts 9")
+    def positions_on_their_way_are_safe(s):
+        """Whatever the time-tick node and the updater hold is a safe checkpoint."""
+        return all_of(s.safe(s.tick_position), s.safe(s.pending_position), s.safe(s.rpc_position))
+
+    @lemma(source="facts 9, 10.1")
+    def requests_in_the_network_are_safe(s):
+        """So is every request, of whichever owner."""
+        return forall(s.Position, lambda q: implies(s.in_network[q], s.safe(q)))
+
+    @lemma(source="facts 10.4")
+    def a_dead_node_has_no_request(s):
+        """After a crash every unconfirmed flush is to be delivered again."""
+        return s.alive | forall(s.Position, lambda t: s.request[t] != "delivered")
