@@ -1,1 +1,1 @@
-"""How it is done: the asyncio reference implementation."""
+"""Reference implementation, in asyncio, of the flush and channel checkpoints of a log-structured database."""

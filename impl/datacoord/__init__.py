@@ -1,0 +1,1 @@
+"""The data coordinator: channel owners, channel checkpoints, binlog records, flush requests."""

@@ -1,0 +1,210 @@
+"""The data coordinator: channel owners, channel checkpoints, binlog records and flush requests.
+
+Records are replaced in memory after they were stored. One lock covers check, store and memory, so that each
+answer is one change. The owner is checked under the same lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from impl.errors import NotOwnerError, UnknownChannelError
+from impl.ports import MetaStore
+from impl.types import (
+    DROPPED_CHECKPOINT,
+    BinlogRecord,
+    ChannelName,
+    ChannelPosition,
+    ChannelRecord,
+    EndPosition,
+    Owner,
+    RecoveryAnswer,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentId,
+    SegmentRecord,
+    Tick,
+    UpdateCheckpoints,
+)
+
+
+class Coordinator:
+    """State: ``channels`` and ``segments``, the records by name and by id."""
+
+    def __init__(self, *, meta: MetaStore) -> None:
+        self.channels: dict[ChannelName, ChannelRecord] = {}
+        self.segments: dict[SegmentId, SegmentRecord] = {}
+        self._meta = meta
+        self._lock = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Take up what was stored. To be called once, before anything else."""
+        snapshot = await self._meta.load()
+        self.channels = {record.channel: record for record in snapshot.channels}
+        self.segments = {record.segment_id: record for record in snapshot.segments}
+
+    def channel(self, channel: ChannelName) -> ChannelRecord:
+        """The channel's record. Raises UnknownChannelError."""
+        record = self.channels.get(channel)
+        if record is None:
+            known = ", ".join(sorted(self.channels)) or "none"
+            raise UnknownChannelError(f"channel {channel!r} was never assigned; known: {known}")
+        return record
+
+    def segments_of(self, channel: ChannelName) -> tuple[SegmentRecord, ...]:
+        """The channel's segments, by id."""
+        return tuple(
+            self.segments[segment_id]
+            for segment_id in sorted(self.segments)
+            if self.segments[segment_id].channel == channel
+        )
+
+    async def assign(self, channel: ChannelName, node_id: str) -> None:
+        """Give the channel to a node. Coming back to its last owner keeps the term; another one fences it."""
+        async with self._lock:
+            record = self.channels.get(channel, ChannelRecord(channel=channel))
+            term = record.term if record.last_owner == node_id else record.term + 1
+            await self._save_channel(replace(record, assigned_to=node_id, last_owner=node_id, term=term))
+
+    async def unassign(self, channel: ChannelName) -> None:
+        """Take the channel from its node. Until it is assigned again, nobody may write."""
+        async with self._lock:
+            await self._save_channel(replace(self.channel(channel), assigned_to=None))
+
+    async def recover_channel(self, channel: ChannelName, node_id: str) -> RecoveryAnswer:
+        """Begin a new incarnation of the owner: saves of earlier ones are refused from now on.
+
+        Raises NotOwnerError when the channel is not assigned to the node.
+        """
+        async with self._lock:
+            record = self.channel(channel)
+            if record.assigned_to != node_id:
+                raise NotOwnerError(
+                    f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
+                    " assign it first"
+                )
+            record = replace(record, term=record.term + 1)
+            await self._save_channel(record)
+            return RecoveryAnswer(
+                channel=channel,
+                owner=Owner(node_id=node_id, term=record.term),
+                seek=EndPosition(record.checkpoint),
+                segments=self.segments_of(channel),
+            )
+
+    async def save_binlog_paths(self, request: SaveBinlogPaths) -> SaveOutcome:
+        """Record a binlog with its segment's position and end, once however often it is asked."""
+        async with self._lock:
+            if not self._owner_may_write(request.channel, request.owner):
+                return SaveOutcome.NOT_OWNER
+            known = self.segments.get(request.segment_id)
+            record = known or SegmentRecord(segment_id=request.segment_id, channel=request.channel)
+            if known is not None and self._is_recorded(request, known):
+                return SaveOutcome.ALREADY_RECORDED
+            await self._save_segment(self._with_save(record, request))
+            return SaveOutcome.RECORDED
+
+    def _owner_may_write(self, channel: ChannelName, owner: Owner) -> bool:
+        """Only the incarnation that recovered the channel last: an earlier one would store rows twice."""
+        record = self.channels.get(channel)
+        return record is not None and record.assigned_to == owner.node_id and record.term == owner.term
+
+    def _is_recorded(self, request: SaveBinlogPaths, known: SegmentRecord) -> bool:
+        """Whether the request brings nothing new. Positions of one segment grow from task to task."""
+        return known.flushed or known.dropped or request.position.ts <= known.dml_position.ts
+
+    def _with_save(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
+        """The record after the request."""
+        return replace(
+            record,
+            dml_position=request.position,
+            flushed=record.flushed or request.flushed,
+            dropped=record.dropped or request.dropped,
+            binlogs=self._with_binlog(record.binlogs, request.binlog),
+        )
+
+    def _with_binlog(
+        self, binlogs: tuple[BinlogRecord, ...], new: BinlogRecord | None
+    ) -> tuple[BinlogRecord, ...]:
+        return binlogs if new is None else (*binlogs, new)
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints) -> None:
+        """Raise checkpoints. What is not the sender's, or not larger, is left out, and the call succeeds."""
+        async with self._lock:
+            accepted = [
+                replace(self.channels[reported.channel], checkpoint=reported.position.ts)
+                for reported in request.positions
+                if self._accepts(reported)
+            ]
+            await self._save_channels(accepted)
+
+    def _accepts(self, reported: ChannelPosition) -> bool:
+        if not self._owner_may_checkpoint(reported.channel, reported.owner):
+            return False
+        return self._accepts_checkpoint(self.channels[reported.channel], reported)
+
+    def _owner_may_checkpoint(self, channel: ChannelName, owner: Owner) -> bool:
+        """The assigned node in any incarnation: what it once had durable stays durable."""
+        record = self.channels.get(channel)
+        return record is not None and record.assigned_to == owner.node_id
+
+    def _accepts_checkpoint(self, record: ChannelRecord, reported: ChannelPosition) -> bool:
+        """Only a strictly larger position."""
+        return reported.position.ts > record.checkpoint
+
+    async def request_flush(self, channel: ChannelName, flush_ts: Tick) -> None:
+        """Remember that a client waits until every row up to ``flush_ts`` is durable."""
+        async with self._lock:
+            record = self.channel(channel)
+            if flush_ts <= 0:
+                raise ValueError(f"flush timestamp is {flush_ts}; it must be a tick, 1 or later")
+            if flush_ts not in record.flush_requests:
+                requests = tuple(sorted((*record.flush_requests, flush_ts)))
+                await self._save_channel(replace(record, flush_requests=requests))
+
+    def get_flush_state(
+        self, channel: ChannelName, flush_ts: Tick, segments: Iterable[SegmentId] = ()
+    ) -> bool:
+        """Whether the flush is done: its segments flushed or gone, and the checkpoint at or beyond it."""
+        known = [self.segments[segment] for segment in segments if segment in self.segments]
+        ended = all(record.flushed or record.dropped for record in known)
+        return ended and self.channel(channel).checkpoint >= flush_ts
+
+    async def confirm_flush(
+        self, channel: ChannelName, flush_ts: Tick, segments: Iterable[SegmentId] = ()
+    ) -> bool:
+        """Answer a client's poll; the request is forgotten with the answer True."""
+        async with self._lock:
+            if not self.get_flush_state(channel, flush_ts, segments):
+                return False
+            record = self.channel(channel)
+            requests = tuple(ts for ts in record.flush_requests if ts != flush_ts)
+            await self._save_channel(replace(record, flush_requests=requests))
+            return True
+
+    async def drop_channel(self, channel: ChannelName, node_id: str) -> None:
+        """The channel's last rows are recorded: no later checkpoint can bring it back."""
+        async with self._lock:
+            record = self.channel(channel)
+            if record.assigned_to != node_id:
+                raise NotOwnerError(
+                    f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
+                    " only its owner may drop it"
+                )
+            await self._save_channel(replace(record, checkpoint=DROPPED_CHECKPOINT, dropped=True))
+
+    async def _save_channel(self, record: ChannelRecord) -> None:
+        await self._save_channels([record])
+
+    async def _save_channels(self, records: Sequence[ChannelRecord]) -> None:
+        if not records:
+            return
+        await self._meta.save_channels(records)
+        for record in records:
+            self.channels[record.channel] = record
+
+    async def _save_segment(self, record: SegmentRecord) -> None:
+        await self._meta.save_segment(record)
+        self.segments[record.segment_id] = record

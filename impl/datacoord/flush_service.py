@@ -1,0 +1,62 @@
+"""Carries a client's flush from request to confirmation: remember, tell the node, poll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from impl.datacoord.coordinator import Coordinator
+from impl.errors import RpcError
+from impl.ports import Clock, DataNodeClient
+from impl.types import ChannelName, SegmentId, Tick
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlushServiceConfig:
+    """Pauses between two polls of the flush state and deadline of the calls to the node, in seconds."""
+
+    poll_seconds: float = 0.5
+    rpc_deadline: float = 10.0
+
+
+class FlushService:
+    """Repeats its calls to the node until the flush is done: a restarted node has forgotten them."""
+
+    def __init__(
+        self,
+        *,
+        coordinator: Coordinator,
+        node: DataNodeClient,
+        clock: Clock,
+        config: FlushServiceConfig | None = None,
+    ) -> None:
+        self._coordinator = coordinator
+        self._node = node
+        self._clock = clock
+        self._config = config if config is not None else FlushServiceConfig()
+
+    async def flush(self, channel: ChannelName, flush_ts: Tick, segments: Sequence[SegmentId] = ()) -> None:
+        """Return when every row up to ``flush_ts`` is durable and the given segments are flushed.
+
+        The segments are sealed, so that no row after ``flush_ts`` may belong to them.
+        """
+        await self._coordinator.request_flush(channel, flush_ts)
+        while not await self._coordinator.confirm_flush(channel, flush_ts, segments):
+            await self._tell_node(channel, flush_ts, segments)
+            await self._clock.sleep(self._config.poll_seconds)
+
+    async def resume(self) -> None:
+        """Carry on with the requests that an earlier coordinator had not confirmed."""
+        for channel in sorted(self._coordinator.channels):
+            for flush_ts in self._coordinator.channel(channel).flush_requests:
+                await self.flush(channel, flush_ts)
+
+    async def _tell_node(self, channel: ChannelName, flush_ts: Tick, segments: Sequence[SegmentId]) -> None:
+        deadline = self._config.rpc_deadline
+        try:
+            if segments:
+                await self._node.seal_segments(channel, segments, expires=flush_ts, deadline=deadline)
+            await self._node.flush_channel(channel, flush_ts, deadline=deadline)
+        except RpcError:
+            # The next round tells it again.
+            return

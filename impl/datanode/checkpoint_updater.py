@@ -1,0 +1,165 @@
+"""Reports channel checkpoints to the coordinator: merged by channel, batched, retried until acknowledged.
+
+Two loops feed one runner. The timer sends every pending task; the signal sends those marked by a flush. The
+lock ``_round`` makes their rounds exclude each other, as the single goroutine of the original does: a task
+can therefore not be deleted by one round while another still counts on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from impl.config import DataNodeConfig
+from impl.errors import RpcError
+from impl.ports import Clock, CoordinatorClient, Preemption
+from impl.types import (
+    CallStage,
+    ChannelName,
+    ChannelPosition,
+    CheckpointCall,
+    Owner,
+    Position,
+    UpdateCheckpoints,
+)
+
+Callback = Callable[[CheckpointCall], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class CheckpointTask:
+    """A checkpoint that waits to be reported. ``flush``: a flush waits for it, so the timer is too slow."""
+
+    channel: ChannelName
+    owner: Owner
+    position: Position
+    flush: bool
+    callback: Callback
+
+
+class CheckpointUpdater:
+    """Pending checkpoints by channel and the calls in progress.
+
+    tasks: what is to be reported; a task stays until it, or something at or beyond it, was acknowledged.
+    signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.
+    in_flight: calls between their sending and the clean-up.
+    """
+
+    def __init__(
+        self, *, coordinator: CoordinatorClient, clock: Clock, preemption: Preemption, config: DataNodeConfig
+    ) -> None:
+        self.tasks: dict[ChannelName, CheckpointTask] = {}
+        self.in_flight: dict[ChannelName, CheckpointCall] = {}
+        self.signal = asyncio.Event()
+        self._round = asyncio.Lock()
+        self._coordinator = coordinator
+        self._clock = clock
+        self._preemption = preemption
+        self._config = config
+
+    async def add_task(self, task: CheckpointTask) -> None:
+        """Queue a checkpoint, merged with what is pending for its channel.
+
+        One section: between the look-up and the replacement no clean-up can run. It is a coroutine because
+        the original can be preempted here, and a variant of it may want to be.
+        """
+        pending = self.tasks.get(task.channel)
+        if pending is None:
+            self.tasks[task.channel] = task
+        elif self._replaces(task, pending):
+            self.tasks[task.channel] = self._merge(task, pending)
+        if task.flush:
+            self._trigger()
+
+    def _replaces(self, task: CheckpointTask, pending: CheckpointTask) -> bool:
+        """Newer, or a flush waits for what was not urgent before."""
+        return pending.position.ts < task.position.ts or (task.flush and not pending.flush)
+
+    def _merge(self, task: CheckpointTask, pending: CheckpointTask) -> CheckpointTask:
+        """The greater position, and urgent if either was."""
+        position = max(task.position, pending.position, key=lambda position: position.ts)
+        return replace(task, position=position, flush=task.flush or pending.flush)
+
+    def _trigger(self) -> None:
+        self.signal.set()
+
+    def forget(self, channel: ChannelName) -> None:
+        """The channel was dropped: its pending checkpoint must not be reported any more."""
+        self.tasks.pop(channel, None)
+
+    async def run_timer(self) -> None:
+        """Send everything that is pending, each ``checkpoint_tick_seconds``. Ends by cancellation."""
+        while True:
+            await self._clock.sleep(self._config.checkpoint_tick_seconds)
+            async with self._round:
+                await self._update(self._take_all())
+
+    async def run_signal(self) -> None:
+        """Send what a flush waits for, at each signal. Ends by cancellation."""
+        while True:
+            await self.signal.wait()
+            await self._preemption.point("updater.select")
+            async with self._round:
+                self.signal.clear()
+                await self._update(self._take_flagged())
+
+    def _take_all(self) -> list[CheckpointTask]:
+        return list(self.tasks.values())
+
+    def _take_flagged(self) -> list[CheckpointTask]:
+        """The urgent tasks. Their mark is gone afterwards: if the call fails, the timer repeats it."""
+        taken = []
+        for channel, task in list(self.tasks.items()):
+            if task.flush:
+                self.tasks[channel] = replace(task, flush=False)
+                taken.append(self.tasks[channel])
+        return taken
+
+    async def _update(self, tasks: Sequence[CheckpointTask]) -> None:
+        """Report the tasks in batches, a limited number of batches at a time; then clean up."""
+        size, parallel = self._config.max_positions_per_rpc, self._config.max_parallel_rpcs
+        batches = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+        finished: list[CheckpointCall] = []
+        for at in range(0, len(batches), parallel):
+            for calls in await self._send_parallel(batches[at : at + parallel]):
+                finished.extend(calls)
+        if finished:
+            await self._preemption.point("updater.clean_up")
+        for call in finished:
+            self._clean_up(call)
+
+    async def _send_parallel(self, batches: Sequence[Sequence[CheckpointTask]]) -> list[list[CheckpointCall]]:
+        """Send the batches at the same time. A single one is sent at once, without a task of its own."""
+        if len(batches) == 1:
+            return [await self._send(batches[0])]
+        return list(await asyncio.gather(*(self._send(batch) for batch in batches)))
+
+    async def _send(self, batch: Sequence[CheckpointTask]) -> list[CheckpointCall]:
+        """One call. Returns what was acknowledged; after a failure nothing, and the tasks stay."""
+        calls = [CheckpointCall(task.channel, task.position, task.owner) for task in batch]
+        for call in calls:
+            self.in_flight[call.channel] = call
+        request = UpdateCheckpoints(
+            positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
+        )
+        try:
+            await self._coordinator.update_channel_checkpoints(
+                request, deadline=self._config.checkpoint_rpc_timeout
+            )
+        except RpcError:
+            for call in calls:
+                del self.in_flight[call.channel]
+            return []
+        for call in calls:
+            call.stage = CallStage.ACKED
+        for task, call in zip(batch, calls, strict=True):
+            await task.callback(call)
+        return calls
+
+    def _clean_up(self, call: CheckpointCall) -> None:
+        """Drop the pending task unless it has moved beyond what was acknowledged."""
+        pending = self.tasks.get(call.channel)
+        if pending is not None and pending.position.ts <= call.position.ts:
+            del self.tasks[call.channel]
+        del self.in_flight[call.channel]

@@ -1,0 +1,184 @@
+"""One data node: the parts put together, the channels that it serves, and the calls that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from impl.config import DataNodeConfig
+from impl.datanode.buffer_manager import BufferManager
+from impl.datanode.checkpoint_updater import CheckpointUpdater
+from impl.datanode.metacache import MetaCache
+from impl.datanode.pipeline import ChannelPipeline
+from impl.datanode.policies import SyncPolicy, default_policies
+from impl.datanode.recovery import RecoveryFilter
+from impl.datanode.sync_manager import SyncManager
+from impl.datanode.time_tick_node import TimeTickNode
+from impl.datanode.write_buffer import WriteBuffer
+from impl.errors import RpcError
+from impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption, WriteAheadLog
+from impl.runtime import NoPreemption, Supervisor
+from impl.types import ChannelName, RecoveryAnswer, SegmentId, Tick
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataNodePorts:
+    """The world as one data node sees it."""
+
+    clock: Clock
+    log: WriteAheadLog
+    store: ObjectStore
+    coordinator: CoordinatorClient
+    preemption: Preemption = field(default_factory=NoPreemption)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataNodeParts:
+    """Which class plays which part. A variant of the node replaces one of them by a subclass."""
+
+    metacache: type[MetaCache] = MetaCache
+    write_buffer: type[WriteBuffer] = WriteBuffer
+    policies: Callable[[DataNodeConfig], Sequence[SyncPolicy]] = default_policies
+    sync_manager: type[SyncManager] = SyncManager
+    buffer_manager: type[BufferManager] = BufferManager
+    time_tick_node: type[TimeTickNode] = TimeTickNode
+    checkpoint_updater: type[CheckpointUpdater] = CheckpointUpdater
+    recovery_filter: type[RecoveryFilter] = RecoveryFilter
+    pipeline: type[ChannelPipeline] = ChannelPipeline
+
+
+class DataNode:
+    """Serves channels: consumes their logs, syncs their rows, reports their checkpoints.
+
+    All work runs in tasks of ``supervisor``; a failure in any of them is the node's failure and is raised by
+    ``supervisor.check()``.
+    """
+
+    def __init__(
+        self,
+        *,
+        node_id: str,
+        ports: DataNodePorts,
+        config: DataNodeConfig,
+        parts: DataNodeParts | None = None,
+    ) -> None:
+        self.node_id = node_id
+        self.supervisor = Supervisor()
+        self.pipelines: dict[ChannelName, ChannelPipeline] = {}
+        self._ports = ports
+        self._config = config
+        self._parts = parts if parts is not None else DataNodeParts()
+        self.buffers = self._parts.buffer_manager(
+            preemption=ports.preemption, memory_watermark_bytes=config.memory_watermark_bytes
+        )
+        self.sync_manager = self._parts.sync_manager(
+            store=ports.store,
+            coordinator=ports.coordinator,
+            clock=ports.clock,
+            preemption=ports.preemption,
+            spawn=self.supervisor.spawn,
+            config=config,
+        )
+        self.updater = self._parts.checkpoint_updater(
+            coordinator=ports.coordinator, clock=ports.clock, preemption=ports.preemption, config=config
+        )
+
+    def start(self, *, with_memory_check: bool = True) -> None:
+        """Start the loops that are common to all channels."""
+        self.supervisor.spawn(self.updater.run_signal(), f"{self.node_id} checkpoint signal")
+        self.supervisor.spawn(self.updater.run_timer(), f"{self.node_id} checkpoint timer")
+        if with_memory_check:
+            self.supervisor.spawn(self._run_memory_check(), f"{self.node_id} memory check")
+
+    async def stop(self) -> None:
+        """End all work. What is not durable is lost to this incarnation; the log has it."""
+        await self.supervisor.stop()
+
+    async def recover_channel(self, channel: ChannelName) -> ChannelPipeline:
+        """Become the channel's owner with a new term and serve it. Repeats the call until it is answered."""
+        while True:
+            try:
+                answer = await self._ports.coordinator.recover_channel(
+                    channel, self.node_id, deadline=self._config.save_rpc_timeout
+                )
+            except RpcError:
+                await self._ports.clock.sleep(self._config.retry_initial_seconds)
+            else:
+                return self.open_channel(answer)
+
+    def open_channel(self, answer: RecoveryAnswer) -> ChannelPipeline:
+        """Serve a channel from the position of the answer on, with nothing in memory."""
+        pipeline = self._build_pipeline(answer)
+        self.buffers.register(pipeline.write_buffer)
+        self.pipelines[answer.channel] = pipeline
+        self.supervisor.spawn(self._serve(pipeline), f"{self.node_id} channel {answer.channel}")
+        return pipeline
+
+    def _build_pipeline(self, answer: RecoveryAnswer) -> ChannelPipeline:
+        write_buffer = self._parts.write_buffer(
+            channel=answer.channel,
+            owner=answer.owner,
+            seek=answer.seek,
+            metacache=self._parts.metacache(answer.segments),
+            policies=self._parts.policies(self._config),
+            submit=self.sync_manager.submit,
+            preemption=self._ports.preemption,
+        )
+        time_tick_node = self._parts.time_tick_node(
+            channel=answer.channel,
+            owner=answer.owner,
+            buffers=self.buffers,
+            updater=self.updater,
+            preemption=self._ports.preemption,
+            checkpoint_interval_ticks=self._config.checkpoint_interval_ticks,
+        )
+        return self._parts.pipeline(
+            channel=answer.channel,
+            log=self._ports.log,
+            recovery_filter=self._parts.recovery_filter(answer.recorded_positions()),
+            write_buffer=write_buffer,
+            time_tick_node=time_tick_node,
+        )
+
+    async def _serve(self, pipeline: ChannelPipeline) -> None:
+        await pipeline.run()
+        if pipeline.ended == "drop":
+            await self._report_drop(pipeline.channel)
+            self.close_channel(pipeline.channel)
+
+    async def _report_drop(self, channel: ChannelName) -> None:
+        self.updater.forget(channel)
+        while True:
+            try:
+                await self._ports.coordinator.drop_channel(
+                    channel, self.node_id, deadline=self._config.save_rpc_timeout
+                )
+            except RpcError:
+                await self._ports.clock.sleep(self._config.retry_initial_seconds)
+            else:
+                return
+
+    def close_channel(self, channel: ChannelName) -> None:
+        """Forget a channel whose pipeline has ended. Rows that are not durable are left to the next owner."""
+        self.buffers.remove(channel)
+        self.pipelines.pop(channel, None)
+
+    def flush_channel(self, channel: ChannelName, flush_ts: Tick) -> None:
+        """Answer to FlushChannel: every row up to ``flush_ts`` is to be durable soon."""
+        self.buffers.flush_channel(channel, flush_ts)
+
+    async def seal_segments(
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick
+    ) -> bool:
+        """Answer to SealSegments. False when some row of them may still be unconsumed: ask again later."""
+        sealed = True
+        for index, segment_id in enumerate(sorted(segments)):
+            if index:
+                await self._ports.preemption.point("node.seal")
+            sealed = self.buffers.seal_segment(channel, segment_id, expires=expires) and sealed
+        return sealed
+
+    async def _run_memory_check(self) -> None:
+        while True:
+            await self._ports.clock.sleep(self._config.memory_check_seconds)
+            self.buffers.check_memory()

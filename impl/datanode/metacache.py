@@ -1,0 +1,76 @@
+"""The data node's cache of segment metadata for one channel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from impl.errors import SegmentMissingError
+from impl.types import LOG_BEGINNING, EndPosition, SegmentId, SegmentPhase, SegmentRecord
+
+
+@dataclass
+class SegmentInfo:
+    """One segment. ``synced_to`` is the position of its last yield, or the one recorded before recovery."""
+
+    segment_id: SegmentId
+    phase: SegmentPhase = SegmentPhase.GROWING
+    synced_to: EndPosition = LOG_BEGINNING
+
+
+class MetaCache:
+    """Segments by id, in the order in which they were met.
+
+    A flushed segment keeps its entry as a tombstone: a late row for it is then refused, where the Go original
+    removes the entry and would create the segment anew.
+    """
+
+    def __init__(self, recorded: Iterable[SegmentRecord] = ()) -> None:
+        self.segments: dict[SegmentId, SegmentInfo] = {}
+        for record in recorded:
+            self.segments[record.segment_id] = SegmentInfo(
+                segment_id=record.segment_id, phase=self._phase_of(record), synced_to=record.dml_position
+            )
+
+    def _phase_of(self, record: SegmentRecord) -> SegmentPhase:
+        """Unflushed segments restart as growing, whatever they were before the crash."""
+        if record.dropped:
+            return SegmentPhase.DROPPED
+        return SegmentPhase.FLUSHED if record.flushed else SegmentPhase.GROWING
+
+    def find(self, segment_id: SegmentId) -> SegmentInfo | None:
+        """The segment, or None when it is unknown."""
+        return self.segments.get(segment_id)
+
+    def get(self, segment_id: SegmentId) -> SegmentInfo:
+        """The segment. Raises SegmentMissingError when it is unknown."""
+        info = self.segments.get(segment_id)
+        if info is None:
+            raise SegmentMissingError(f"segment {segment_id} is not in the metacache; recover its channel")
+        return info
+
+    def find_or_create(self, segment_id: SegmentId) -> SegmentInfo:
+        """The segment; a segment met for the first time begins as growing."""
+        return self.segments.setdefault(segment_id, SegmentInfo(segment_id=segment_id))
+
+    def seal(self, segment_id: SegmentId) -> bool:
+        """Growing -> sealed. False when the segment is not growing: sealing twice is harmless."""
+        info = self.find_or_create(segment_id)
+        if info.phase is not SegmentPhase.GROWING:
+            return False
+        info.phase = SegmentPhase.SEALED
+        return True
+
+    def start_flushing(self, segment_id: SegmentId) -> None:
+        """Sealed -> flushing."""
+        info = self.get(segment_id)
+        if info.phase is SegmentPhase.SEALED:
+            info.phase = SegmentPhase.FLUSHING
+
+    def finish_flushing(self, segment_id: SegmentId) -> None:
+        """Flushing -> flushed."""
+        self.get(segment_id).phase = SegmentPhase.FLUSHED
+
+    def drop(self, segment_id: SegmentId) -> None:
+        """The segment's partition was dropped: its buffer is synced once more, later rows are ignored."""
+        self.find_or_create(segment_id).phase = SegmentPhase.DROPPED

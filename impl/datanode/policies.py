@@ -1,0 +1,150 @@
+"""Sync policies: which segment buffers are to be written out now.
+
+A policy is a pure question about one segment. The write buffer asks it for each segment after each pack, and
+once more at the moment of the yield, because other work may have run in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from impl.config import DataNodeConfig
+from impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition, Tick
+
+Jitter = Callable[[SegmentId], Tick]
+"""Extra age in ticks before a segment is stale, so that not all segments are synced at once."""
+
+
+@dataclass(frozen=True)
+class SegmentView:
+    """What a policy may look at. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
+
+    ``has_new_position``: the buffer has consumed beyond the segment's last recorded or yielded position.
+    """
+
+    segment_id: SegmentId
+    phase: SegmentPhase
+    start: StartPosition | None
+    memory_bytes: int
+    consumed: Position
+    flush_ts: Tick
+    has_new_position: bool
+
+
+class SyncPolicy(Protocol):
+    """Selects segments. ``flushes``: a sealed segment that it picks becomes flushing in the same step."""
+
+    @property
+    def name(self) -> str:
+        """Stable name; the preemption point before a yield is ``policy.<name>``."""
+
+    @property
+    def flushes(self) -> bool:
+        """Whether a pick ends the segment."""
+
+    def picks(self, view: SegmentView) -> bool:
+        """Whether the segment is to be synced now."""
+
+
+@dataclass(frozen=True)
+class FullBuffer:
+    """Picks a buffer that has reached the size limit."""
+
+    limit_bytes: int
+    name: str = "full"
+    flushes: bool = False
+
+    def picks(self, view: SegmentView) -> bool:
+        """Size at or above the limit."""
+        return view.start is not None and view.memory_bytes >= self.limit_bytes
+
+
+def no_jitter(_segment_id: SegmentId) -> Tick:
+    """Every segment is stale at the same age."""
+    return 0
+
+
+@dataclass(frozen=True)
+class StaleBuffer:
+    """Picks a buffer whose start lies too far behind, in message time."""
+
+    after_ticks: Tick
+    jitter: Jitter = no_jitter
+    name: str = "stale"
+    flushes: bool = False
+
+    def picks(self, view: SegmentView) -> bool:
+        """Older than the limit plus the segment's jitter."""
+        if view.start is None:
+            return False
+        return view.consumed.ts - view.start.ts > self.after_ticks + self.jitter(view.segment_id)
+
+
+@dataclass(frozen=True)
+class SealedSegment:
+    """Picks a sealed segment, with or without buffered rows, and makes it flushing.
+
+    It waits until the segment has a position that the coordinator has not recorded yet: a save at an old
+    position is a successful no-op there, so that the end of the segment would be lost.
+    """
+
+    name: str = "sealed"
+    flushes: bool = True
+
+    def picks(self, view: SegmentView) -> bool:
+        """Sealed, and consumed beyond what is recorded."""
+        return view.phase is SegmentPhase.SEALED and view.has_new_position
+
+
+@dataclass(frozen=True)
+class DroppedSegment:
+    """Picks what is still buffered of a dropped segment."""
+
+    name: str = "dropped"
+    flushes: bool = False
+
+    def picks(self, view: SegmentView) -> bool:
+        """Dropped and not empty."""
+        return view.phase is SegmentPhase.DROPPED and view.start is not None
+
+
+@dataclass(frozen=True)
+class FlushTimestamp:
+    """Picks every buffer that may hold rows up to the pending flush timestamp.
+
+    The pick only syncs. Whether the task ends the segment follows from its phase.
+    """
+
+    name: str = "flush_ts"
+    flushes: bool = False
+
+    def picks(self, view: SegmentView) -> bool:
+        """The channel has passed the flush timestamp, and the buffer began before it."""
+        if view.flush_ts == NO_FLUSH or view.start is None:
+            return False
+        return view.consumed.ts >= view.flush_ts and view.start.ts < view.flush_ts
+
+
+@dataclass(frozen=True)
+class MemoryPressure:
+    """Picks any buffer: the buffer manager has chosen it because memory is short."""
+
+    name: str = "memory"
+    flushes: bool = False
+
+    def picks(self, view: SegmentView) -> bool:
+        """Not empty."""
+        return view.start is not None
+
+
+def default_policies(config: DataNodeConfig, *, jitter: Jitter = no_jitter) -> tuple[SyncPolicy, ...]:
+    """The policies that run after each pack, in order."""
+    return (
+        FullBuffer(limit_bytes=config.full_buffer_bytes),
+        StaleBuffer(after_ticks=config.stale_after_ticks, jitter=jitter),
+        SealedSegment(),
+        DroppedSegment(),
+        FlushTimestamp(),
+    )

@@ -1,0 +1,123 @@
+"""Runs sync tasks: in order within a segment, in parallel across segments, each until it has succeeded.
+
+A task's place in its segment's queue is taken when it is submitted, not when it starts. A later task of the
+same segment thus never records its position before an earlier one has recorded its rows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+
+from impl.config import DataNodeConfig
+from impl.datanode.sync_task import SyncStage, SyncTask
+from impl.errors import RpcError, SegmentMissingError, StoreError
+from impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption
+from impl.runtime import Spawn
+from impl.types import SaveOutcome
+
+
+class SyncManager:
+    """Executes sync tasks. ``queues`` holds unfinished tasks; the first of each queue is running."""
+
+    def __init__(
+        self,
+        *,
+        store: ObjectStore,
+        coordinator: CoordinatorClient,
+        clock: Clock,
+        preemption: Preemption,
+        spawn: Spawn,
+        config: DataNodeConfig,
+    ) -> None:
+        self.queues: dict[Hashable, deque[SyncTask]] = {}
+        self._store = store
+        self._coordinator = coordinator
+        self._clock = clock
+        self._preemption = preemption
+        self._spawn = spawn
+        self._config = config
+
+    def submit(self, task: SyncTask) -> None:
+        """Queue the task behind the earlier ones of its segment. Never waits."""
+        key = self._queue_key(task)
+        queue = self.queues.setdefault(key, deque())
+        queue.append(task)
+        if len(queue) == 1:
+            self._spawn(self._drain(key), f"sync {task.channel} segment {task.segment_id}")
+
+    def _queue_key(self, task: SyncTask) -> Hashable:
+        """Tasks of one key run in the order of their submission."""
+        return (task.channel, task.segment_id)
+
+    async def _drain(self, key: Hashable) -> None:
+        queue = self.queues[key]
+        while queue:
+            await self._run(queue[0])
+            queue.popleft()
+        del self.queues[key]
+
+    async def _run(self, task: SyncTask) -> None:
+        """Upload, record, call back. Failures are retried until the node ends."""
+        if not task.sink.knows_segment(task.segment_id):
+            self._on_missing_segment(task)
+            return
+        if task.rows:
+            await self._upload(task)
+        else:
+            await self._preemption.point("sync.upload")
+        task.stage = SyncStage.UPLOADED
+        await self._preemption.point("sync.send_save")
+        while not await self._save(task):
+            await self._back_off(task)
+        self._finish(task)
+
+    def _on_missing_segment(self, task: SyncTask) -> None:
+        """The segment left the metacache while the task was queued: its rows are not known to be durable."""
+        raise SegmentMissingError(
+            f"sync task of segment {task.segment_id} at {task.position.ts} finds no such segment in the"
+            " metacache; its rows stay unrecorded, so recover the channel"
+        )
+
+    async def _upload(self, task: SyncTask) -> None:
+        while not await self._upload_once(task):
+            await self._back_off(task)
+
+    async def _upload_once(self, task: SyncTask) -> bool:
+        """Write the binlog. False when it may be missing afterwards."""
+        try:
+            await self._store.put(task.path, task.rows)
+        except StoreError:
+            return False
+        return True
+
+    async def _save(self, task: SyncTask) -> bool:
+        """Ask the coordinator to record the upload once. False when that has to be repeated."""
+        task.stage = SyncStage.SENDING
+        try:
+            outcome = await self._coordinator.save_binlog_paths(
+                task.save_request(), deadline=self._config.save_rpc_timeout
+            )
+        except RpcError:
+            task.stage = SyncStage.UPLOADED
+            return False
+        if not self._counts_as_recorded(outcome):
+            task.stage = SyncStage.UPLOADED
+            return False
+        return True
+
+    def _counts_as_recorded(self, outcome: SaveOutcome) -> bool:
+        """Whether the rows are recorded. A refusal is no success: the channel may come back to this node."""
+        return outcome in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)
+
+    def _finish(self, task: SyncTask) -> None:
+        task.stage = SyncStage.FINISHED
+        task.sink.on_synced(task)
+        task.finished.set()
+
+    async def _back_off(self, task: SyncTask) -> None:
+        """Pause before the next attempt, twice as long each time up to the limit."""
+        longest = self._config.retry_max_seconds
+        pause = self._config.retry_initial_seconds * 2 ** min(task.attempts, 16)
+        task.attempts += 1
+        await self._clock.sleep(min(pause, longest))

@@ -1,0 +1,72 @@
+"""The last node of a channel's pipeline: after each pack it decides whether to report the checkpoint."""
+
+from __future__ import annotations
+
+from impl.datanode.buffer_manager import BufferManager
+from impl.datanode.checkpoint_updater import Callback, CheckpointTask, CheckpointUpdater
+from impl.ports import Preemption
+from impl.types import ChannelName, Owner, Pack, Position, Tick
+
+
+class TimeTickNode:
+    """Submits checkpoints of one channel to the updater.
+
+    last_update: message time of the last submission; None before the first. The updater owns the retries, so
+    the time is set at submission.
+    drop_mode: the channel is being dropped; its checkpoint is not reported any more.
+    """
+
+    def __init__(
+        self,
+        *,
+        channel: ChannelName,
+        owner: Owner,
+        buffers: BufferManager,
+        updater: CheckpointUpdater,
+        preemption: Preemption,
+        checkpoint_interval_ticks: Tick,
+    ) -> None:
+        self.channel = channel
+        self.owner = owner
+        self.last_update: Tick | None = None
+        self.drop_mode = False
+        self._buffers = buffers
+        self._updater = updater
+        self._preemption = preemption
+        self._checkpoint_interval_ticks = checkpoint_interval_ticks
+
+    async def operate(self, pack: Pack) -> None:
+        """Look at the checkpoint after a pack; the order of the tests is that of the original.
+
+        When the interval has passed, the report is not marked urgent even if a flush waits for it: the mark
+        comes with the next tick.
+        """
+        if pack.drop:
+            self.drop_mode = True
+        if self.drop_mode:
+            return
+        await self._preemption.point("tt.read_checkpoint")
+        checkpoint, need_update = await self._buffers.get_checkpoint(self.channel)
+        if pack.close or self._interval_passed(pack.end.ts):
+            await self._submit(checkpoint, now=pack.end.ts, flush=False)
+        elif need_update:
+            await self._submit(checkpoint, now=pack.end.ts, flush=True)
+
+    def _interval_passed(self, now: Tick) -> bool:
+        """Measured in message time: when ticks stop, intervals do not pass."""
+        return self.last_update is None or now - self.last_update >= self._checkpoint_interval_ticks
+
+    async def _submit(self, checkpoint: Position, *, now: Tick, flush: bool) -> None:
+        task = CheckpointTask(
+            channel=self.channel,
+            owner=self.owner,
+            position=checkpoint,
+            flush=flush,
+            callback=self._callback_for(checkpoint),
+        )
+        self.last_update = now
+        await self._updater.add_task(task)
+
+    def _callback_for(self, _checkpoint: Position) -> Callback:
+        """What runs after the acknowledgement. It goes by the position of the call, maybe a merged one."""
+        return self._buffers.notify_checkpoint_updated

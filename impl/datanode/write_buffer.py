@@ -1,0 +1,219 @@
+"""The write buffer of one channel: rows in memory, syncs in flight, and the checkpoint that follows.
+
+No lock is held over an await. Each method without ``async`` is one atomic section on the event loop, so that
+a reader never sees a row that is neither buffered nor in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from impl.datanode.metacache import MetaCache, SegmentInfo
+from impl.datanode.policies import SegmentView, SyncPolicy
+from impl.datanode.sync_task import SyncTask
+from impl.errors import LateRowError
+from impl.ports import Preemption
+from impl.types import (
+    NO_FLUSH,
+    ChannelName,
+    EndPosition,
+    Owner,
+    Pack,
+    Position,
+    Row,
+    SegmentId,
+    SegmentPhase,
+    StartPosition,
+    Tick,
+)
+
+InFlightKey = tuple[SegmentId, Tick]
+
+
+@dataclass
+class SegmentBuffer:
+    """Buffered rows of one segment. ``start`` is the start of the first pack that contributed."""
+
+    start: StartPosition
+    rows: list[Row] = field(default_factory=list)
+    memory_bytes: int = 0
+
+    def append(self, row: Row) -> None:
+        """Keep the row."""
+        self.rows.append(row)
+        self.memory_bytes += row.memory_bytes
+
+
+class WriteBuffer:
+    """Buffers the rows of one channel and yields them to sync tasks.
+
+    consumed: the end of the last pack consumed, or the position from which the channel was recovered.
+    flush_ts: rows up to it are to be durable soon; NO_FLUSH when nothing is asked.
+    buffers: rows in memory that no task has taken.
+    tasks: tasks yielded and not yet finished, by (segment, position).
+    in_flight: start positions of those tasks that carry rows. The checkpoint stays at or before each of them.
+    """
+
+    def __init__(
+        self,
+        *,
+        channel: ChannelName,
+        owner: Owner,
+        seek: EndPosition,
+        metacache: MetaCache,
+        policies: Sequence[SyncPolicy],
+        submit: Callable[[SyncTask], None],
+        preemption: Preemption,
+    ) -> None:
+        self.channel = channel
+        self.owner = owner
+        self.consumed: EndPosition = seek
+        self.metacache = metacache
+        self.flush_ts: Tick = NO_FLUSH
+        self.buffers: dict[SegmentId, SegmentBuffer] = {}
+        self.tasks: dict[InFlightKey, SyncTask] = {}
+        self.in_flight: dict[InFlightKey, StartPosition] = {}
+        self.policies = tuple(policies)
+        self._submit = submit
+        self._preemption = preemption
+
+    def consume(self, pack: Pack) -> None:
+        """Buffer the rows of the pack and move on to its end."""
+        start = self._start_position_of(pack)
+        for row in pack.rows:
+            info = self.metacache.find_or_create(row.segment_id)
+            if self._admits(row, info):
+                self.buffers.setdefault(row.segment_id, SegmentBuffer(start=start)).append(row)
+        self.consumed = pack.end
+
+    def _start_position_of(self, pack: Pack) -> StartPosition:
+        """The position that a buffer remembers when this pack is its first."""
+        return pack.start
+
+    def _admits(self, row: Row, info: SegmentInfo) -> bool:
+        """Whether the row belongs into the buffer. Rows of dropped segments do not."""
+        if info.phase is SegmentPhase.DROPPED:
+            return False
+        if info.phase in (SegmentPhase.FLUSHING, SegmentPhase.FLUSHED):
+            raise LateRowError(
+                f"row {row.key} with ts {row.ts} came for segment {row.segment_id}, which is"
+                f" {info.phase.value}; seal a segment only after its last row was consumed"
+            )
+        return True
+
+    async def apply_policies(self) -> None:
+        """Start the syncs that are due after a pack. Each yield is a step of its own."""
+        for policy in self.policies:
+            for segment_id in self._candidates():
+                if policy.picks(self.view(segment_id)):
+                    await self._preemption.point(f"policy.{policy.name}")
+                    self.sync_if_picked(segment_id, policy)
+
+    def sync_if_picked(self, segment_id: SegmentId, policy: SyncPolicy) -> SyncTask | None:
+        """Yield the segment's buffer to a new sync task, if the policy picks it at this moment."""
+        info = self.metacache.find(segment_id)
+        if info is None or not policy.picks(self.view(segment_id)):
+            return None
+        if policy.flushes:
+            self.metacache.start_flushing(segment_id)
+        task = self._yield(info)
+        self._submit(task)
+        return task
+
+    def _candidates(self) -> list[SegmentId]:
+        """Segments that a policy may pick: finished ones are left out."""
+        return sorted(
+            info.segment_id
+            for info in self.metacache.segments.values()
+            if info.phase is not SegmentPhase.FLUSHED or info.segment_id in self.buffers
+        )
+
+    def view(self, segment_id: SegmentId) -> SegmentView:
+        """The segment as a policy sees it."""
+        info = self.metacache.get(segment_id)
+        buffer = self.buffers.get(segment_id)
+        return SegmentView(
+            segment_id=segment_id,
+            phase=info.phase,
+            start=buffer.start if buffer is not None else None,
+            memory_bytes=buffer.memory_bytes if buffer is not None else 0,
+            consumed=self.consumed,
+            flush_ts=self.flush_ts,
+            has_new_position=self.consumed.ts > info.synced_to.ts,
+        )
+
+    def _yield(self, info: SegmentInfo) -> SyncTask:
+        """Take the buffer out and remember its start, in one section: no checkpoint read falls between."""
+        buffer = self.buffers.pop(info.segment_id, None)
+        task = SyncTask(
+            channel=self.channel,
+            owner=self.owner,
+            segment_id=info.segment_id,
+            position=self.consumed,
+            start=buffer.start if buffer is not None else None,
+            rows=tuple(buffer.rows) if buffer is not None else (),
+            sink=self,
+            is_flush=info.phase is SegmentPhase.FLUSHING,
+            is_drop=info.phase is SegmentPhase.DROPPED,
+        )
+        info.synced_to = self.consumed
+        self.tasks[task.key] = task
+        if task.start is not None:
+            self.in_flight[self._in_flight_key(task)] = task.start
+        return task
+
+    def _in_flight_key(self, task: SyncTask) -> InFlightKey:
+        """Under which key the task's start position is remembered."""
+        return task.key
+
+    def get_checkpoint(self) -> Position:
+        """The greatest position at or before which every row is durable.
+
+        It stays at the earliest start of a buffer or of a sync in flight; without either, it is where the
+        buffer has come to.
+        """
+        earliest = (self._earliest_buffered(), self._earliest_in_flight())
+        starts = [start for start in earliest if start is not None]
+        if not starts:
+            return self.consumed
+        return min(starts, key=lambda start: start.ts)
+
+    def _earliest_buffered(self) -> StartPosition | None:
+        """The earliest start of a buffer."""
+        starts = (buffer.start for buffer in self.buffers.values())
+        return min(starts, key=lambda start: start.ts, default=None)
+
+    def _earliest_in_flight(self) -> StartPosition | None:
+        """The earliest start of a task that was yielded and is not recorded yet."""
+        return min(self.in_flight.values(), key=lambda start: start.ts, default=None)
+
+    def knows_segment(self, segment_id: SegmentId) -> bool:
+        """Whether the segment is in the metacache."""
+        return self.metacache.find(segment_id) is not None
+
+    def on_synced(self, task: SyncTask) -> None:
+        """The task's rows are durable and recorded: they no longer hold the checkpoint back."""
+        del self.tasks[task.key]
+        if task.start is not None:
+            self.in_flight.pop(self._in_flight_key(task), None)
+        if task.is_flush:
+            self.metacache.finish_flushing(task.segment_id)
+
+    def memory_bytes(self) -> int:
+        """Size of all buffers in bytes. Rows in flight are not counted: evicting cannot free them."""
+        return sum(buffer.memory_bytes for buffer in self.buffers.values())
+
+    def oldest_buffered_segment(self) -> SegmentId | None:
+        """The segment whose buffer starts earliest; the smaller id among equals."""
+        return min(self.buffers, key=lambda segment: (self.buffers[segment].start.ts, segment), default=None)
+
+    def drop_all(self) -> list[SyncTask]:
+        """The channel is dropped: yield every buffer as the last sync of its segment."""
+        tasks = []
+        for segment_id in sorted(self.buffers):
+            self.metacache.drop(segment_id)
+            task = self._yield(self.metacache.get(segment_id))
+            self._submit(task)
+            tasks.append(task)
+        return tasks

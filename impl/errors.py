@@ -1,0 +1,39 @@
+"""Errors of the implementation. Each message names the offending value and what to do."""
+
+from __future__ import annotations
+
+
+class ImplementationError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class RpcError(ImplementationError):
+    """A remote call failed, or its outcome is unknown. The callee may have carried it out."""
+
+
+class RpcTimeoutError(RpcError):
+    """No reply within the caller's deadline. The callee may still carry the call out."""
+
+
+class StoreError(ImplementationError):
+    """The object store or the metadata store failed in a way that a retry may cure."""
+
+
+class UnknownChannelError(ImplementationError):
+    """The node or the coordinator does not serve this channel."""
+
+
+class NotOwnerError(ImplementationError):
+    """The caller is not the node to which the channel is assigned."""
+
+
+class LateRowError(ImplementationError):
+    """A row arrived for a segment whose flush has begun: the flush would not contain it."""
+
+
+class SegmentMissingError(ImplementationError):
+    """A sync task names a segment unknown to the metacache: its rows must not be counted as stored."""
+
+
+class CorruptDataError(ImplementationError):
+    """Stored bytes do not say what their writer promised."""

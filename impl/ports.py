@@ -1,0 +1,107 @@
+"""The edges of the implementation: everything that it asks of the world.
+
+The parts receive these objects and never reach for a clock, a file, a socket or a random number themselves.
+On a plain event loop the adapters are those of ``impl.storage``, ``impl.rpc`` and ``impl.runtime``; an
+explorer of interleavings supplies its own. An explorer's adapters suspend the caller in every coroutine method:
+the granularity table of ``impl/README.md`` counts each of these awaits as a place of interruption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from impl.types import (
+    ChannelName,
+    ChannelRecord,
+    MetaSnapshot,
+    Pack,
+    Position,
+    RecoveryAnswer,
+    Row,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentId,
+    SegmentRecord,
+    Tick,
+    UpdateCheckpoints,
+)
+
+
+class Clock(Protocol):
+    """Waiting. No part asks what time it is: intervals are measured in ticks of the log."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when ``seconds`` have passed."""
+
+
+class Preemption(Protocol):
+    """Names the places where the Go original can be preempted between statements and asyncio could not."""
+
+    async def point(self, name: str) -> None:
+        """Possibly let others run. On a plain loop this returns at once."""
+
+
+class WriteAheadLog(Protocol):
+    """The channel's log as its consumer sees it."""
+
+    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
+        """Wait for the first pack that ends after ``after.ts`` and return it."""
+
+
+class ObjectStore(Protocol):
+    """Where binlogs lie. A successful ``put`` is durable; a failed one may have left the object or not."""
+
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
+        """Write the rows as one object, replacing an object of the same path. Raise StoreError on failure."""
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """Read an object back. Raise StoreError when it is absent, CorruptDataError when it is damaged."""
+
+
+class MetaStore(Protocol):
+    """The coordinator's metadata. Each save is one transaction, durable when it returns."""
+
+    async def load(self) -> MetaSnapshot:
+        """Everything that was saved."""
+
+    async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
+        """Insert or replace the records, all or none. Raise StoreError on failure."""
+
+    async def save_segment(self, record: SegmentRecord) -> None:
+        """Insert or replace the record with its binlogs. Raise StoreError on failure."""
+
+
+class CoordinatorClient(Protocol):
+    """Remote calls from a data node to the coordinator.
+
+    Every call raises RpcTimeoutError after ``deadline`` seconds and RpcError for any other failure. Either
+    may happen after the coordinator has carried the call out.
+    """
+
+    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
+        """Record the binlog, the segment's position and its end."""
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
+        """Raise checkpoints. Success is not evidence of a write: positions may be filtered or ignored."""
+
+    async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:
+        """Begin a new incarnation of the channel's owner. Raise NotOwnerError when another owns it."""
+
+    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+        """Mark the channel dropped, after its last rows were recorded."""
+
+
+class DataNodeClient(Protocol):
+    """Remote calls from the coordinator to a data node. Failures as for CoordinatorClient."""
+
+    async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
+        """Ask the node to make every row up to ``flush_ts`` durable soon."""
+
+    async def seal_segments(
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick, deadline: float
+    ) -> bool:
+        """Ask the node to flush these segments. No row after ``expires`` is ever allocated to them.
+
+        False when the node has not consumed up to ``expires`` yet.
+        """

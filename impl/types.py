@@ -1,0 +1,213 @@
+"""Values that travel between the parts: positions, rows, packs, requests, records.
+
+Time is counted in *ticks*: the log carries one time tick after another (200 ms apart in Milvus), and a
+timestamp is the number of a tick. Everything here is frozen, so that a message cannot be changed by its
+sender after it was sent. ``CheckpointCall`` is the exception: it is one process's note of a call in progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+ChannelName = str
+SegmentId = int
+Tick = int
+
+NO_FLUSH: Tick = 0
+"""A write buffer's flush timestamp when no flush is pending."""
+
+DROPPED_CHECKPOINT: Tick = 2**63 - 1
+"""Checkpoint of a dropped channel: nothing that arrives later can be larger (SQLite integers are signed)."""
+
+
+@dataclass(frozen=True)
+class StartPosition:
+    """Where a pack begins: every row of the pack has a timestamp strictly greater than ``ts``."""
+
+    ts: Tick
+
+
+@dataclass(frozen=True)
+class EndPosition:
+    """Where a pack ends: every row of the pack, and of those before it, has a timestamp at most ``ts``."""
+
+    ts: Tick
+
+
+Position = StartPosition | EndPosition
+"""A place in the log. Both meanings allow the same resumption: continue with the rows after ``ts``."""
+
+LOG_BEGINNING = EndPosition(0)
+"""Before everything: the first tick is 1."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One inserted row. ``key`` identifies it; the proxy has chosen ``segment_id`` already."""
+
+    ts: Tick
+    segment_id: SegmentId
+    key: int
+    value: str = ""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Estimated size in a write buffer, in bytes: three integers and the value."""
+        return 24 + len(self.value.encode())
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The messages between two time ticks of one channel: rows have ``start.ts < ts <= end.ts``."""
+
+    start: StartPosition
+    end: EndPosition
+    rows: tuple[Row, ...] = ()
+    close: bool = False
+    drop: bool = False
+
+    def __post_init__(self) -> None:
+        if self.start.ts >= self.end.ts:
+            raise ValueError(f"pack starts at {self.start.ts} and ends at {self.end.ts}; give it a later end")
+        for row in self.rows:
+            if not self.start.ts < row.ts <= self.end.ts:
+                raise ValueError(
+                    f"row {row.key} has ts {row.ts}, outside ({self.start.ts}, {self.end.ts}];"
+                    " put it into the pack of its own tick"
+                )
+
+
+class SegmentPhase(Enum):
+    """Life of a segment as the data node sees it."""
+
+    GROWING = "growing"
+    SEALED = "sealed"
+    FLUSHING = "flushing"
+    FLUSHED = "flushed"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A node's right to write a channel. ``term`` grows with each incarnation that recovers the channel."""
+
+    node_id: str
+    term: int
+
+
+class CallStage(Enum):
+    """How far a checkpoint call has come at the node. Whether it was stored, the network knows."""
+
+    SENT = "sent"
+    ACKED = "acked"
+    READ = "read"
+    CLEARED = "cleared"
+
+
+@dataclass
+class CheckpointCall:
+    """One position of a checkpoint call in progress. ``saw_flush_ts`` is valid from stage READ on."""
+
+    channel: ChannelName
+    position: Position
+    owner: Owner
+    stage: CallStage = CallStage.SENT
+    saw_flush_ts: Tick = NO_FLUSH
+
+
+@dataclass(frozen=True)
+class ChannelPosition:
+    """A channel's checkpoint as it is reported: rows up to and including ``position.ts`` are durable."""
+
+    channel: ChannelName
+    position: Position
+    owner: Owner
+
+
+@dataclass(frozen=True)
+class UpdateCheckpoints:
+    """Request: raise the checkpoints of some channels."""
+
+    positions: tuple[ChannelPosition, ...]
+
+
+@dataclass(frozen=True)
+class BinlogRecord:
+    """One binlog object: where it lies and which rows (by timestamp) it holds."""
+
+    path: str
+    row_positions: tuple[Tick, ...]
+
+
+@dataclass(frozen=True)
+class SaveBinlogPaths:
+    """Request: record what one sync task has written.
+
+    ``position`` is the end of the last pack in the write buffer when the task was yielded: every row of
+    the segment up to it is in a binlog recorded by this or by an earlier request.
+    """
+
+    channel: ChannelName
+    owner: Owner
+    segment_id: SegmentId
+    position: EndPosition
+    binlog: BinlogRecord | None
+    flushed: bool = False
+    dropped: bool = False
+
+
+class SaveOutcome(Enum):
+    """The coordinator's answer to SaveBinlogPaths."""
+
+    RECORDED = "recorded"
+    ALREADY_RECORDED = "already recorded"
+    NOT_OWNER = "not owner"
+
+
+@dataclass(frozen=True)
+class SegmentRecord:
+    """What the coordinator knows of a segment. ``dml_position`` is the greatest position recorded for it."""
+
+    segment_id: SegmentId
+    channel: ChannelName
+    dml_position: EndPosition = LOG_BEGINNING
+    flushed: bool = False
+    dropped: bool = False
+    binlogs: tuple[BinlogRecord, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChannelRecord:
+    """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client."""
+
+    channel: ChannelName
+    checkpoint: Tick = LOG_BEGINNING.ts
+    assigned_to: str | None = None
+    last_owner: str | None = None
+    term: int = 0
+    dropped: bool = False
+    flush_requests: tuple[Tick, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecoveryAnswer:
+    """All that a node needs to take up a channel: its new right, where to seek, what is stored already."""
+
+    channel: ChannelName
+    owner: Owner
+    seek: EndPosition
+    segments: tuple[SegmentRecord, ...] = ()
+
+    def recorded_positions(self) -> Mapping[SegmentId, EndPosition]:
+        """The dml position of each segment that the coordinator has a record of."""
+        return {record.segment_id: record.dml_position for record in self.segments}
+
+
+@dataclass(frozen=True)
+class MetaSnapshot:
+    """Everything that a metadata store holds."""
+
+    channels: tuple[ChannelRecord, ...] = field(default=())
+    segments: tuple[SegmentRecord, ...] = field(default=())
