@@ -1,8 +1,14 @@
-"""Progress of a running check, as seen by a judge: one callable."""
+"""Progress of a running check, as seen by a judge: one callable; and of a run, as seen by the gate."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from checks.plan import Task
+    from checks.result import Unjudged
+    from checks.verdict import Judgement
 
 
 class Progress(Protocol):
@@ -14,3 +20,42 @@ class Progress(Protocol):
 
 def silent(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
     """A progress that shows nothing."""
+
+
+class Reporter(Protocol):
+    """Who shows a run while it goes on."""
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """The run starts."""
+
+    def started(self, task: Task) -> Progress:
+        """A task starts; returns where its judge reports to."""
+
+    def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
+        """A task has verdicts."""
+
+    def unjudged(self, task: Task, why: Unjudged) -> None:
+        """A task ended without verdicts."""
+
+    def end(self) -> None:
+        """The run is over (also if it was stopped)."""
+
+
+class Quiet:
+    """A reporter that shows nothing."""
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """See :class:`Reporter`."""
+
+    def started(self, task: Task) -> Progress:  # noqa: ARG002  the signature is the protocol's
+        """See :class:`Reporter`."""
+        return silent
+
+    def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
+        """See :class:`Reporter`."""
+
+    def unjudged(self, task: Task, why: Unjudged) -> None:
+        """See :class:`Reporter`."""
+
+    def end(self) -> None:
+        """See :class:`Reporter`."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from checks.counterexample import Counterexample
 from checks.exit_codes import ExitCode
 
-WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges")
+WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges", "pins")
 """Counts that measure work done. A decided verdict has at least one of them, and none of them is zero."""
 
 COVERAGE = "coverage"

@@ -9,7 +9,7 @@ from checks.counterexample import Axes, Counterexample, Scalar, Shape, Value
 
 
 def to_itf(trace: Counterexample, *, description: str) -> str:
-    """The trace as ITF JSON. The fired action stands, with its arguments, in the ``#meta`` of the state after it."""
+    """The trace as ITF JSON; the fired action stands, with its arguments, in ``#meta`` of the next state."""
     states = trace.states()
     loops = trace.shape is Shape.LASSO and trace.loop_start is not None
     if loops and states[-1] == states[trace.loop_start or 0] and len(states) > 1:

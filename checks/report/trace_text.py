@@ -16,7 +16,7 @@ _HEAD = {
 def trace_text(trace: Counterexample, *, limit: int = 40) -> str:
     """The trace in lines: numbered actions, below each the changed fields, at the end the failing conjunct.
 
-    ``limit`` is the greatest number of steps that are shown; of a longer trace the middle is left out, and said so.
+    ``limit`` is the greatest number of steps shown; of a longer trace the middle is left out, and said so.
     """
     return "\n".join(_lines(trace, limit=limit))
 

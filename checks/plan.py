@@ -1,0 +1,89 @@
+"""Which judge runs on which manifest entry: the tasks of a run, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from checks.errors import BadInputError, known_names
+from models.manifest import (
+    AnyEntry,
+    ConformEntry,
+    InstanceEntry,
+    InterleaveEntry,
+    Manifest,
+    ProofEntry,
+    Tier,
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One judge on one entry of one manifest."""
+
+    manifest: Manifest
+    entry: AnyEntry
+    judge: str
+
+    @property
+    def name(self) -> str:
+        """``judge/entry``, unique within a run; what ``--only`` is compared with."""
+        return f"{self.judge}/{self.entry.name}"
+
+    @property
+    def command(self) -> str:
+        """The command that runs this task alone."""
+        return f"tidemark verify --tier full --only {self.name}"
+
+
+def judges_of(entry: AnyEntry) -> tuple[str, ...]:
+    """Names of the judges that an entry asks for."""
+    if isinstance(entry, InstanceEntry):
+        return tuple(engine.value for engine in entry.engines)
+    if isinstance(entry, ProofEntry):
+        return ("prove",)
+    if isinstance(entry, InterleaveEntry):
+        return ("interleave",)
+    return ("conform",) if isinstance(entry, ConformEntry) else ("mutate",)
+
+
+def all_tasks(manifests: Iterable[Manifest]) -> Iterator[Task]:
+    """Every task of the manifests."""
+    for manifest in manifests:
+        for entry in manifest.entries():
+            for judge in judges_of(entry):
+                yield Task(manifest, entry, judge)
+
+
+def plan(
+    manifests: Sequence[Manifest], *, tier: Tier, only: str | None = None, judge: str | None = None
+) -> list[Task]:
+    """The tasks of a tier (``full`` contains ``fast``) which match.
+
+    ``only`` is a part of the task's name or a pattern with ``*``; ``judge`` restricts to one judge.
+    Raises BadInputError if nothing is left: a run over nothing must not be green.
+    """
+    known = [task for task in all_tasks(manifests) if judge is None or task.judge == judge]
+    chosen = [
+        task
+        for task in known
+        if (tier is Tier.FULL or task.entry.tier is Tier.FAST) and (only is None or _matches(only, task.name))
+    ]
+    if chosen:
+        return chosen
+    names = [task.name for task in known]
+    if only is not None and any(_matches(only, name) for name in names):
+        raise BadInputError(
+            f"{only!r} matches only checks of the tier 'full'", remedy="add --tier full to run them"
+        )
+    if only is None:
+        what = f"the judge {judge!r}" if judge else f"the tier {tier.value!r}"
+        raise BadInputError(f"there is nothing to do for {what}", remedy="add an entry to the manifest")
+    raise BadInputError(f"no check matches {only!r}", remedy=known_names(only, names))
+
+
+def _matches(pattern: str, name: str) -> bool:
+    if "*" in pattern:
+        return fnmatchcase(name, pattern)
+    return pattern == name or pattern == name.partition("/")[2] or ("/" not in pattern and pattern in name)

@@ -1,0 +1,88 @@
+"""The result of a run on the console: table, failures with their counterexamples, mutants, one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from checks.bundle import FOLDER, bundle_id, headline
+from checks.exit_codes import MEANING, ExitCode
+from checks.report.matrix import Cell, Matrix, matrix
+from checks.report.trace_text import trace_text
+from checks.result import RunResult
+from checks.verdict import Aspect, Judgement
+
+_SHOWN = 8
+"""At most so many failures are shown in full; the files have all of them."""
+
+
+def show_result(result: RunResult, console: Console, *, build: Path, files: list[Path]) -> None:
+    """Print everything that a user should see at the end."""
+    arranged = matrix(result)
+    if arranged.rows:
+        console.print(_table(arranged))
+    _mutants(result, console)
+    for judgement in result.failures[:_SHOWN]:
+        _failure(judgement, console, build=build)
+    if len(result.failures) > _SHOWN:
+        _say(console, f"... and {len(result.failures) - _SHOWN} more failures; the files have all of them")
+    for unjudged in result.unjudged:
+        _say(console, f"\nNOT JUDGED  {unjudged.task}: {unjudged.message}", style="bold red")
+        _say(console, f"  remedy: {unjudged.remedy}\n  replay: {unjudged.replay}")
+    _say(console, f"\nfiles: {', '.join(path.as_posix() for path in files)}", style="dim")
+    code = result.exit_code
+    style = "bold green" if code is ExitCode.AS_EXPECTED else "bold red"
+    _say(console, result.sentence(), style=style)
+    if code is not ExitCode.AS_EXPECTED:
+        _say(console, f"exit status {code.value}: {MEANING[code]}")
+
+
+def _say(console: Console, text: str, *, style: str = "") -> None:
+    console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _table(arranged: Matrix) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
+    table.add_column("property", footer="over\nin", overflow="fold")
+    for name in arranged.judges:
+        table.add_column(name, footer=f"{arranged.work[name]}\n{arranged.seconds[name]}", overflow="fold")
+    for row in arranged.rows:
+        style = "default" if row.ok else "bold red"
+        table.add_row(
+            Text(row.property_id, style=style), *(_cell(row.cells[name]) for name in arranged.judges)
+        )
+    return table
+
+
+def _cell(cell: Cell) -> Text:
+    if cell.empty:
+        return Text("·", style="dim")
+    if all(j.verdict.subject.aspect is Aspect.PIN for j in cell.judgements) and cell.ok:
+        return Text("as pinned", style="dim")
+    return Text("\n".join(cell.lines()), style="green" if cell.ok else "bold red")
+
+
+def _mutants(result: RunResult, console: Console) -> None:
+    killed, due = result.mutants()
+    if due:
+        _say(
+            console,
+            f"mutants: {killed} of {due} killed by their property",
+            style="" if killed == due else "red",
+        )
+
+
+def _failure(judgement: Judgement, console: Console, *, build: Path) -> None:
+    verdict = judgement.verdict
+    _say(console, f"\nFAIL  expected {judgement.expected.value}: {headline(verdict)}", style="bold red")
+    if verdict.counterexample is not None:
+        _say(console, trace_text(verdict.counterexample, limit=30))
+        _say(console, f"  bundle: {(build / FOLDER / bundle_id(verdict)).as_posix()}")
+    for note in verdict.notes:
+        _say(console, f"  note: {note}")
+    if verdict.replay:
+        _say(console, f"  replay: {verdict.replay}")

@@ -1,0 +1,191 @@
+"""The files of a run: ``verdicts.json``, ``junit.xml``, counterexample bundles, ``report/index.html``.
+
+What is compared between runs (everything but ``measured``) is free of times, absolute paths and set order.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from checks.bundle import FOLDER, bundle_id, headline, write_bundle
+from checks.exit_codes import MEANING, ExitCode
+from checks.report.trace_text import trace_text
+from checks.result import RunResult
+from checks.verdict import Judgement
+
+VERDICTS = "verdicts.json"
+PARTIAL = "verdicts.partial.json"
+JUNIT = "junit.xml"
+PAGE = Path("report") / "index.html"
+
+
+def write_partial(result: RunResult, *, build: Path) -> Path:
+    """Save what is known so far; replaced in one step, so that a kill never leaves half a file."""
+    return _replace(build / PARTIAL, to_json(result))
+
+
+def write_files(result: RunResult, *, build: Path) -> list[Path]:
+    """Write every file of a finished (or stopped) run and return their paths.
+
+    The partial file is removed if the run was not stopped: then ``verdicts.json`` has all of it.
+    """
+    from checks.report.html import page
+
+    for judgement in result.judgements:
+        write_bundle(judgement.verdict, build=build)
+    written = [
+        _replace(build / VERDICTS, to_json(result)),
+        _replace(build / JUNIT, to_junit(result)),
+        _replace(build / PAGE, page(result)),
+    ]
+    if result.stopped:
+        return [*written, write_partial(result, build=build)]
+    (build / PARTIAL).unlink(missing_ok=True)
+    return written
+
+
+def _replace(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+    return path
+
+
+def to_json(result: RunResult) -> str:
+    """The result as JSON text."""
+    document = {
+        "format": 1,
+        "tier": result.tier,
+        "seed": result.seed,
+        "exit_code": result.exit_code.value,
+        "meaning": MEANING[result.exit_code],
+        "sentence": result.sentence(),
+        "stopped": result.stopped,
+        "checks": {"planned": result.planned, "done": result.done},
+        "judgements": [_judgement(judgement) for judgement in result.judgements],
+        "unjudged": [unjudged.model_dump(mode="json") for unjudged in result.unjudged],
+        "sentences": dict(sorted(result.sentences.items())),
+        "measured": {
+            "seconds": round(result.seconds, 3),
+            "tasks": {name: round(seconds, 3) for name, seconds in result.task_seconds.items()},
+            "verdicts": {
+                j.verdict.subject.text(): {"seconds": round(j.verdict.seconds, 3), **j.verdict.rates}
+                for j in result.judgements
+            },
+        },
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    verdict = judgement.verdict
+    shown: dict[str, Any] = {
+        **verdict.subject.model_dump(mode="json"),
+        "outcome": verdict.outcome.value,
+        "expected": judgement.expected.value,
+        "ok": judgement.ok,
+        "exit_code": judgement.exit_code.value,
+        "counts": dict(sorted(verdict.counts.items())),
+        "bounds": verdict.bounds,
+        "reason": verdict.reason,
+        "notes": list(verdict.notes),
+        "replay": verdict.replay,
+    }
+    if verdict.counterexample is not None:
+        shown["counterexample"] = verdict.counterexample.model_dump(mode="json")
+        shown["bundle"] = f"{FOLDER}/{bundle_id(verdict)}"
+    return shown
+
+
+def read_result(path: Path) -> RunResult:
+    """Read a verdicts file back. Raises OSError or ValueError if there is none, or it is not one."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    measured = document["measured"]
+    found: list[dict[str, Any]] = []
+    for item in document["judgements"]:
+        subject = {key: item[key] for key in ("protocol", "property_id", "judge", "instance", "aspect")}
+        name = f"{subject['judge']} {subject['instance']} {subject['property_id']}"
+        rates = dict(measured["verdicts"].get(name, {}))
+        kept = {k: item[k] for k in ("outcome", "counts", "bounds", "reason", "notes", "replay")}
+        verdict = kept | {
+            "subject": subject,
+            "counterexample": item.get("counterexample"),
+            "seconds": rates.pop("seconds", 0.0),
+            "rates": rates,
+        }
+        found.append({"verdict": verdict, "expected": item["expected"]})
+    return RunResult.model_validate(
+        {
+            "tier": document["tier"],
+            "seed": document["seed"],
+            "judgements": found,
+            "unjudged": document["unjudged"],
+            "planned": document["checks"]["planned"],
+            "done": document["checks"]["done"],
+            "stopped": document["stopped"],
+            "sentences": document["sentences"],
+            "seconds": measured["seconds"],
+            "task_seconds": measured["tasks"],
+        }
+    )
+
+
+def to_junit(result: RunResult) -> str:
+    """The result as JUnit XML: a suite per judge, a case per judgement."""
+    root = ET.Element("testsuites", name="tidemark", time=f"{result.seconds:.3f}")
+    for name in dict.fromkeys(j.verdict.subject.judge for j in result.judgements):
+        group = [j for j in result.judgements if j.verdict.subject.judge == name]
+        wrong = [j for j in group if not j.ok]
+        unsure = [j for j in wrong if j.exit_code is ExitCode.INCONCLUSIVE]
+        seconds = sum(j.verdict.seconds for j in group)
+        suite = ET.SubElement(
+            root,
+            "testsuite",
+            name=name,
+            tests=str(len(group)),
+            failures=str(len(wrong) - len(unsure)),
+            errors=str(len(unsure)),
+            time=f"{seconds:.3f}",
+        )
+        for judgement in group:
+            _case(suite, judgement)
+    if result.unjudged or result.stopped:
+        _unjudged_suite(root, result)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: ET.Element, judgement: Judgement) -> None:
+    verdict = judgement.verdict
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=f"{verdict.subject.protocol}.{verdict.subject.instance}",
+        name=verdict.subject.property_id,
+        time=f"{verdict.seconds:.3f}",
+    )
+    if judgement.ok:
+        return
+    kind = "error" if judgement.exit_code is ExitCode.INCONCLUSIVE else "failure"
+    message = f"expected {judgement.expected.value}; {headline(verdict)}"
+    problem = ET.SubElement(case, kind, message=message, type=judgement.exit_code.name)
+    body = [message, f"replay: {verdict.replay}"]
+    if verdict.counterexample is not None:
+        body.insert(1, trace_text(verdict.counterexample))
+    problem.text = "\n".join(body)
+
+
+def _unjudged_suite(root: ET.Element, result: RunResult) -> None:
+    errors = len(result.unjudged) + result.stopped
+    suite = ET.SubElement(root, "testsuite", name="gate", tests=str(errors), failures="0", errors=str(errors))
+    for unjudged in result.unjudged:
+        case = ET.SubElement(suite, "testcase", classname="gate", name=unjudged.task)
+        problem = ET.SubElement(case, "error", message=unjudged.message, type=unjudged.exit_code.name)
+        problem.text = f"{unjudged.message}\nremedy: {unjudged.remedy}\nreplay: {unjudged.replay}"
+    if result.stopped:
+        case = ET.SubElement(suite, "testcase", classname="gate", name="the whole run")
+        ET.SubElement(case, "error", message=result.sentence(), type=ExitCode.STOPPED.name)

@@ -1,0 +1,99 @@
+"""The self-contained HTML page of a run: no script, no font, no picture from elsewhere."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from checks.bundle import FOLDER, bundle_id, headline
+from checks.exit_codes import MEANING, ExitCode
+from checks.report.amounts import amount, duration
+from checks.report.diagram import svg
+from checks.report.matrix import matrix
+from checks.report.trace_text import start_text
+from checks.result import RunResult
+from checks.verdict import Aspect, Judgement, Outcome
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def page(result: RunResult) -> str:
+    """The page as text."""
+    arranged = matrix(result)
+    killed, due = result.mutants()
+    mutants = [j for j in result.judgements if j.verdict.subject.aspect is Aspect.MUTANT]
+    expected = [
+        j
+        for j in result.judgements
+        if j.ok and j.verdict.outcome is Outcome.REFUTED and j.verdict.subject.aspect is not Aspect.MUTANT
+    ]
+    return _template().render(
+        result=result,
+        green=result.exit_code is ExitCode.AS_EXPECTED,
+        code=result.exit_code.value,
+        meaning=MEANING[result.exit_code],
+        matrix=arranged,
+        failures=[_shown(j) for j in result.failures],
+        expected=[_shown(j) for j in expected],
+        mutants=[_shown(j) for j in mutants],
+        killed=killed,
+        due=due,
+        took=duration(result.seconds),
+        tasks=_tasks(result),
+    )
+
+
+def _shown(judgement: Judgement) -> dict[str, Any]:
+    verdict = judgement.verdict
+    trace = verdict.counterexample
+    return {
+        "title": headline(verdict),
+        "subject": verdict.subject,
+        "outcome": verdict.outcome.value,
+        "expected": judgement.expected.value,
+        "ok": judgement.ok,
+        "reason": verdict.reason,
+        "notes": verdict.notes,
+        "replay": verdict.replay,
+        "start": start_text(trace) if trace else [],
+        "svg": svg(trace) if trace else "",
+        "steps": len(trace.steps) if trace else 0,
+        "bundle": f"../{FOLDER}/{bundle_id(verdict)}" if trace else "",
+    }
+
+
+def _tasks(result: RunResult) -> list[dict[str, Any]]:
+    """One line per check: counts in full."""
+    found: dict[str, dict[str, Any]] = {}
+    for j in result.judgements:
+        subject = j.verdict.subject
+        name = f"{subject.judge}/{subject.instance}"
+        row = found.setdefault(
+            name,
+            {"name": name, "ok": True, "verdicts": 0, "bounds": "", "counts": {}, "size": ""},
+        )
+        row["ok"] = row["ok"] and j.ok
+        if subject.aspect is Aspect.PIN:
+            continue
+        row["verdicts"] += 1
+        row["bounds"] = row["bounds"] or j.verdict.bounds
+        for key, count in j.verdict.counts.items():
+            both = row["counts"].get(key, 0)
+            row["counts"][key] = both + count if key == "obligations" else max(both, count)
+    for name, row in found.items():
+        row["size"] = amount(row["counts"])
+        row["seconds"] = duration(result.task_seconds.get(name, 0.0))
+    return list(found.values())

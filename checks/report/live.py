@@ -1,0 +1,167 @@
+"""A run while it goes on: one line per check, with a bar on a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as Bars
+from rich.text import Text
+
+from checks.plan import Task
+from checks.progress import Progress
+from checks.report.amounts import amount, duration
+from checks.result import Unjudged
+from checks.verdict import Aspect, Judgement
+
+_QUIET_S = 15.0
+"""Without a terminal, a check that is longer than this says how far it is, at this interval (seconds)."""
+
+
+def live(console: Console) -> PlainLive | BarLive:
+    """The fitting reporter: a bar on a terminal, plain lines otherwise."""
+    return BarLive(console) if console.is_terminal else PlainLive(console)
+
+
+def task_line(found: Sequence[Judgement], *, seconds: float) -> str:
+    """What came out of one task, for example ``10 hold, 2 refuted as expected · 1,234 states · 0.4 s``."""
+    claims = [j for j in found if j.verdict.subject.aspect is not Aspect.PIN]
+    counts: dict[str, int] = {}
+    for j in claims:
+        if j.ok:
+            word = {"refuted": "refuted as expected", "holds": "hold"}.get(j.expected.value, j.expected.value)
+            counts[word] = counts.get(word, 0) + 1
+    wrong = [j for j in found if not j.ok]
+    parts = [f"{number} {word}" for word, number in counts.items()]
+    parts += [f"{len(wrong)} NOT as expected"] if wrong else []
+    size = _size(claims)
+    return " · ".join(part for part in (", ".join(parts), size, duration(seconds)) if part)
+
+
+def _size(claims: Sequence[Judgement]) -> str:
+    obligations = sum(j.verdict.counts.get("obligations", 0) for j in claims)
+    if obligations:
+        return amount({"obligations": obligations})
+    return max((amount(j.verdict.counts) for j in claims), key=len, default="")
+
+
+class PlainLive:
+    """Plain lines: one when a check is done, and one now and then while a long one runs."""
+
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._total = 0
+        self._number = 0
+        self._spoke = 0.0
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Remember how many checks there are."""
+        self._total = len(tasks)
+
+    def started(self, task: Task) -> Progress:
+        """Count the check; it speaks only if it is long."""
+        self._number += 1
+        begun = self._spoke = self._clock()
+
+        def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
+            now = self._clock()
+            if now - self._spoke >= _QUIET_S:
+                self._spoke = now
+                text = progress_text(done, total=total, unit=unit, note=note, seconds=now - begun)
+                self._print("  ... ", task.name, text)
+
+        return progress
+
+    def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
+        """One line with the result."""
+        self._print(_sign(found), task.name, task_line(found, seconds=seconds))
+
+    def unjudged(self, task: Task, why: Unjudged) -> None:
+        """One line with the reason."""
+        self._print("FAIL  ", task.name, why.message)
+
+    def end(self) -> None:
+        """Nothing is open."""
+
+    def _print(self, sign: str, name: str, text: str) -> None:
+        width = len(str(self._total))
+        line = f"[{self._number:>{width}}/{self._total}] {sign}{name:<34} {text}"
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class BarLive:
+    """A bar for the running check with rate and remaining time; a line for each one that is done."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bars = Bars(
+            TextColumn("[bold]{task.fields[number]}[/] {task.description}"),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[text]}"),
+            console=console,
+            transient=True,
+        )
+        self._number = 0
+        self._total = 0
+        self._bar = self._bars.add_task("", number="", text="", total=None, visible=False)
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Open the bar."""
+        self._total = len(tasks)
+        self._bars.start()
+
+    def started(self, task: Task) -> Progress:
+        """Put the bar on this check."""
+        self._number += 1
+        begun = time.monotonic()
+        self._bars.reset(
+            self._bar,
+            description=escape(task.name),
+            number=f"{self._number}/{self._total}",
+            text="",
+            total=None,
+            visible=True,
+        )
+
+        def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
+            text = progress_text(done, total=total, unit=unit, note=note, seconds=time.monotonic() - begun)
+            self._bars.update(self._bar, completed=done, total=total, text=escape(text))
+
+        return progress
+
+    def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
+        """One line with the result."""
+        good = all(j.ok for j in found)
+        line = Text(_sign(found), style="green" if good else "bold red")
+        line.append(f"{task.name:<34} ", style="default")
+        line.append(task_line(found, seconds=seconds), style="dim")
+        self._console.print(line)
+
+    def unjudged(self, task: Task, why: Unjudged) -> None:
+        """One line with the reason."""
+        line = Text("FAIL  ", style="bold red")
+        self._console.print(line.append(f"{task.name:<34} {why.message}", style="default"))
+
+    def end(self) -> None:
+        """Close the bar."""
+        self._bars.stop()
+
+
+def _sign(found: Sequence[Judgement]) -> str:
+    return "ok    " if all(j.ok for j in found) else "FAIL  "
+
+
+def progress_text(done: int, *, total: int | None, unit: str, note: str, seconds: float) -> str:
+    """``12,345 states, 6,100/s, about 20 s left, depth 12``; no remaining time without a total."""
+    parts = [f"{done:,} {unit}".strip() if total is None else f"{done:,} of {total:,} {unit}".strip()]
+    if seconds > 0.5 and done > 0:
+        rate = done / seconds
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        if total is not None and total > done:
+            parts.append(f"about {duration((total - done) / rate)} left")
+    return ", ".join([*parts, note] if note else parts)

@@ -1,0 +1,131 @@
+"""The table of a run as data: property x judge -> what came out, over how much. Console and page draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from checks.report.amounts import amount, duration, total_amount
+from checks.result import RunResult
+from checks.verdict import Aspect, Judgement, Outcome
+
+_STRENGTH = (Outcome.INCONCLUSIVE, Outcome.HOLDS, Outcome.PROVED, Outcome.REFUTED)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All judgements of one judge about one property."""
+
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Every one is as expected."""
+        return all(j.ok for j in self.judgements)
+
+    @property
+    def empty(self) -> bool:
+        """The judge does not answer this property."""
+        return not self.judgements
+
+    def lines(self) -> list[str]:
+        """At most three lines, for example ``holds: 1,234 states`` and ``refuted, as expected (2)``."""
+        found: list[str] = []
+        for outcome in _STRENGTH:
+            for ok in (False, True):
+                group = [j for j in self.judgements if j.verdict.outcome is outcome and j.ok is ok]
+                if group:
+                    found.append(_line(outcome, group, ok=ok))
+        return found
+
+
+def _line(outcome: Outcome, group: Sequence[Judgement], *, ok: bool) -> str:
+    times = f" ({len(group)})" if len(group) > 1 else ""
+    if not ok:
+        return f"{outcome.value.upper()}{times}, expected {group[0].expected.value}"
+    if outcome is Outcome.REFUTED:
+        return f"refuted as expected{times}"
+    biggest = max((amount(j.verdict.counts) for j in group), key=_leading)
+    return f"{outcome.value}: {biggest}{times}"
+
+
+def _leading(text: str) -> int:
+    digits = text.split(" ", maxsplit=1)[0].replace(",", "")
+    return int(digits) if digits.isdigit() else 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One property (or pin, or vacuity check) of one protocol, with a cell per judge."""
+
+    protocol: str
+    property_id: str
+    sentence: str
+    cells: Mapping[str, Cell]
+
+    @property
+    def ok(self) -> bool:
+        """Every cell is as expected."""
+        return all(cell.ok for cell in self.cells.values())
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rows, and below each judge over how much and in how long."""
+
+    judges: tuple[str, ...]
+    rows: tuple[Row, ...]
+    work: Mapping[str, str]
+    seconds: Mapping[str, str]
+
+
+def matrix(result: RunResult) -> Matrix:
+    """Arrange the judgements. Mutants are not in the table; they are counted apart."""
+    shown = [j for j in result.judgements if j.verdict.subject.aspect is not Aspect.MUTANT]
+    judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
+    keys = dict.fromkeys((j.verdict.subject.protocol, j.verdict.subject.property_id) for j in shown)
+    ordered = sorted(keys, key=lambda key: key[1].startswith("pinned-"))
+    rows = tuple(_row(protocol, claim, shown, judges, result.sentences) for protocol, claim in ordered)
+    return Matrix(
+        judges=judges,
+        rows=rows,
+        work={name: _work(name, shown) for name in judges},
+        seconds={name: duration(_seconds(name, result.task_seconds)) for name in judges},
+    )
+
+
+def _row(
+    protocol: str,
+    claim: str,
+    shown: Sequence[Judgement],
+    judges: Sequence[str],
+    sentences: Mapping[str, str],
+) -> Row:
+    own = [
+        j for j in shown if (j.verdict.subject.protocol, j.verdict.subject.property_id) == (protocol, claim)
+    ]
+    cells = {name: Cell(tuple(j for j in own if j.verdict.subject.judge == name)) for name in judges}
+    return Row(protocol, claim, sentences.get(claim, ""), cells)
+
+
+def _per_entry(name: str, shown: Sequence[Judgement]) -> list[list[Judgement]]:
+    entries: dict[str, list[Judgement]] = {}
+    for j in shown:
+        if j.verdict.subject.judge == name and j.verdict.subject.aspect is not Aspect.PIN:
+            entries.setdefault(j.verdict.subject.instance, []).append(j)
+    return list(entries.values())
+
+
+def _work(name: str, shown: Sequence[Judgement]) -> str:
+    """All verdicts of one search share its states; proof obligations belong to one property each."""
+    parts: list[Mapping[str, int]] = []
+    for group in _per_entry(name, shown):
+        if any("obligations" in j.verdict.counts for j in group):
+            parts += [{"obligations": j.verdict.counts.get("obligations", 0)} for j in group]
+        else:
+            parts.append(max((j.verdict.counts for j in group), key=lambda counts: _leading(amount(counts))))
+    return total_amount(parts)
+
+
+def _seconds(name: str, task_seconds: Mapping[str, float]) -> float:
+    return sum(seconds for task, seconds in task_seconds.items() if task.partition("/")[0] == name)
