@@ -50,9 +50,9 @@ class Flush(Protocol):
     Copies = Nat()
     Faults = Nat()
     Held = Enum("none", "buffered", "syncing")
-    Task = Enum("none", "queued", "uploaded", "sending", "recorded")
+    Task = Enum("none", "queued", "uploaded", "sending", "recorded", "retrying")
     Phase = Enum("growing", "sealed", "flushing", "flushed")
-    Request = Enum("none", "asked", "delivered")
+    Request = Enum("none", "asked", "delivered", "late")
     Tick = Enum("idle", "have_checkpoint")
     Rpc = Enum("idle", "sent", "stored", "acked", "read", "cleared")
 
@@ -89,7 +89,7 @@ class Flush(Protocol):
     dml: Map[Segment, Position] = 0
     flushed: Set[Segment] = False
     request: Map[Position, Request] = "none"
-    in_network: Set[Position] = False
+    in_network: Set[Position] = False  # every checkpoint ever sent: it may arrive at any time, and again
     faults: Faults = 0
 
     # ---- words used below ----
@@ -222,16 +222,16 @@ class Flush(Protocol):
     @action(fairness="weak", source="facts 7.6: SaveBinlogPaths")
     def send_save(s, segment: Segment, end: Position):
         """The request that records the binlogs leaves the node."""
-        require(s.alive & (s.task[segment, end] == "uploaded"))
+        require(s.alive & any_of(s.task[segment, end] == "uploaded", s.task[segment, end] == "retrying"))
         s.task[segment, end] = "sending"
 
     @action(fairness="weak", source="facts 10.2; B19")
     def record(s, segment: Segment, end: Position):
-        """The coordinator records the binlogs, unless it has them: even after the sender has crashed, until a new owner."""
-        require(s.task[segment, end] == "sending")
+        """The coordinator records the binlogs, unless it has them: also late, and also for a dead node until a new one recovers."""
+        require(any_of(s.task[segment, end] == "sending", s.task[segment, end] == "retrying"))
         require(s.assigned)
         s.record_rows(segment, end)
-        s.task[segment, end] = "recorded"
+        s.task[segment, end] = ite(s.task[segment, end] == "sending", "recorded", s.task[segment, end])
 
     def record_rows(s, segment, end):
         """Add the task's rows once; raise the segment's position; mark the segment flushed by its last task."""
@@ -251,10 +251,10 @@ class Flush(Protocol):
 
     @action(source="facts 7.6: retry; also a save that the coordinator refuses")
     def lose_save(s, segment: Segment, end: Position):
-        """The save fails, is refused, or its answer is lost: it will be sent again."""
+        """The save fails, is refused, or its answer is lost: it will be sent again, and the first request may still arrive."""
         require(s.alive)
         require((s.task[segment, end] == "sending") | (s.task[segment, end] == "recorded"))
-        s.task[segment, end] = "uploaded"
+        s.task[segment, end] = "retrying"
         s.fault()
 
     @action(fairness="weak", source="facts 7.6: callbacks")
@@ -290,8 +290,8 @@ class Flush(Protocol):
     @action(fairness="weak", source="facts 7.8: FlushChannel; hazard 6")
     def deliver_flush(s, ts: Position):
         """FlushChannel reaches the node, which keeps the larger timestamp."""
-        require(s.alive & (s.request[ts] == "asked"))
-        s.request[ts] = "delivered"
+        require(s.alive & any_of(s.request[ts] == "asked", s.request[ts] == "late"))
+        s.request[ts] = ite(s.request[ts] == "asked", "delivered", "none")
         s.take_flush_ts(ts)
 
     def take_flush_ts(s, ts):
@@ -300,9 +300,13 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.3: GetFlushState, cp.ts >= flushTs")
     def confirm_flush(s, ts: Position):
-        """The client polls and is told that its flush is done."""
-        require((s.request[ts] != "none") & (s.stored >= ts))
-        s.request[ts] = "none"
+        """The client polls and is told that its flush is done; FlushChannel may still be on its way."""
+        require(s.is_open(ts) & (s.stored >= ts))
+        s.request[ts] = ite(s.request[ts] == "asked", "late", "none")
+
+    def is_open(s, ts):
+        """A client waits for this flush."""
+        return (s.request[ts] == "asked") | (s.request[ts] == "delivered")
 
     # ---- time-tick node and checkpoint updater ----
 
@@ -355,7 +359,6 @@ class Flush(Protocol):
     def store(s, position: Position):
         """The coordinator takes a request: stores a larger position of the owner, ignores others, answers success always."""
         require(s.in_network[position])
-        s.in_network[position] = False
         s.stored = ite(s.assigned, s.accepted(position), s.stored)
         s.rpc = ite((s.rpc == "sent") & (s.rpc_position == position), "stored", s.rpc)
 
@@ -418,7 +421,7 @@ class Flush(Protocol):
         s.forget_updater()
         s.request = each(
             s.Position,
-            lambda t: ite(s.request[t] == "delivered", "asked", s.request[t]),
+            lambda t: ite(s.is_open(t), "asked", "none"),
         )
         s.fault()
 
@@ -496,7 +499,7 @@ class Flush(Protocol):
             after.Position,
             after.Position,
             lambda t, p: implies(
-                (before.request[t] != "none") & (after.request[t] == "none") & after.carries[p] & (p <= t),
+                before.is_open(t) & ~after.is_open(t) & after.carries[p] & (p <= t),
                 after.durable(p),
             ),
         )
@@ -549,7 +552,7 @@ class Flush(Protocol):
     @leads_to(source="seed 001; property FL", without=("sync_stale", "send_by_ticker"))
     def flush_completes(s, ts: Position):
         """A flush that was asked for is confirmed, by the flush policy and the flush signal alone."""
-        return s.request[ts] != "none", s.request[ts] == "none"
+        return s.is_open(ts), ~s.is_open(ts)
 
     @leads_to(source="seed 001; property FL, bookkeeping")
     def flush_ts_is_reset(s):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, NoReturn
 
 from spec.language.errors import SpecError
-from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Local, Operator, Store
+from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Local, Operator
 from spec.language.fold import choice, conjunction, disjunction, equality, fold, negation, select
 from spec.language.types import (
     BOOL,
@@ -21,42 +22,103 @@ from spec.language.types import (
     Type,
 )
 
-Liftable = Any  # Term, bool, int or str; checked at run time by ``lift``
+Liftable = Any  # Term, Untyped, bool, int or str; checked at run time by ``lift``
+Write = Callable[[tuple[Expr, ...], Liftable], None]
 
 
-class Term:
-    """A symbolic value. Python's ``if``, ``and``, ``or``, ``not``, ``in`` on it are errors that name the remedy."""
+class Symbolic:
+    """Refuses what Python would decide while the protocol is traced; every refusal names the remedy."""
 
-    __slots__ = ("_write", "expr")
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, expr: Expr, write: Callable[[Expr], None] | None = None) -> None:
-        self.expr = expr
-        self._write = write
 
     def __bool__(self) -> NoReturn:
         raise SpecError(
             "a symbolic value has no truth value while the protocol is traced",
-            remedy="Write ite(condition, a, b) for if, & | ~ for and, or, not (with brackets round comparisons), "
-            "and split a chained comparison a < b < c in two",
+            remedy="Write ite(condition, a, b) for if, & | ~ for and, or, not (with brackets round "
+            "comparisons), minimum and maximum for min and max, and split a chained comparison a < b < c",
         )
 
     def __contains__(self, item: object) -> NoReturn:
-        raise SpecError("'in' cannot be asked of a symbolic value", remedy="Write s.members[x], or any_of(x == a, x == b)")
+        raise SpecError(
+            "'in' cannot be asked of a symbolic value",
+            remedy="Write s.members[x], or any_of(x == a, x == b)",
+        )
 
     def __iter__(self) -> NoReturn:
-        raise SpecError("a symbolic value cannot be iterated", remedy="Write forall, exists, count, least or each")
+        raise SpecError(
+            "a symbolic value cannot be iterated", remedy="Write forall, exists, count, least or each"
+        )
+
+    def __len__(self) -> NoReturn:
+        raise SpecError("a symbolic value has no length", remedy="Write count(Domain, lambda x: ...)")
+
+    def __index__(self) -> NoReturn:
+        raise SpecError(
+            "a symbolic value is no Python number while the protocol is traced",
+            remedy="Quantify over its type (forall, exists, each) instead of range or a list index",
+        )
+
+    __int__ = __index__
+    __float__ = __index__
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise SpecError("a symbolic value is called", remedy="Write s.map[key] with square brackets")
+
+
+class Untyped(Symbolic):
+    """A value whose type is known only where it is assigned or compared."""
+
+    __slots__ = ()
+
+    def typed(self, kind: Type | None) -> Expr:
+        """The expression, as a value of type ``kind``."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, Term):
+            return other == self
+        raise SpecError(
+            "a comparison of two values whose type is not known here",
+            remedy="Compare with a state variable or a parameter",
+        )
+
+    def __ne__(self, other: object) -> Any:
+        return ~(self == other)
+
+
+class Term(Symbolic):
+    """A symbolic value of known type."""
+
+    __slots__ = ("_write", "expr")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, expr: Expr, write: Write | None = None) -> None:
+        self.expr = expr
+        self._write = write
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise SpecError(
+            f"a {self.expr.type} has no attribute {name!r}",
+            remedy="Write s.map[key] for an entry; several facts about one element are several maps",
+        )
 
     def __getitem__(self, keys: Liftable) -> Term:
         return Term(select(self.expr, self._keys(keys)))
 
     def __setitem__(self, keys: Liftable, value: Liftable) -> None:
+        at = self._keys(keys)
         if self._write is None:
             raise SpecError(
                 "an entry of this map cannot be assigned",
                 remedy="Assign entries of state variables in actions only: s.variable[key] = value",
             )
-        self._write(Store(self.expr.type, self.expr, self._keys(keys), lift(value, self._map().value)))
+        self._write(at, value)
+
+    def __delitem__(self, keys: Liftable) -> NoReturn:
+        raise SpecError("an entry of a map cannot be deleted", remedy="Maps are total: assign another value")
 
     def _map(self) -> MapType:
         if not isinstance(self.expr.type, MapType):
@@ -105,11 +167,28 @@ class Term:
     def __mul__(self, other: Liftable) -> Term:
         return arithmetic("mul", self, other)
 
+    def __rmul__(self, other: Liftable) -> Term:
+        return arithmetic("mul", other, self)
+
+    def __neg__(self) -> Term:
+        return arithmetic("sub", 0, self)
+
     def __floordiv__(self, other: Liftable) -> Term:
         return arithmetic("div", self, other)
 
+    def __rfloordiv__(self, other: Liftable) -> Term:
+        return arithmetic("div", other, self)
+
+    def __truediv__(self, other: Liftable) -> NoReturn:
+        raise SpecError("a division with a fraction", remedy="Write // (whole numbers only)")
+
+    __rtruediv__ = __truediv__
+
     def __mod__(self, other: Liftable) -> Term:
         return arithmetic("mod", self, other)
+
+    def __rmod__(self, other: Liftable) -> Term:
+        return arithmetic("mod", other, self)
 
     def __and__(self, other: Liftable) -> Term:
         return Term(conjunction(boolean(self), boolean(other)))
@@ -139,39 +218,65 @@ def lift(value: Liftable, kind: Type | None = None) -> Expr:
     """
     if isinstance(value, Term):
         return _fits(value.expr, kind)
+    if isinstance(value, Untyped):
+        return value.typed(kind)
+    if isinstance(kind, MapType) and isinstance(value, bool | int | str | list | tuple | dict | set):
+        raise SpecError(
+            f"{value!r} where the map {kind} is wanted",
+            remedy=f"Write each({', '.join(map(str, kind.keys))}, lambda ...: value) for a whole map, "
+            "or s.map[key] = value for one entry",
+        )
     if isinstance(value, bool):
         return _fits(TRUE if value else FALSE, kind)
     if isinstance(value, int):
         return _fits(Const(LITERAL_INT if value < 0 else LITERAL, value), kind)
     if isinstance(value, str):
         return _member(value, kind)
-    if isinstance(value, PendingChoice):
-        return choice(value.condition, lift(value.then, kind), lift(value.other, kind))
-    raise SpecError(f"{value!r} is no value of the language", remedy="Use a state variable, a parameter, bool, int or str")
+    raise SpecError(f"{_shown(value)} is no value of the language", remedy=_remedy_for(value))
+
+
+def _shown(value: object) -> str:
+    return f"the function {getattr(value, '__name__', '?')}" if callable(value) else repr(value)
+
+
+def _remedy_for(value: object) -> str:
+    if value is None:
+        return "A method or lambda returned nothing: give it a return value"
+    if callable(value):
+        return "Call it, or give its result"
+    if isinstance(value, list | tuple | dict | set):
+        return "A set is a Map to Bool, a log a Map from a position; write each(Key, lambda k: ...)"
+    return "Use a state variable, a parameter, bool, int or str"
 
 
 def _member(value: str, kind: Type | None) -> Expr:
     if not isinstance(kind, EnumType):
-        raise SpecError(f"the name {value!r} where a {kind or 'value'} is wanted", remedy="Names are members of an Enum")
+        raise SpecError(
+            f"the name {value!r} where a {kind or 'value'} is wanted", remedy="Names are members of an Enum"
+        )
     if value not in kind.members:
         close = difflib.get_close_matches(value, kind.members, n=1)
         hint = f"Did you mean {close[0]!r}? " if close else ""
-        raise SpecError(f"{kind} has no member {value!r}", remedy=f"{hint}Its members are {', '.join(kind.members)}")
+        raise SpecError(
+            f"{kind} has no member {value!r}", remedy=f"{hint}Its members are {', '.join(kind.members)}"
+        )
     return Const(kind, value)
 
 
 def _fits(expr: Expr, kind: Type | None) -> Expr:
     if kind is None or compatible(expr.type, kind):
         return expr
-    if isinstance(kind, MapType) and not isinstance(expr.type, MapType):
-        raise SpecError(
-            f"a {expr.type} where the map {kind} is wanted",
-            remedy="Write each(Key, lambda k: value) for a whole map, or s.map[key] = value for one entry",
-        )
-    raise SpecError(
-        f"a {expr.type} where a {kind} is wanted",
-        remedy="Numbers of different names do not mix; give both the same type, or compare like with like",
-    )
+    if isinstance(expr.type, NumberType) and isinstance(kind, NumberType):
+        remedy = "Numbers of different names do not mix; give both the same type, or compare like with like"
+    elif isinstance(kind, MapType) and not isinstance(expr.type, MapType):
+        remedy = "Write each(Key, lambda k: value) for a whole map, or s.map[key] = value for one entry"
+    elif isinstance(expr.type, MapType):
+        remedy = "Take one entry: s.map[key]"
+    elif isinstance(kind, SortType):
+        remedy = "Elements of a sort have no literals; take a parameter, a variable, or start with anything"
+    else:
+        remedy = f"Give a value of type {kind}"
+    raise SpecError(f"a {expr.type} where a {kind} is wanted", remedy=remedy)
 
 
 def compatible(one: Type, two: Type) -> bool:
@@ -209,7 +314,9 @@ def number(value: Liftable, kind: Type | None = None) -> Expr:
     """A number."""
     expr = lift(value, kind)
     if not isinstance(expr.type, NumberType):
-        raise SpecError(f"a {expr.type} where a number is wanted", remedy="Only Nat and Int can be added or ordered")
+        raise SpecError(
+            f"a {expr.type} where a number is wanted", remedy="Only Nat and Int can be added or ordered"
+        )
     return expr
 
 
@@ -217,14 +324,17 @@ def compare(op: Operator, left: Liftable, right: Liftable) -> Term:
     """An order between numbers of one name."""
     one, two = both(left, right)
     if isinstance(one.type, SortType):
-        raise SpecError(f"elements of the opaque sort {one.type} have no order", remedy="Compare them with == only")
+        raise SpecError(
+            f"elements of the opaque sort {one.type} have no order", remedy="Compare them with == only"
+        )
     number(Term(one)), number(Term(two))
     return Term(fold(Apply(BOOL, op, (one, two))))
 
 
 def result_type(op: Operator, one: Type, two: Type) -> NumberType:
     """Name of either side; differences are signed."""
-    assert isinstance(one, NumberType) and isinstance(two, NumberType)
+    assert isinstance(one, NumberType)
+    assert isinstance(two, NumberType)
     return NumberType(one.name or two.name, signed=one.signed or two.signed or op == "sub")
 
 
@@ -233,29 +343,36 @@ def arithmetic(op: Operator, left: Liftable, right: Liftable) -> Term:
     one, two = both(left, right)
     number(Term(one)), number(Term(two))
     if op in ("div", "mod") and not (isinstance(two, Const) and int(two.value) > 0):
-        raise SpecError("a division by something else than a positive literal", remedy="Divide by a literal above zero")
+        raise SpecError(
+            "a division by something else than a positive literal", remedy="Divide by a literal above zero"
+        )
     if op == "mul" and not (isinstance(one, Const) or isinstance(two, Const)):
         raise SpecError("a product of two variables", remedy="Multiply by a literal: proofs stay linear")
     return Term(fold(Apply(result_type(op, one.type, two.type), op, (one, two))))
 
 
-class PendingChoice:
-    """A choice between two names, whose enumeration is known only where it is assigned or compared."""
+class PendingChoice(Untyped):
+    """A choice whose type is known only where it is assigned or compared: between names, or whole maps."""
+
+    __slots__ = ("condition", "other", "then")
 
     def __init__(self, condition: Expr, then: Liftable, other: Liftable) -> None:
         self.condition = condition
         self.then = then
         self.other = other
 
+    def typed(self, kind: Type | None) -> Expr:
+        """The choice as a value of type ``kind``."""
+        return choice(self.condition, lift(self.then, kind), lift(self.other, kind))
+
 
 def ite(condition: Liftable, then: Liftable, other: Liftable) -> Any:
     """``then`` where the condition holds, else ``other``; both of one type."""
-    if isinstance(then, str | PendingChoice) and isinstance(other, str | PendingChoice):
-        return PendingChoice(boolean(condition), then, other)
-    if not isinstance(then, Term) and isinstance(other, Term):
-        return Term(choice(negation(boolean(condition)), other.expr, lift(then, other.expr.type)))
+    test = boolean(condition)
+    if isinstance(then, str | Untyped) and isinstance(other, str | Untyped):
+        return PendingChoice(test, then, other)
     one, two = both(then, other)
-    return Term(choice(boolean(condition), one, two))
+    return Term(choice(test, one, two))
 
 
 def implies(premise: Liftable, conclusion: Liftable) -> Term:
@@ -273,14 +390,14 @@ def any_of(*parts: Liftable) -> Term:
     return Term(disjunction(*(boolean(part) for part in parts)))
 
 
-def minimum(left: Liftable, right: Liftable) -> Term:
-    """The smaller number."""
-    return arithmetic("min", left, right)
+def minimum(left: Liftable, right: Liftable, *more: Liftable) -> Term:
+    """The smallest number."""
+    return reduce(lambda one, two: arithmetic("min", one, two), more, arithmetic("min", left, right))
 
 
-def maximum(left: Liftable, right: Liftable) -> Term:
-    """The larger number."""
-    return arithmetic("max", left, right)
+def maximum(left: Liftable, right: Liftable, *more: Liftable) -> Term:
+    """The largest number."""
+    return reduce(lambda one, two: arithmetic("max", one, two), more, arithmetic("max", left, right))
 
 
 def parameter(name: str, kind: Type) -> Term:
