@@ -1,7 +1,7 @@
 """The specification language: a protocol is a class, traced once to a tree that every judge reads.
 
-Public names are re-exported here; authors of protocols import from nowhere else. The meaning of the language is the plain
-interpreter in ``models/interpreted``.
+Public names are re-exported here; authors of protocols import from nowhere else. The meaning of the language
+is the plain interpreter in ``models/interpreted``.
 """
 
 from spec.language.declare import (

@@ -43,12 +43,12 @@ anything: Any = Anything()
 
 
 def option(value: bool | int | str) -> Any:
-    """Declare a constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it by ``STRICT = False``."""
+    """A constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it: ``STRICT = False``."""
     return Option(value)
 
 
 def constant() -> Any:
-    """Declare a constant without a value: ``log: Map[Position, Segment] = constant()``. Any value, in a proof."""
+    """A constant that an instance gives, arbitrary in a proof: ``log: Map[Place, Node] = constant()``."""
     return Constant()
 
 
@@ -61,7 +61,7 @@ def _marked(role: str, **details: Any) -> Callable[[F], F]:
 
 
 def action(function: F | None = None, *, fairness: Fairness = "none", source: str = "") -> Any:
-    """An atomic step. ``fairness`` weak: taken if enabled for ever; strong: taken if enabled again and again."""
+    """An atomic step. ``fairness`` weak: taken if enabled for ever; strong: if enabled again and again."""
     if fairness not in ("none", "weak", "strong"):
         raise SpecError(f"fairness {fairness!r}", remedy="It is none, weak or strong")
     decorate = _marked("action", fairness=fairness, source=source)
@@ -84,15 +84,19 @@ def transition_invariant(*, source: str = "") -> Callable[[F], F]:
 
 
 def leads_to(*, source: str = "", without: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Liveness: the method returns (p, q); every state with p is followed by one with q. Parameters range over all values.
+    """Liveness: the method returns (p, q); every state with p is followed by one with q.
 
-    ``without`` names actions whose fairness this claim does not rely on.
+    Further parameters of the method range over all values of their types. ``without`` names actions whose
+    fairness this claim does not rely on.
     """
     return _marked("leads_to", source=source, without=without)
 
 
 def reachable(*, after: str, source: str = "") -> Callable[[F], F]:
-    """A witness: action ``after`` fires in some reachable step of which the condition (before, after, its parameters) holds."""
+    """A witness: action ``after`` fires in some reachable step of which the method's condition holds.
+
+    The method takes (before, after) or only the state after, and may name parameters of the action.
+    """
     return _marked("reachable", after=after, source=source)
 
 

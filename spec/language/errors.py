@@ -1,16 +1,23 @@
-"""Errors of the specification language: each names the place in the protocol's text, the value and the remedy."""
+"""Errors of the specification language: each names the place in the text, the value and the remedy."""
+
+from __future__ import annotations
 
 import linecache
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
-_HERE = str(Path(__file__).parent)
+_HERE = str(Path(__file__).parent) + os.sep
 
 
 class SpecError(Exception):
     """A protocol text that has no meaning.
 
-    ``place`` is ``file:line`` (file name only) in the protocol's own source, ``remedy`` says what to write instead.
+    ``place`` is ``file:line`` (file name only) in the protocol's own source, ``remedy`` says what to write
+    instead.
     """
 
     def __init__(self, message: str, *, remedy: str, place: str | None = None) -> None:
@@ -21,13 +28,11 @@ class SpecError(Exception):
 
 
 def _caller() -> tuple[str, int] | None:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the cheap way to the author's line
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_HERE) and not name.startswith("<"):
             return name, frame.f_lineno
-        if frame.f_back is None:
-            return None
         frame = frame.f_back
     return None
 
@@ -42,3 +47,9 @@ def caller_text() -> str:
     """The source line of the author's statement, stripped; empty if the source is not at hand."""
     found = _caller()
     return linecache.getline(*found).strip() if found else ""
+
+
+def place_of(function: Callable[..., Any] | None) -> str:
+    """``file:line`` at which a function is defined (its decorator, if it has one)."""
+    code = getattr(function, "__code__", None)
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else "unknown place"

@@ -1,4 +1,4 @@
-"""The expression tree that every judge reads: frozen nodes, and the few walks over them that all judges share."""
+"""The expression tree that every judge reads: frozen nodes, and the few walks that all judges share."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ class Local(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Expr):
-    """An operator on scalars. and/or take any number; ite takes condition, then, else (also maps); the others are usual.
+    """An operator on scalars. and/or take any number; ite takes condition, then, else (also maps).
 
-    Numbers are unbounded integers. div and mod round towards minus infinity and have a positive literal on the right.
+    Numbers are unbounded integers. div and mod round towards minus infinity and have a positive literal on
+    the right.
     """
 
     op: Operator
@@ -99,7 +100,7 @@ class Quantified(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Extreme(Expr):
-    """The least or the greatest number of the binder's domain with the property, or the default if there is none."""
+    """The least or the greatest number of the binder's domain with the property, else the default."""
 
     kind: Literal["least", "greatest"]
     binder: Local
@@ -179,9 +180,7 @@ def free_locals(node: Expr) -> frozenset[str]:
 Reader = Callable[[Read], Expr]
 
 
-def substitute(
-    node: Expr, *, locals_: Mapping[str, Expr] | None = None, reads: Reader | None = None
-) -> Expr:
+def substitute(node: Expr, *, locals_: Mapping[str, Expr] | None = None, reads: Reader | None = None) -> Expr:
     """Replace free locals by name, and every ``Read`` by what ``reads`` gives for it, without capture."""
     env = dict(locals_ or {})
     if isinstance(node, Local):
@@ -194,22 +193,31 @@ def substitute(
     return _substitute_binder(node, bound, env, reads)
 
 
-def _substitute_binder(node: Expr, bound: tuple[Local, ...], env: dict[str, Expr], reads: Reader | None) -> Expr:
-    inner = {name: value for name, value in env.items() if name not in {b.name for b in bound}}
-    taken = frozenset[str]().union(*(free_locals(value) for value in inner.values()))
+def _substitute_binder(
+    node: Expr, bound: tuple[Local, ...], env: dict[str, Expr], reads: Reader | None
+) -> Expr:
+    body = children(node)[0]
+    names = {binder.name for binder in bound}
+    free = free_locals(body)
+    inner = {name: value for name, value in env.items() if name not in names and name in free}
+    incoming = frozenset[str]().union(*(free_locals(value) for value in inner.values()))
     if reads is not None:
-        taken |= frozenset[str]().union(
-            *(free_locals(reads(part)) for part in walk(node) if isinstance(part, Read))
+        incoming |= frozenset[str]().union(
+            *(free_locals(reads(part)) for part in walk(body) if isinstance(part, Read))
         )
+    # A binder is renamed only if it would capture something that is put in; its new name must differ from
+    # all that is visible in the body.
+    avoid = set(incoming | free | names)
     fresh = []
     for binder in bound:
         name = binder.name
-        while name in taken:
-            name += "'"
+        if name in incoming:
+            while name in avoid:
+                name += "'"
+            avoid.add(name)
+            inner[binder.name] = replace(binder, name=name)
         fresh.append(replace(binder, name=name))
-        if name != binder.name:
-            inner[binder.name] = fresh[-1]
-    parts = [substitute(children(node)[0], locals_=inner, reads=reads)]
+    parts = [substitute(body, locals_=inner, reads=reads)]
     if isinstance(node, Extreme):
         parts.append(substitute(node.default, locals_=env, reads=reads))
         return replace(node, binder=fresh[0], body=parts[0], default=parts[1])

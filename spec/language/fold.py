@@ -1,7 +1,8 @@
-"""Simplification that keeps the meaning: constant folding, and reading through whole-map updates (beta reduction)."""
+"""Simplification that keeps the meaning: constant folding, and reading through whole-map updates."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 
 from spec.language.expr import (
@@ -21,7 +22,7 @@ from spec.language.expr import (
     rebuild,
     substitute,
 )
-from spec.language.types import BOOL, LITERAL, LITERAL_INT, BoolType, NumberType
+from spec.language.types import BOOL, LITERAL, LITERAL_INT, BoolType, NumberType, Type
 
 
 def literal(value: int) -> Const:
@@ -77,7 +78,14 @@ def choice(condition: Expr, then: Expr, other: Expr) -> Expr:
             return conjunction(condition, then)
         if other == TRUE:
             return disjunction(negation(condition), then)
-    return Apply(then.type, "ite", (condition, then, other))
+    return Apply(_joined(then.type, other.type), "ite", (condition, then, other))
+
+
+def _joined(one: Type, two: Type) -> Type:
+    """The type of a choice: a number keeps the name and the sign of either side."""
+    if isinstance(one, NumberType) and isinstance(two, NumberType):
+        return NumberType(one.name or two.name, signed=one.signed or two.signed)
+    return one
 
 
 def equality(left: Expr, right: Expr) -> Expr:
@@ -104,11 +112,10 @@ def select(source: Expr, keys: tuple[Expr, ...]) -> Expr:
         case Apply(op="ite", args=(condition, then, other)):
             return choice(condition, select(then, keys), select(other, keys))
 
-
     return Select(map_type(source).value, source, keys)
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,

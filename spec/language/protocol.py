@@ -1,7 +1,7 @@
 """``Protocol``: the class that an author subclasses.
 
-Methods are ordinary Python and are run once each over symbolic values. A view of the state *is* an instance of
-the class, so that helper methods, inheritance and ``super()`` work as anywhere else in Python.
+Methods are ordinary Python and are run once each over symbolic values. A view of the state *is* an instance
+of the class, so that helper methods, inheritance and ``super()`` work as anywhere else in Python.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ from spec.language.types import MapType, zero_of
 __all__ = ["Protocol", "initial_literal", "require", "resolve"]
 
 
+def _declared_by(cls: type[Protocol]) -> Declared:
+    return cls._declared  # a public name could clash with state
+
+
 class Protocol:
     """Base class of protocols: types, constants and state in the body; actions and properties as methods."""
 
@@ -36,14 +40,14 @@ class Protocol:
             names = ", ".join(base.__name__ for base in bases)
             raise SpecError(
                 f"{cls.__name__} mixes the protocols {names}",
-                remedy="A variant has one protocol as its base; put what two variants share in a base of both",
+                remedy="A variant has one protocol as its base; derive one from the other",
             )
         reserved = frozenset(name for name in vars(Protocol) if not name.startswith("_"))
-        cls._declared = read_body(cls, bases[0]._declared, reserved)
+        cls._declared = read_body(cls, _declared_by(bases[0]), reserved)
 
     def __getattr__(self, name: str) -> Any:
         trace: Trace | None = self.__dict__.get("_trace")
-        declared = type(self)._declared
+        declared = _declared_by(type(self))
         if trace is None or name.startswith("__"):
             raise AttributeError(name)
         if name in declared.variables:
@@ -54,7 +58,7 @@ class Protocol:
         raise _unknown(type(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        declared: Declared = type(self)._declared
+        declared = _declared_by(type(self))
         trace: Trace = self.__dict__["_trace"]
         if name in declared.constants:
             raise SpecError(
@@ -104,7 +108,7 @@ class Protocol:
 
 @cache
 def _trace(cls: type[Protocol]) -> Spec:
-    return trace_class(cls, cls._declared, relies_on=tuple(cls.relies_on))
+    return trace_class(cls, _declared_by(cls), relies_on=tuple(cls.relies_on))
 
 
 def resolve(reference: str) -> type[Protocol]:
@@ -131,9 +135,9 @@ def _unknown(cls: type[Protocol], name: str) -> SpecError:
             f"{cls.__name__}.{name} is no state variable",
             remedy=f"Declare it in the class body with a type: {name}: SomeType = value",
         )
-    names = [*cls._declared.names(), *(n for n in dir(cls) if not n.startswith("_"))]
+    names = [*_declared_by(cls).names(), *(n for n in dir(cls) if not n.startswith("_"))]
     close = difflib.get_close_matches(name, names, n=1)
-    hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(cls._declared.names())}"
+    hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(_declared_by(cls).names())}"
     return SpecError(f"{cls.__name__} has no variable {name!r}", remedy=hint)
 
 

@@ -11,21 +11,34 @@ from typing import Any, Literal
 from spec.language.errors import SpecError
 from spec.language.expr import Each, Expr, Extreme, Local, Quantified
 from spec.language.fold import fold
-from spec.language.terms import Liftable, Term, boolean, lift, number
-from spec.language.types import BOOL, LITERAL, LITERAL_INT, MapType, NumberType, Type
+from spec.language.terms import Liftable, Symbolic, Term, Untyped, boolean, lift, number
+from spec.language.types import BOOL, LITERAL, MapType, NumberType, Type
 
-_counter = itertools.count()
+
+class _Scope:
+    """Where the tracing stands: the next number of a bound variable, and how deep inside quantifiers."""
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count()
+        self.depth = 0
+
+
+_scopes: list[_Scope] = [_Scope()]
 
 
 @contextmanager
 def fresh_names() -> Iterator[None]:
     """Number bound variables from zero on, so that tracing twice gives the same tree."""
-    global _counter
-    saved, _counter = _counter, itertools.count()
+    _scopes.append(_Scope())
     try:
         yield
     finally:
-        _counter = saved
+        _scopes.pop()
+
+
+def under_quantifier() -> bool:
+    """True while the body of a quantifier, an extreme or an ``each`` is being traced."""
+    return _scopes[-1].depth > 0
 
 
 def _binders(domains: tuple[Any, ...], body: Callable[..., Any]) -> tuple[Local, ...]:
@@ -37,20 +50,36 @@ def _binders(domains: tuple[Any, ...], body: Callable[..., Any]) -> tuple[Local,
         )
     for domain in domains:
         if not isinstance(domain, Type) or isinstance(domain, MapType):
-            raise SpecError(f"{domain!r} is no domain", remedy="Quantify over a declared Sort, Enum, Nat, Int or Bool")
-    return tuple(Local(d, f"{p.name}_{next(_counter)}") for d, p in zip(domains, names, strict=True))
+            raise SpecError(
+                f"{domain!r} is no domain", remedy="Quantify over a declared Sort, Enum, Nat, Int or Bool"
+            )
+    numbers = _scopes[-1].numbers
+    return tuple(Local(d, f"{p.name}_{next(numbers)}") for d, p in zip(domains, names, strict=True))
 
 
 def _split(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[..., Any]]:
-    if len(arguments) < 2 or not callable(arguments[-1]):
+    if len(arguments) < 2 or not callable(arguments[-1]) or isinstance(arguments[-1], Symbolic):
         raise SpecError("a quantifier without a body", remedy="Write forall(Domain, lambda x: ...)")
     return arguments[:-1], arguments[-1]
+
+
+def _body(body: Callable[..., Any], binders: tuple[Local, ...]) -> Any:
+    """What the body gives for its bound variables. Errors: it returns nothing."""
+    scope = _scopes[-1]
+    scope.depth += 1
+    try:
+        value = body(*map(Term, binders))
+    finally:
+        scope.depth -= 1
+    if value is None:
+        raise SpecError("the body of a quantifier returns nothing", remedy="Give the body a return value")
+    return value
 
 
 def _quantified(kind: Literal["forall", "exists", "count"], arguments: tuple[Any, ...]) -> Term:
     domains, body = _split(arguments)
     binders = _binders(domains, body)
-    inner = boolean(body(*map(Term, binders)))
+    inner = boolean(_body(body, binders))
     return Term(fold(Quantified(LITERAL if kind == "count" else BOOL, kind, binders, inner)))
 
 
@@ -70,62 +99,60 @@ def count(*arguments: Any) -> Term:
 
 
 def least(domain: Type, body: Callable[[Term], Liftable], *, default: Liftable) -> Term:
-    """The least number with the property, ``default`` if there is none. Only for ``Nat``: a least one then exists."""
+    """The least number with the property, else ``default``. Only for ``Nat``: a least one then exists."""
     if not isinstance(domain, NumberType) or domain.signed:
         raise SpecError(f"least over {domain}", remedy="Take a Nat: only there a least element always exists")
-    return _extreme("least", domain, body, default)
+    binders = _binders((domain,), body)
+    return _extreme("least", binders[0], boolean(_body(body, binders)), default)
 
 
 def greatest(domain: Type, body: Callable[[Term], Liftable], *, upto: Liftable, default: Liftable) -> Term:
-    """The greatest number, at most ``upto``, with the property; ``default`` if there is none. Only for ``Nat``."""
+    """The greatest number, at most ``upto``, with the property; else ``default``. Only for ``Nat``."""
     if not isinstance(domain, NumberType) or domain.signed:
-        raise SpecError(f"greatest over {domain}", remedy="Take a Nat")
+        raise SpecError(
+            f"greatest over {domain}", remedy="Take a Nat: only there a greatest one below a limit exists"
+        )
     limit = Term(number(upto, domain))
-    return _extreme("greatest", domain, lambda x: (x <= limit) & Term(boolean(body(x))), default)
+    binders = _binders((domain,), body)
+    inner = (Term(binders[0]) <= limit) & Term(boolean(_body(body, binders)))
+    return _extreme("greatest", binders[0], inner.expr, default)
 
 
-def _extreme(
-    kind: Literal["least", "greatest"], domain: NumberType, body: Callable[[Term], Liftable], default: Liftable
-) -> Term:
-    name = next(iter(inspect.signature(body).parameters))
-    binder = Local(domain, f"{name}_{next(_counter)}")
-    fallback = number(default, domain)
+def _extreme(kind: Literal["least", "greatest"], binder: Local, body: Expr, default: Liftable) -> Term:
+    fallback = number(default, binder.type)
     assert isinstance(fallback.type, NumberType)
-    result = NumberType(domain.name, signed=fallback.type.signed)
-    return Term(Extreme(result, kind, binder, boolean(body(Term(binder))), fallback))
+    result = NumberType(binder.type.name, signed=fallback.type.signed)
+    return Term(Extreme(result, kind, binder, body, fallback))
 
 
-class Comprehension:
-    """The result of ``each`` before it is known which map it is assigned to: its literals take that map's type."""
+class Comprehension(Untyped):
+    """The result of ``each`` before it is known to which map it is assigned: its literals take that type."""
+
+    __slots__ = ("binders", "value")
 
     def __init__(self, binders: tuple[Local, ...], value: Liftable) -> None:
         self.binders = binders
         self.value = value
 
-    def typed(self, kind: Type) -> Expr:
+    def typed(self, kind: Type | None) -> Expr:
         """The map-valued expression, checked against the variable's type."""
         domains = tuple(binder.type for binder in self.binders)
         if not isinstance(kind, MapType) or domains != kind.keys:
             names = ", ".join(map(str, domains))
-            raise SpecError(f"each({names}, ...) where a {kind} is wanted", remedy="Use the keys of the map")
-        return Each(kind, self.binders, lift(self.value, kind.value))
+            remedy = (
+                f"Write each({', '.join(map(str, kind.keys))}, ...)"
+                if isinstance(kind, MapType)
+                else ("Assign it to a map, or compare it with one")
+            )
+            raise SpecError(f"each({names}, ...) where a {kind or 'value'} is wanted", remedy=remedy)
+        return fold(Each(kind, self.binders, lift(self.value, kind.value)))
 
 
 def each(*arguments: Any) -> Comprehension:
-    """``each(Domain, ..., lambda k, ...: value)``: a whole-map update."""
+    """``each(Domain, ..., lambda k, ...: value)``: a whole-map update.
+
+    In an instance the map changes at the keys of the instance only; outside it keeps its initial value.
+    """
     domains, body = _split(arguments)
     binders = _binders(domains, body)
-    return Comprehension(binders, body(*map(Term, binders)))
-
-
-__all__ = [
-    "LITERAL_INT",
-    "Comprehension",
-    "count",
-    "each",
-    "exists",
-    "forall",
-    "fresh_names",
-    "greatest",
-    "least",
-]
+    return Comprehension(binders, _body(body, binders))

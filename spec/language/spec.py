@@ -25,7 +25,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class Action:
-    """An atomic step. Guards and right-hand sides speak about the state before the step and the parameters."""
+    """An atomic step. Guards and right-hand sides speak about the state before it and the parameters."""
 
     name: str
     params: tuple[Local, ...]
@@ -53,11 +53,11 @@ class Action:
 
 @dataclass(frozen=True)
 class Property:
-    """One claim. ``expr`` is about one state, or about two (primed reads) for transition invariants and witnesses.
+    """One claim. ``expr`` is about one state, or about two (primed reads): transition invariants, witnesses.
 
-    A leads_to claims that every state with ``premise`` (for each value of ``params``) is followed by one with ``expr``.
-    Fairness of the actions in ``without`` is not assumed for it.
-    A reachable names in ``after`` the action whose firing the witness speaks about; ``params`` are that action's.
+    A leads_to claims that every state with ``premise`` (for each value of ``params``) is followed by one with
+    ``expr``; fairness of the actions in ``without`` is not assumed for it. A reachable names in ``after`` the
+    action whose firing the witness speaks about; ``params`` are that action's.
     """
 
     id: str

@@ -70,6 +70,7 @@ class Untyped(Symbolic):
     """A value whose type is known only where it is assigned or compared."""
 
     __slots__ = ()
+    __hash__ = None
 
     def typed(self, kind: Type | None) -> Expr:
         """The expression, as a value of type ``kind``."""
@@ -91,7 +92,7 @@ class Term(Symbolic):
     """A symbolic value of known type."""
 
     __slots__ = ("_write", "expr")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, expr: Expr, write: Write | None = None) -> None:
         self.expr = expr

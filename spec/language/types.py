@@ -1,7 +1,8 @@
 """The types of the specification language: ``Bool``, ``Enum``, ``Nat``/``Int``, opaque ``Sort``, total maps.
 
-Nothing else exists. This is what makes one text good both for an unbounded proof and for a packed native kernel. A type is
-named by the class attribute that it is assigned to; two numbers with different names do not mix (a position is no counter).
+Nothing else exists. This is what makes one text good both for an unbounded proof and for a packed native
+kernel. A type is named by the class attribute that it is assigned to; two numbers with different names do not
+mix (a position is no counter).
 """
 
 from dataclasses import dataclass, field
@@ -44,7 +45,7 @@ class EnumType(Type):
 
 @dataclass(frozen=True)
 class NumberType(Type):
-    """Whole numbers: from zero on (``Nat``) or of either sign (``Int``). Unbounded in a proof, a range in an instance.
+    """Whole numbers: from zero on (``Nat``) or of either sign (``Int``). A range of them in an instance.
 
     An empty name is the type of a bare literal, which mixes with every number.
     """
@@ -62,7 +63,7 @@ class SortType(Type):
 
 @dataclass(frozen=True)
 class MapType(Type):
-    """A total map from one or more scalar keys to a scalar. A set is a map to Bool, a log a map from position."""
+    """A total map from scalar keys to a scalar. A set is a map to Bool, a log a map from position."""
 
     name: str = ""
     keys: tuple[Type, ...] = field(default=())
@@ -118,7 +119,8 @@ class Map:
             if not isinstance(item, cls._scalar):
                 raise SpecError(
                     f"{item!r} cannot be a key or a value of a map",
-                    remedy="Keys and values are Bool, Enum, Nat, Int or Sort; use several keys instead of a map of maps",
+                    remedy="Keys and values are Bool, Enum, Nat, Int or Sort; "
+                    "use several keys instead of a map of maps",
                 )
         return MapType("", tuple(items[:-1]), items[-1])
 
@@ -132,7 +134,7 @@ class Set:
 
 
 def zero_of(kind: Type) -> bool | int | str:
-    """The value that a scalar takes outside every instance's domain: false, 0, the first member, element 0."""
+    """The value of a scalar outside every instance's domain: false, 0, the first member, element 0."""
     if isinstance(kind, BoolType):
         return False
     if isinstance(kind, EnumType):

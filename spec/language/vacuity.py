@@ -1,43 +1,134 @@
-"""Claims that say nothing are errors: a property that holds by type alone, an action without effect or with a false guard."""
+"""Claims that say nothing are errors: a property that holds by type alone, an action that does nothing."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from spec.language.errors import SpecError
-from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified
+from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified, Value
+from spec.language.fold import conjunction, disjunction, negation
 from spec.language.spec import Action, Property
-from spec.language.types import NumberType
+from spec.language.types import BoolType, EnumType, NumberType
 
 Interval = tuple[float, float]
+MOST_ASSIGNMENTS = 4096
+"""A condition with more combinations of its atoms is not decided by trying them."""
 
 
-def check_action(protocol: str, action: Action) -> None:
+def check_action(protocol: str, action: Action, *, place: str) -> None:
     """Errors: an action that changes nothing, or one whose guard is false by type."""
     if not action.updates:
         raise SpecError(
-            f"the action {protocol}.{action.name} changes nothing", remedy="Assign a state variable or delete it", place=action.name
+            f"the action {protocol}.{action.name} changes nothing",
+            remedy="Assign a state variable or delete it",
+            place=place,
         )
     for guard in action.guards:
-        if truth(guard.expr) is False:
+        if decide(guard.expr) is False:
             raise SpecError(
-                f"the guard {guard.text!r} of {action.name} is false by type", remedy="Correct or delete it", place=guard.place
+                f"the guard {guard.text!r} of {action.name} is false by type",
+                remedy="Correct or delete it",
+                place=guard.place,
             )
-
-
-def check_property(prop: Property, actions: tuple[Action, ...]) -> None:
-    """Errors: a property that is always true by type; a leads_to whose premise is never true; a witness of no action."""
-    if prop.kind == "reachable" and prop.after not in {action.name for action in actions}:
+    if decide(conjunction(*(guard.expr for guard in action.guards))) is False:
         raise SpecError(
-            f"{prop.id} speaks about the action {prop.after!r}, which does not exist",
-            remedy=f"Name one of {', '.join(action.name for action in actions)}",
-            place=prop.id,
+            f"the guards of {action.name} exclude each other", remedy="Correct one of them", place=place
         )
-    trivial_is_fine = prop.kind == "reachable"  # "this action fires at all" is a claim
-    if not trivial_is_fine and truth(prop.expr) is True:
-        raise SpecError(f"{prop.id} is always true by type", remedy="Say something that can be false", place=prop.id)
-    if prop.kind == "leads_to" and truth(prop.premise) is False:
-        raise SpecError(f"the premise of {prop.id} is never true", remedy="Say when it applies", place=prop.id)
+
+
+def check_property(prop: Property, actions: tuple[Action, ...], *, place: str) -> None:
+    """Errors: a claim that is decided by type alone, or that names an action which does not exist."""
+    names = [action.name for action in actions]
+    for name in (*prop.without, *((prop.after,) if prop.kind == "reachable" else ())):
+        if name not in names:
+            raise SpecError(
+                f"{prop.id} speaks about the action {name!r}, which does not exist",
+                remedy=f"Name one of {', '.join(names)}",
+                place=place,
+            )
+    known = decide(prop.expr)
+    if prop.kind == "reachable":  # true is fine: "this action fires at all" is a claim
+        if known is False:
+            raise SpecError(
+                f"{prop.id} can never be true by type", remedy="Say something that can be true", place=place
+            )
+        return
+    if known is True or decide(disjunction(negation(prop.premise), prop.expr)) is True:
+        raise SpecError(
+            f"{prop.id} is always true by type", remedy="Say something that can be false", place=place
+        )
+    if prop.kind == "leads_to" and decide(prop.premise) is False:
+        raise SpecError(f"the premise of {prop.id} is never true", remedy="Say when it applies", place=place)
+
+
+def decide(node: Expr) -> bool | None:
+    """True or false if types and form alone decide (by intervals, then by trying all values), else None."""
+    known = truth(node)
+    if known is None and isinstance(node, Quantified) and node.kind in ("forall", "exists"):
+        return decide(node.body)  # no domain is empty
+    return _by_trying(node) if known is None else known
+
+
+def _by_trying(node: Expr) -> bool | None:
+    atoms: dict[Expr, tuple[Value, ...]] = {}
+    _collect(node, atoms)
+    if math.prod(map(len, atoms.values())) > MOST_ASSIGNMENTS:
+        return None
+    seen = set()
+    for values in itertools.product(*atoms.values()):
+        seen.add(bool(_valued(node, dict(zip(atoms, values, strict=True)))))
+        if len(seen) == 2:
+            return None
+    return seen.pop()
+
+
+def _is_connective(node: Expr) -> bool:
+    match node:
+        case Apply(op="and" | "or" | "not" | "implies"):
+            return True
+        case Apply(op="ite"):
+            return isinstance(node.type, BoolType | EnumType)
+        case Apply(op="eq", args=(left, _)):
+            return isinstance(left.type, BoolType | EnumType)
+    return False
+
+
+def _collect(node: Expr, atoms: dict[Expr, tuple[Value, ...]]) -> None:
+    """The largest parts without connectives: each may take any of its type's values, independently."""
+    if isinstance(node, Const):
+        return
+    if _is_connective(node):
+        assert isinstance(node, Apply)
+        for arg in node.args:
+            _collect(arg, atoms)
+        return
+    known = truth(node)
+    if known is not None:
+        atoms[node] = (known,)
+    else:
+        atoms[node] = node.type.members if isinstance(node.type, EnumType) else (False, True)
+
+
+def _valued(node: Expr, env: dict[Expr, Value]) -> Value:
+    if isinstance(node, Const):
+        return node.value
+    if node in env:
+        return env[node]
+    assert isinstance(node, Apply)
+    if node.op == "ite":
+        return _valued(node.args[1 if _valued(node.args[0], env) else 2], env)
+    values = [_valued(arg, env) for arg in node.args]
+    match node.op:
+        case "and":
+            return all(values)
+        case "or":
+            return any(values)
+        case "not":
+            return not values[0]
+        case "implies":
+            return not values[0] or bool(values[1])
+    return values[0] == values[1]
 
 
 def truth(node: Expr) -> bool | None:

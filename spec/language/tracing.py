@@ -1,0 +1,277 @@
+"""Tracing: every action and property of a protocol class is run once over symbolic values."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from spec.language.body import Declared
+from spec.language.declare import MARK, Mark
+from spec.language.errors import SpecError, caller_place, caller_text, place_of
+from spec.language.expr import TRUE, Expr, Local, Read, variables_read
+from spec.language.fold import fold
+from spec.language.quantifiers import fresh_names, under_quantifier
+from spec.language.spec import Action, Guard, Property, Spec
+from spec.language.terms import Liftable, Term, boolean
+from spec.language.types import MapType, Type
+from spec.language.vacuity import check_action, check_property
+
+_BOUND_NAME = re.compile(r".*_\d+$")
+
+
+@dataclass
+class Trace:
+    """The symbolic state of one view."""
+
+    values: dict[str, Expr]
+    writable: bool
+    guards: list[Guard] = field(default_factory=list)
+    written: dict[str, None] = field(default_factory=dict)
+
+
+_tracing: list[Trace] = []
+
+
+def require(condition: Liftable) -> None:
+    """A conjunct of the guard of the action being traced: the step is possible only where it holds."""
+    if not _tracing:
+        raise SpecError("require outside an action", remedy="Use it in methods marked @action only")
+    if under_quantifier():
+        raise SpecError(
+            "require inside a quantifier", remedy="Write require(forall(Domain, lambda x: ...)) outside"
+        )
+    _tracing[-1].guards.append(Guard(fold(boolean(condition)), caller_text(), caller_place()))
+
+
+def view_of(cls: type, declared: Declared, *, primed: bool = False, writable: bool = False) -> Any:
+    """A symbolic state of the protocol, which is an instance of its class."""
+    view: Any = object.__new__(cls)
+    values: dict[str, Expr] = {n: Read(v.type, v, primed) for n, v in declared.variables.items()}
+    view.__dict__["_trace"] = Trace(values, writable)
+    return view
+
+
+def trace_class(cls: type, declared: Declared, *, relies_on: tuple[str, ...]) -> Spec:
+    """The specification of a protocol class. Errors: SpecError with place and remedy."""
+    methods = _methods(cls)
+    tracer = _Tracer(cls, declared)
+    actions = tuple(tracer.action(n, m) for n, m in methods if m.role == "action")
+    claims = [(m, tracer.property(n, m)) for n, m in methods if m.role not in ("action", "initially")]
+    for mark, claim in claims:
+        place = place_of(getattr(cls, claim.id.partition(".")[2]))
+        if mark.role == "assumption":
+            _check_assumption(claim, place)
+        check_property(claim, actions, place=place)
+    return Spec(
+        name=cls.__name__,
+        doc=inspect.cleandoc(cls.__doc__ or ""),
+        types=tuple(dict.fromkeys(declared.types.values())),
+        constants=tuple(declared.constants.values()),
+        options=dict(declared.options),
+        variables=tuple(declared.variables.values()),
+        initial={name: declared.initial[name] for name in declared.variables},
+        actions=actions,
+        properties=tuple(claim for m, claim in claims if m.role != "assumption"),
+        assumptions=tuple(claim for m, claim in claims if m.role == "assumption"),
+        initially=tuple(tracer.condition(n) for n, m in methods if m.role == "initially"),
+        relies_on=relies_on,
+    )
+
+
+def _methods(cls: type) -> list[tuple[str, Mark]]:
+    """Marked methods in order of first declaration, bases first.
+
+    An override without a mark keeps the old one. A method that a subclass sets to None is taken out.
+    """
+    found: dict[str, Mark] = {}
+    for base in reversed(cls.__mro__):
+        for name, item in vars(base).items():
+            mark = getattr(item, MARK, None)
+            if mark is not None:
+                found[name] = mark
+    return [(name, mark) for name, mark in found.items() if getattr(cls, name) is not None]
+
+
+def _check_assumption(claim: Property, place: str) -> None:
+    state = sorted(v.name for v in variables_read(claim.expr) if not v.constant)
+    if state:
+        raise SpecError(
+            f"the assumption {claim.id} speaks about the state ({state[0]})",
+            remedy="An assumption is about constants; write @invariant or @initially",
+            place=place,
+        )
+
+
+def _condition(value: Liftable, name: str, place: str) -> Expr:
+    """The condition that a method returned; an error blames the method, not whoever asked for the trace."""
+    if value is None:
+        raise SpecError(f"{name} returns nothing", remedy="Return a condition", place=place)
+    try:
+        return fold(boolean(value))
+    except SpecError as error:
+        raise SpecError(f"{name} returns {error.problem}", remedy=error.remedy, place=place) from None
+
+
+class _Tracer:
+    """Runs the methods of one class."""
+
+    def __init__(self, cls: type, declared: Declared) -> None:
+        self.cls = cls
+        self.declared = declared
+
+    def action(self, name: str, mark: Mark) -> Action:
+        """Run an action over a symbolic state and parameters."""
+        method, params = getattr(self.cls, name), self.parameters(name, 1)
+        view: Any = view_of(self.cls, self.declared, writable=True)
+        trace: Trace = view.__dict__["_trace"]
+        _tracing.append(trace)
+        try:
+            with fresh_names():
+                result = method(view, *map(Term, params))
+        finally:
+            _tracing.pop()
+        place = place_of(method)
+        if result is not None:
+            raise SpecError(
+                f"the action {name} returns a value",
+                remedy="Assign state and return nothing; a guard is require(...)",
+                place=place,
+            )
+        variables = self.declared.variables
+        updates = tuple(
+            (variables[n], trace.values[n])
+            for n in variables
+            if n in trace.written and trace.values[n] != Read(variables[n].type, variables[n])
+        )
+        traced = Action(
+            name, params, tuple(trace.guards), updates, mark.fairness, self.sentence(name), mark.source
+        )
+        check_action(self.cls.__name__, traced, place=place)
+        return traced
+
+    def condition(self, name: str) -> Expr:
+        """Run a condition on the initial states."""
+        method = getattr(self.cls, name)
+        with fresh_names():
+            return _condition(method(view_of(self.cls, self.declared)), name, place_of(method))
+
+    def property(self, name: str, mark: Mark) -> Property:
+        """Run a property over one or two symbolic states."""
+        method = getattr(self.cls, name)
+        place = place_of(method)
+        views = self._views(name, mark)
+        if mark.role == "reachable":
+            params = self._witness_parameters(name, mark, len(views))
+        else:
+            params = self.parameters(name, len(views))
+        if params and mark.role in ("invariant", "lemma", "transition_invariant"):
+            raise SpecError(
+                f"{name} has the parameter {params[0].name!r}",
+                remedy="Quantify in the body: forall(Domain, lambda x: ...)",
+                place=place,
+            )
+        with fresh_names():
+            result = method(*views, *map(Term, params))
+        premise: Expr = TRUE
+        if mark.role == "leads_to":
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise SpecError(
+                    f"{name} returns no pair", remedy="A leads_to returns (premise, conclusion)", place=place
+                )
+            premise, result = _condition(result[0], name, place), result[1]
+        role: Any = mark.role
+        return Property(
+            id=f"{self.declared.family}.{name}",
+            kind=role,
+            expr=_condition(result, name, place),
+            sentence=self.sentence(name),
+            source=mark.source,
+            params=params,
+            premise=premise,
+            after=mark.after,
+            without=mark.without,
+        )
+
+    def _views(self, name: str, mark: Mark) -> list[Any]:
+        before = view_of(self.cls, self.declared)
+        after = view_of(self.cls, self.declared, primed=True)
+        names = list(inspect.signature(getattr(self.cls, name)).parameters)
+        if mark.role == "transition_invariant":
+            if len(names) < 2:
+                raise SpecError(
+                    f"{name} takes one state only",
+                    remedy="Write def name(before, after), or @invariant",
+                    place=place_of(getattr(self.cls, name)),
+                )
+            return [before, after]
+        if mark.role == "reachable":
+            return [before, after] if names[:2] == ["before", "after"] else [after]
+        return [before]
+
+    def sentence(self, name: str) -> str:
+        """The first paragraph of the docstring, which an override inherits."""
+        for base in self.cls.__mro__:
+            doc = getattr(vars(base).get(name), "__doc__", None)
+            if doc:
+                return " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
+        raise SpecError(
+            f"{self.cls.__name__}.{name} has no docstring",
+            remedy="Say in one sentence what it means",
+            place=place_of(getattr(self.cls, name)),
+        )
+
+    def parameters(self, name: str, skip: int) -> tuple[Local, ...]:
+        """Parameters after the views; an override may leave annotations out and inherits them by name."""
+        known: dict[str, Type] = {}
+        for base in reversed(self.cls.__mro__):
+            function = vars(base).get(name)
+            if inspect.isfunction(function):
+                notes = inspect.get_annotations(function)
+                known.update({k: t for k, t in notes.items() if isinstance(t, Type)})
+        method = getattr(self.cls, name)
+        params = list(inspect.signature(method).parameters.values())[skip:]
+        for param in params:
+            problem = _parameter_problem(param, known.get(param.name))
+            if problem:
+                raise SpecError(
+                    f"{self.cls.__name__}.{name} has the parameter {param.name!r} {problem}",
+                    remedy="Annotate it with a declared Sort, Enum, Nat, Int or Bool: segment: Segment",
+                    place=place_of(method),
+                )
+        return tuple(Local(known[p.name], p.name) for p in params)
+
+    def _witness_parameters(self, name: str, mark: Mark, skip: int) -> tuple[Local, ...]:
+        """A witness may name parameters of the action whose firing it speaks about."""
+        method = getattr(self.cls, name)
+        action: Callable[..., Any] | None = getattr(self.cls, mark.after, None)
+        if action is None:
+            raise SpecError(
+                f"{name} speaks about the action {mark.after!r}, which does not exist",
+                remedy="Name an action, or take the witness out too: name = None",
+                place=place_of(method),
+            )
+        known = {param.name: param for param in self.parameters(mark.after, 1)}
+        names = list(inspect.signature(method).parameters)[skip:]
+        unknown = [n for n in names if n not in known]
+        if unknown:
+            raise SpecError(
+                f"{mark.after} has no parameter {unknown[0]!r}",
+                remedy=f"It has {', '.join(known) or 'none'}",
+                place=place_of(method),
+            )
+        return tuple(known[n] for n in names)
+
+
+def _parameter_problem(param: inspect.Parameter, kind: Type | None) -> str:
+    if param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD) or param.default is not param.empty:
+        return "that a step cannot choose (a default, or * arguments)"
+    if kind is None:
+        return "without a type"
+    if isinstance(kind, MapType):
+        return f"of the type {kind}"
+    if _BOUND_NAME.match(param.name):
+        return "with a name kept for bound variables (it ends in _ and digits)"
+    return ""
