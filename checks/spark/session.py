@@ -1,0 +1,230 @@
+"""The one Spark session of a process.
+
+A session takes 5 to 20 s to start, so that whatever runs in a process shares it. It leaves nothing outside
+the build folder, listens on the loopback address only (unless the master is on another machine), and says
+nothing unless something is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from checks.errors import BadInputError, MissingToolError
+from checks.spark.java import Java, find_java, private_home
+from checks.spark.master import Master, UnreachableMasterError, parse_master, require_reachable
+from checks.spark.ship import ROOT, code_zip
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_MASTER = "local[*]"
+
+_LOOPBACK = "127.0.0.1"
+
+_QUIET_LOG = """\
+rootLogger.level = {level}
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = spark %p %c{{1}}: %m%n%ex
+# Spark takes this logger's level for the whole program, and says so when it differs from the root's.
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = {level}
+"""
+
+
+class SparkStartError(MissingToolError):
+    """Spark did not start, for a reason that is known only from its output."""
+
+
+class OtherMasterError(BadInputError):
+    """The process already has a session, with another master."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkOptions:
+    """How the session is set up; the defaults suit a machine of any size."""
+
+    ui: bool = False
+    """Serve Spark's web pages on a loopback port."""
+
+    log_level: str = "ERROR"
+    memory_gib: int | None = None
+    """Heap of the driver's JVM; None takes a quarter of the machine, between 1 and 4 GiB."""
+
+    executor_seconds: float = 60.0
+    """How long the first executor of a cluster may take to register."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Spark's own settings; they win over those made here."""
+
+
+def spark_session(
+    *,
+    master: str | None = None,
+    build: Path = Path("build"),
+    options: SparkOptions | None = None,
+    java: Callable[[], Java] = find_java,
+) -> SparkSession:
+    """The session of this process, started at the first call.
+
+    Args:
+        master: address of the master; None takes the running session's, or ``local[*]``.
+        build: folder below which Spark keeps what it writes, in ``spark/``.
+        options: how a new session is set up; a running one is taken as it is.
+        java: finds the Java that runs the driver.
+
+    Raises:
+        MalformedMasterError: ``master`` is not the address of a Spark master.
+        UnreachableMasterError: nobody answers there, or no executor registers.
+        MissingJavaError: no usable Java.
+        OtherMasterError: the session of this process has another master.
+        SparkStartError: Spark did not start for another reason.
+    """
+    with _LOCK:
+        running = active_session()
+        if running is not None:
+            if master is not None and master != running.sparkContext.master:
+                raise OtherMasterError(
+                    f"a session with master {running.sparkContext.master!r} runs in this process; "
+                    f"{master!r} was asked for",
+                    remedy="name one master for the whole run, or call stop_session() first",
+                )
+            return running
+        place = parse_master(DEFAULT_MASTER if master is None else master)
+        require_reachable(place)
+        return _start(place, java(), folder=build.resolve() / "spark", options=options or SparkOptions())
+
+
+def active_session() -> SparkSession | None:
+    """The running session of this process, or None. Does not import Spark."""
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None or session.sparkContext._jsc is None:  # noqa: SLF001 - None marks a stopped context
+        return None
+    return session
+
+
+def stop_session() -> None:
+    """Stop the session of this process, if any; the next call of :func:`spark_session` starts another."""
+    with _LOCK:
+        session = active_session()
+        if session is not None:
+            session.stop()
+
+
+def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str, str]:
+    """Spark's settings for a session with this master that writes below ``folder``."""
+    memory = options.memory_gib or max(1, min(4, psutil.virtual_memory().total // 4 // 2**30))
+    chosen = {
+        "spark.ui.enabled": str(options.ui).lower(),
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": f"{memory}g",
+        "spark.driver.extraJavaOptions": " ".join(
+            f"-D{key}={_quoted(folder / value)}"
+            for key, value in (
+                ("log4j2.configurationFile", "log4j2.properties"),
+                ("derby.system.home", "derby"),
+            )
+        ),
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        # Hive would make a metastore in the current directory.
+        "spark.sql.catalogImplementation": "in-memory",
+        # Partitions are owners of states: Spark must not merge or split them.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # The same words in every process that hashes a string or orders a set.
+        "spark.executorEnv.PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
+        "spark.python.worker.reuse": "true",
+    }
+    if master.on_loopback:
+        chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+        chosen |= {"spark.executorEnv.PYTHONPATH": str(ROOT)}
+    return chosen | dict(options.settings)
+
+
+def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -> SparkSession:
+    for name in ("local", "warehouse"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "log4j2.properties").write_text(_QUIET_LOG.format(level=options.log_level.lower()))
+    _set_environment(master, private_home(java, folder=folder))
+
+    import pyspark
+    from pyspark.errors import PySparkException, PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    # A SPARK_HOME of another version would be started with this version's Python side.
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    builder = SparkSession.builder.appName("tidemark").master(master.url)
+    for key, value in settings(master, folder=folder, options=options).items():
+        builder = builder.config(key, value)
+    from py4j.protocol import Py4JError
+
+    try:
+        session = builder.getOrCreate()
+    except (PySparkException, PySparkRuntimeError, Py4JError, OSError) as error:
+        raise _start_error(master, java, error) from error
+    if not master.is_local:
+        _wait_for_executor(session, master, seconds=options.executor_seconds)
+        session.sparkContext.addPyFile(str(code_zip(folder=folder)))
+    return session
+
+
+def _set_environment(master: Master, home: Path) -> None:
+    """What the JVM and the Python workers inherit. The JVM reads it when it starts, so it is set before."""
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if master.on_loopback:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+    else:
+        # Another machine may have its Python elsewhere.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+
+
+def _start_error(master: Master, java: Java, error: Exception) -> MissingToolError:
+    first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if master.hosts:
+        return UnreachableMasterError(
+            master.url, f"it accepts connections but not this session: {first_line}"
+        )
+    return SparkStartError(
+        f"Spark did not start with Java {java.version} ({java.origin}: {java.executable}): {first_line}",
+        remedy="look at the lines that Spark printed above; `tidemark doctor` says what this machine lacks",
+    )
+
+
+def _wait_for_executor(session: SparkSession, master: Master, *, seconds: float) -> None:
+    """Without this a cluster that has no worker to give makes the first job wait for ever."""
+    context = session.sparkContext._jsc.sc()  # noqa: SLF001 - Python has no other way to ask
+    deadline = time.monotonic() + seconds
+    # The driver itself is one entry.
+    while context.getExecutorMemoryStatus().size() < 2:
+        if time.monotonic() > deadline:
+            session.stop()
+            raise UnreachableMasterError(master.url, f"no executor registered within {seconds:g} s")
+        time.sleep(0.2)
+
+
+def _quoted(path: Path) -> str:
+    text = str(path)
+    return f'"{text}"' if " " in text else text
+
+
+_LOCK = threading.RLock()
