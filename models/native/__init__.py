@@ -1,0 +1,1 @@
+"""A protocol as a compiled kernel over states packed in 64-bit words."""

@@ -1,0 +1,209 @@
+"""The compiled kernel of an instance: successors of whole blocks of packed states, and conditions on them.
+
+A block is a ``uint64`` array of shape (states, words). Kernels release the interpreter lock while they run, and are pickled
+as their instance.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.instance import Instance
+from models.interpreted.interpreter import Interpreter, Step
+from models.native.codec import Block, Codec
+from models.native.codegen import Plan, conditions_text, kernel_text, plan
+from models.native.digest import digest_rows
+from models.native.jit import Library
+from spec.language.expr import Expr
+from spec.language.spec import Property
+
+CHUNK = 4096
+CHUNK_SUCCESSORS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """All that follows from a block in one step.
+
+    ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk of rows;
+    ``parent`` is the row of each one's predecessor and ``step`` its index in ``Interpreter.steps``. ``generated`` and
+    ``outside`` count by action: all enabled steps, and those that leave the bounds. ``guards`` tells of each guard conjunct
+    (numbered through the actions in declared order) whether it held at least once after those evaluated before it.
+    ``enabled`` is 0 for a row without any enabled step. ``events`` maps the index of a step claim (a broken transition
+    invariant or a reached witness, see ``Kernel.step_claims``) to the successor where it was first seen.
+    """
+
+    successors: Block
+    parent: NDArray[np.int64]
+    step: NDArray[np.int32]
+    generated: NDArray[np.int64]
+    outside: NDArray[np.int64]
+    guards: NDArray[np.bool_]
+    enabled: NDArray[np.uint8]
+    events: dict[int, int]
+
+
+class Buffers:
+    """Room for the results of one call of ``expand`` on at most ``rows`` rows; used again and again by a search."""
+
+    def __init__(self, kernel: Kernel, rows: int) -> None:
+        layout, room = kernel.plan, max(1, rows * kernel.plan.steps)
+        self.rows = rows
+        self.successors = np.empty((room, kernel.words), dtype=np.uint64)
+        self.parent = np.empty(room, dtype=np.int64)
+        self.step = np.empty(room, dtype=np.int32)
+        self.cursor = np.zeros(1, dtype=np.int64)
+        self.enabled = np.zeros(rows, dtype=np.uint8)
+        self.stats = np.zeros((len(layout.first_step), 2), dtype=np.int64)
+        self.flags = np.zeros(max(1, layout.guards), dtype=np.uint8)
+        self.seen = np.zeros(max(1, len(layout.step_claims)), dtype=np.uint8)
+        self.where = np.zeros(max(1, len(layout.step_claims)), dtype=np.int64)
+        arrays = (
+            self.successors, self.parent, self.step, self.cursor, self.enabled, self.stats, self.flags, self.seen, self.where
+        )  # fmt: skip
+        self.addresses = tuple(array.ctypes.data for array in arrays)
+
+
+class Kernel:
+    """The compiled transition relation of an instance. Use ``compile_kernel``."""
+
+    def __init__(self, instance: Instance, *, folder: Path | None = None) -> None:
+        self.instance = instance
+        self.folder = folder
+        self.codec = Codec(instance)
+        self.plan: Plan = plan(instance)
+        self.text = kernel_text(instance, self.codec)
+        self._library = Library(self.text, folder)
+        self.warm = self._library.warm
+        pointer, size = ctypes.c_void_p, ctypes.c_int64
+        self._expand = ctypes.CFUNCTYPE(None, pointer, size, *[pointer] * 9)(self._library.address("expand"))
+        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(self._library.address("check"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        bare = Instance(self.instance.protocol, self.instance.bounds, self.instance.constants, self.instance.name)
+        return (compile_kernel, (bare,))
+
+    @property
+    def words(self) -> int:
+        """Words of a state."""
+        return self.codec.words
+
+    @property
+    def chunk(self) -> int:
+        """Rows that are expanded in one call: fewer if a state has very many steps."""
+        return max(16, min(CHUNK, CHUNK_SUCCESSORS // max(1, self.plan.steps)))
+
+    @cached_property
+    def interpreter(self) -> Interpreter:
+        """The interpreter of the same instance."""
+        return Interpreter(self.instance)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that ``Expansion.step`` counts."""
+        return self.interpreter.steps
+
+    @property
+    def state_claims(self) -> tuple[Property, ...]:
+        """Invariants and lemmas, in the order of the bits that ``check`` gives."""
+        return self.plan.state_claims
+
+    @property
+    def step_claims(self) -> tuple[Property, ...]:
+        """Transition invariants and witnesses, in the order of the indices in ``Expansion.events``."""
+        return self.plan.step_claims
+
+    def initial_block(self) -> Block:
+        """The initial states. Errors: NativeError if one lies outside the bounds."""
+        return self.codec.pack_all(self.interpreter.initial())
+
+    def run(self, block: Block, buffers: Buffers) -> int:
+        """Expand a block of at most ``buffers.rows`` rows into the buffers; gives the number of successors.
+
+        ``stats``, ``flags`` and ``seen`` of the buffers go on counting; the caller clears them.
+        """
+        if block.dtype != np.uint64 or block.shape[1] != self.words or not block.flags.c_contiguous:
+            raise ValueError(f"a block of {self.words} uint64 words a row is wanted, not {block.dtype} {block.shape}")
+        if len(block) > buffers.rows:
+            raise ValueError(f"{len(block)} rows for buffers of {buffers.rows}")
+        buffers.cursor[0] = 0
+        buffers.enabled[: len(block)] = 0
+        self._expand(block.ctypes.data, len(block), *buffers.addresses)
+        return int(buffers.cursor[0])
+
+    def expand(self, block: Block) -> Expansion:
+        """Successors of all rows of a block of any size."""
+        block = np.ascontiguousarray(block)
+        buffers = Buffers(self, min(self.chunk, max(1, len(block))))
+        found: list[tuple[Block, NDArray[np.int64], NDArray[np.int32]]] = []
+        enabled, events, total = [], dict[int, int](), 0
+        for first in range(0, len(block), buffers.rows):
+            part = block[first : first + buffers.rows]
+            seen = buffers.seen.copy()
+            count = self.run(part, buffers)
+            for index in np.flatnonzero(buffers.seen & ~seen):
+                events[int(index)] = total + int(buffers.where[index])
+            found.append(
+                (buffers.successors[:count].copy(), buffers.parent[:count] + first, buffers.step[:count].copy())
+            )
+            enabled.append(buffers.enabled[: len(part)].copy())
+            total += count
+        empty = (np.empty((0, self.words), np.uint64), np.empty(0, np.int64), np.empty(0, np.int32))
+        rows, parents, steps = zip(*found, strict=True) if found else tuple((part,) for part in empty)
+        return Expansion(
+            np.concatenate(rows),
+            np.concatenate(parents),
+            np.concatenate(steps),
+            buffers.stats[:, 0].copy(),
+            buffers.stats[:, 1].copy(),
+            buffers.flags[: self.plan.guards].astype(np.bool_),
+            np.concatenate(enabled) if enabled else np.empty(0, np.uint8),
+            events,
+        )
+
+    def check(self, block: Block) -> NDArray[np.uint64]:
+        """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is ``state_claims[i]``."""
+        return _conditions(self._check, block, len(self.state_claims))
+
+    def digest(self, block: Block) -> NDArray[np.uint64]:
+        """A fixed 64-bit mix of each row, the same on every machine."""
+        return digest_rows(np.ascontiguousarray(block))
+
+
+class Conditions:
+    """Any conditions on single states, compiled."""
+
+    def __init__(self, instance: Instance, conditions: Sequence[Expr], *, folder: Path | None = None) -> None:
+        self.size = len(conditions)
+        self._library = Library(conditions_text(instance, Codec(instance), conditions), folder)
+        pointer = ctypes.c_void_p
+        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, ctypes.c_int64, pointer)(self._library.address("check"))
+
+    def evaluate(self, block: Block) -> NDArray[np.uint64]:
+        """For each row, bit i % 64 of column i // 64 tells whether condition i holds."""
+        return _conditions(self._check, block, self.size)
+
+
+def _conditions(function: Any, block: Block, size: int) -> NDArray[np.uint64]:
+    block = np.ascontiguousarray(block)
+    found = np.empty((len(block), max(1, -(-size // 64))), dtype=np.uint64)
+    function(block.ctypes.data, len(block), found.ctypes.data)
+    return found
+
+
+def compile_kernel(instance: Instance, *, folder: Path | None = None) -> Kernel:
+    """The kernel of an instance; compiled code is kept in ``folder`` (``build/kernels`` by default) and found again there.
+
+    Errors: NativeError if the instance is too wide; BadInstance if its constants break an assumption.
+    """
+    kernel = Kernel(instance, folder=folder)
+    assert kernel.interpreter  # checks the assumptions on the constants
+    return kernel
