@@ -2,7 +2,7 @@
 
 The parts receive these objects and never reach for a clock, a file, a socket or a random number themselves.
 On a plain event loop the adapters are those of ``impl.storage``, ``impl.rpc`` and ``impl.runtime``; an
-explorer of interleavings supplies its own. An explorer's adapters suspend the caller in every coroutine method:
+explorer of interleavings supplies its own. Its adapters suspend the caller in every coroutine method:
 the granularity table of ``impl/README.md`` counts each of these awaits as a place of interruption.
 """
 

@@ -14,7 +14,6 @@ from impl.errors import NotOwnerError, UnknownChannelError
 from impl.ports import MetaStore
 from impl.types import (
     DROPPED_CHECKPOINT,
-    BinlogRecord,
     ChannelName,
     ChannelPosition,
     ChannelRecord,
@@ -76,16 +75,16 @@ class Coordinator:
     async def recover_channel(self, channel: ChannelName, node_id: str) -> RecoveryAnswer:
         """Begin a new incarnation of the owner: saves of earlier ones are refused from now on.
 
-        Raises NotOwnerError when the channel is not assigned to the node.
+        A channel that is assigned to nobody goes to the node. Raises NotOwnerError when another node has it.
         """
         async with self._lock:
             record = self.channel(channel)
-            if record.assigned_to != node_id:
+            if record.assigned_to not in (None, node_id):
                 raise NotOwnerError(
                     f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
                     " assign it first"
                 )
-            record = replace(record, term=record.term + 1)
+            record = replace(record, assigned_to=node_id, last_owner=node_id, term=record.term + 1)
             await self._save_channel(record)
             return RecoveryAnswer(
                 channel=channel,
@@ -99,11 +98,13 @@ class Coordinator:
         async with self._lock:
             if not self._owner_may_write(request.channel, request.owner):
                 return SaveOutcome.NOT_OWNER
-            known = self.segments.get(request.segment_id)
-            record = known or SegmentRecord(segment_id=request.segment_id, channel=request.channel)
-            if known is not None and self._is_recorded(request, known):
+            record = self.segments.get(
+                request.segment_id, SegmentRecord(segment_id=request.segment_id, channel=request.channel)
+            )
+            after = self._with_end(self._with_rows(record, request), request)
+            if after == record:
                 return SaveOutcome.ALREADY_RECORDED
-            await self._save_segment(self._with_save(record, request))
+            await self._save_segment(after)
             return SaveOutcome.RECORDED
 
     def _owner_may_write(self, channel: ChannelName, owner: Owner) -> bool:
@@ -111,24 +112,26 @@ class Coordinator:
         record = self.channels.get(channel)
         return record is not None and record.assigned_to == owner.node_id and record.term == owner.term
 
-    def _is_recorded(self, request: SaveBinlogPaths, known: SegmentRecord) -> bool:
-        """Whether the request brings nothing new. Positions of one segment grow from task to task."""
-        return known.flushed or known.dropped or request.position.ts <= known.dml_position.ts
+    def _with_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
+        """The record with the request's rows, unless it has them already."""
+        if not self._brings_rows(record, request):
+            return record
+        binlogs = record.binlogs if request.binlog is None else (*record.binlogs, request.binlog)
+        return replace(record, dml_position=request.position, binlogs=binlogs)
 
-    def _with_save(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
-        """The record after the request."""
+    def _brings_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> bool:
+        """A segment's positions grow from task to task: an old one is a repetition."""
+        if record.flushed or record.dropped:
+            return False
+        return request.position.ts > record.dml_position.ts
+
+    def _with_end(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
+        """The record with the request's mark. A last task without new rows ends its segment all the same."""
         return replace(
             record,
-            dml_position=request.position,
             flushed=record.flushed or request.flushed,
             dropped=record.dropped or request.dropped,
-            binlogs=self._with_binlog(record.binlogs, request.binlog),
         )
-
-    def _with_binlog(
-        self, binlogs: tuple[BinlogRecord, ...], new: BinlogRecord | None
-    ) -> tuple[BinlogRecord, ...]:
-        return binlogs if new is None else (*binlogs, new)
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints) -> None:
         """Raise checkpoints. What is not the sender's, or not larger, is left out, and the call succeeds."""

@@ -20,7 +20,7 @@ class FlushServiceConfig:
 
 
 class FlushService:
-    """Repeats its calls to the node until the flush is done: a restarted node has forgotten them."""
+    """Repeats its calls to the node until one is answered, and again for each new incarnation of the node."""
 
     def __init__(
         self,
@@ -41,8 +41,11 @@ class FlushService:
         The segments are sealed, so that no row after ``flush_ts`` may belong to them.
         """
         await self._coordinator.request_flush(channel, flush_ts)
+        told_term: int | None = None
         while not await self._coordinator.confirm_flush(channel, flush_ts, segments):
-            await self._tell_node(channel, flush_ts, segments)
+            term = self._coordinator.channel(channel).term
+            if term != told_term and await self._tell_node(channel, flush_ts, segments):
+                told_term = term
             await self._clock.sleep(self._config.poll_seconds)
 
     async def resume(self) -> None:
@@ -51,12 +54,13 @@ class FlushService:
             for flush_ts in self._coordinator.channel(channel).flush_requests:
                 await self.flush(channel, flush_ts)
 
-    async def _tell_node(self, channel: ChannelName, flush_ts: Tick, segments: Sequence[SegmentId]) -> None:
+    async def _tell_node(self, channel: ChannelName, flush_ts: Tick, segments: Sequence[SegmentId]) -> bool:
+        """Whether the node has taken the request and will seal no segment later than it."""
         deadline = self._config.rpc_deadline
         try:
-            if segments:
-                await self._node.seal_segments(channel, segments, expires=flush_ts, deadline=deadline)
             await self._node.flush_channel(channel, flush_ts, deadline=deadline)
+            if not segments:
+                return True
+            return await self._node.seal_segments(channel, segments, expires=flush_ts, deadline=deadline)
         except RpcError:
-            # The next round tells it again.
-            return
+            return False

@@ -92,23 +92,29 @@ class CheckpointUpdater:
         """Send everything that is pending, each ``checkpoint_tick_seconds``. Ends by cancellation."""
         while True:
             await self._clock.sleep(self._config.checkpoint_tick_seconds)
-            async with self._round:
-                await self._update(self._take_all())
+            await self._run_round(self._take_all)
 
     async def run_signal(self) -> None:
         """Send what a flush waits for, at each signal. Ends by cancellation."""
         while True:
             await self.signal.wait()
             await self._preemption.point("updater.select")
-            async with self._round:
-                self.signal.clear()
-                await self._update(self._take_flagged())
+            await self._run_round(self._take_flagged)
+
+    async def _run_round(self, take: Callable[[], list[CheckpointTask]]) -> None:
+        """Take tasks and report them, alone. A round that had to wait begins in a step of its own."""
+        waits = self._round.locked()
+        async with self._round:
+            if waits:
+                await self._preemption.point("updater.next_round")
+            await self._update(take())
 
     def _take_all(self) -> list[CheckpointTask]:
         return list(self.tasks.values())
 
     def _take_flagged(self) -> list[CheckpointTask]:
-        """The urgent tasks. Their mark is gone afterwards: if the call fails, the timer repeats it."""
+        """Answer the signal: the urgent tasks lose their mark. If the call fails, the timer repeats it."""
+        self.signal.clear()
         taken = []
         for channel, task in list(self.tasks.items()):
             if task.flush:

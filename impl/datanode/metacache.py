@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from impl.errors import SegmentMissingError
-from impl.types import LOG_BEGINNING, EndPosition, SegmentId, SegmentPhase, SegmentRecord
+from impl.types import SegmentId, SegmentPhase, SegmentRecord
 
 
 @dataclass
 class SegmentInfo:
-    """One segment. ``synced_to`` is the position of its last yield, or the one recorded before recovery."""
+    """One segment."""
 
     segment_id: SegmentId
     phase: SegmentPhase = SegmentPhase.GROWING
-    synced_to: EndPosition = LOG_BEGINNING
 
 
 class MetaCache:
@@ -28,9 +27,8 @@ class MetaCache:
     def __init__(self, recorded: Iterable[SegmentRecord] = ()) -> None:
         self.segments: dict[SegmentId, SegmentInfo] = {}
         for record in recorded:
-            self.segments[record.segment_id] = SegmentInfo(
-                segment_id=record.segment_id, phase=self._phase_of(record), synced_to=record.dml_position
-            )
+            info = SegmentInfo(segment_id=record.segment_id, phase=self._phase_of(record))
+            self.segments[record.segment_id] = info
 
     def _phase_of(self, record: SegmentRecord) -> SegmentPhase:
         """Unflushed segments restart as growing, whatever they were before the crash."""

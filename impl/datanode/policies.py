@@ -21,7 +21,7 @@ Jitter = Callable[[SegmentId], Tick]
 class SegmentView:
     """What a policy may look at. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
 
-    ``has_new_position``: the buffer has consumed beyond the segment's last recorded or yielded position.
+    ``has_task_here``: a task of the segment that was yielded at this position is not finished yet.
     """
 
     segment_id: SegmentId
@@ -30,7 +30,7 @@ class SegmentView:
     memory_bytes: int
     consumed: Position
     flush_ts: Tick
-    has_new_position: bool
+    has_task_here: bool
 
 
 class SyncPolicy(Protocol):
@@ -86,16 +86,16 @@ class StaleBuffer:
 class SealedSegment:
     """Picks a sealed segment, with or without buffered rows, and makes it flushing.
 
-    It waits until the segment has a position that the coordinator has not recorded yet: a save at an old
-    position is a successful no-op there, so that the end of the segment would be lost.
+    Tasks of a segment are told apart by their positions. If one was yielded here and is not finished, the
+    last one waits for the next pack.
     """
 
     name: str = "sealed"
     flushes: bool = True
 
     def picks(self, view: SegmentView) -> bool:
-        """Sealed, and consumed beyond what is recorded."""
-        return view.phase is SegmentPhase.SEALED and view.has_new_position
+        """Sealed, and no other task at this position."""
+        return view.phase is SegmentPhase.SEALED and not view.has_task_here
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ class WriteBuffer:
             memory_bytes=buffer.memory_bytes if buffer is not None else 0,
             consumed=self.consumed,
             flush_ts=self.flush_ts,
-            has_new_position=self.consumed.ts > info.synced_to.ts,
+            has_task_here=(segment_id, self.consumed.ts) in self.tasks,
         )
 
     def _yield(self, info: SegmentInfo) -> SyncTask:
@@ -157,7 +157,6 @@ class WriteBuffer:
             is_flush=info.phase is SegmentPhase.FLUSHING,
             is_drop=info.phase is SegmentPhase.DROPPED,
         )
-        info.synced_to = self.consumed
         self.tasks[task.key] = task
         if task.start is not None:
             self.in_flight[self._in_flight_key(task)] = task.start
