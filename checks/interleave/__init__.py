@@ -1,0 +1,45 @@
+"""Searching the interleavings of a scheduled program: exhaustive, random, replayed, spread over Spark.
+
+The reduction is by sleep sets over recorded footprints. The exhaustive search runs at least one execution of
+each Mazurkiewicz trace, and exactly one complete one; executions that are cut because everything enabled is
+asleep are counted as blocked. `models.scheduled.execution` states why checks of single steps survive the
+reduction.
+"""
+
+from checks.interleave.depth_first import DepthFirst
+from checks.interleave.errors import (
+    CorruptTokenError,
+    DivergenceError,
+    NondeterminismError,
+    WrongProgramError,
+)
+from checks.interleave.explore import explore, explore_randomly, explore_subtree, replay, split
+from checks.interleave.limits import Limits
+from checks.interleave.random_walk import RandomWalk
+from checks.interleave.result import Exploration, Found, Statistics, Status
+from checks.interleave.strategy import Strategy
+from checks.interleave.token import decode, encode
+from checks.interleave.work import WorkItem
+
+__all__ = [
+    "CorruptTokenError",
+    "DepthFirst",
+    "DivergenceError",
+    "Exploration",
+    "Found",
+    "Limits",
+    "NondeterminismError",
+    "RandomWalk",
+    "Statistics",
+    "Status",
+    "Strategy",
+    "WorkItem",
+    "WrongProgramError",
+    "decode",
+    "encode",
+    "explore",
+    "explore_randomly",
+    "explore_subtree",
+    "replay",
+    "split",
+]

@@ -1,0 +1,49 @@
+"""Limits of a search. Reaching one makes the result inconclusive, never a pass."""
+
+import time
+from dataclasses import dataclass
+
+from checks.errors import BadInputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far a search may go."""
+
+    steps: int = 2_000
+    """Steps of one execution. An execution that is cut makes the result inconclusive."""
+    executions: int | None = None
+    """Executions in all, blocked ones included. None: no limit."""
+    seconds: float | None = None
+    """Wall time. None: no limit. Results that are cut by it differ from run to run."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "executions", "seconds"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise BadInputError(
+                    f"the limit of {name} is {value}", remedy="give a positive number, or leave it out"
+                )
+
+
+class Meter:
+    """Counts executions and time against limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._began = time.perf_counter()
+        self.executions = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._began
+
+    def reached(self) -> str | None:
+        """Return which limit is reached, in words, or None."""
+        limits = self._limits
+        if limits.executions is not None and self.executions >= limits.executions:
+            return f"the limit of {limits.executions} executions is reached"
+        if limits.seconds is not None and self.seconds >= limits.seconds:
+            return f"the limit of {limits.seconds:g} seconds is reached"
+        return None

@@ -1,0 +1,27 @@
+"""Random search: picks uniformly. It can refute, never confirm."""
+
+import random
+from collections.abc import Sequence
+
+from models.scheduled import Footprint
+
+
+class RandomWalk:
+    """A fixed number of random executions, all from one seed."""
+
+    def __init__(self, *, seed: int, executions: int) -> None:
+        self._random = random.Random(seed)
+        self._left = executions
+
+    def new_execution(self) -> bool:
+        """Count down."""
+        self._left -= 1
+        return self._left >= 0
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
+        """Pick any event."""
+        del last
+        return self._random.randrange(len(enabled))
+
+    def done(self, last: Footprint | None) -> None:
+        """Nothing is learned."""

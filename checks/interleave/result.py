@@ -1,0 +1,155 @@
+"""What a search found, and how results of parts are put together in any order."""
+
+import hashlib
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+
+from checks.interleave.work import WorkItem
+from models.scheduled import Violation
+
+
+class Status(StrEnum):
+    """What may be claimed."""
+
+    EXHAUSTED = "exhausted"
+    """Every interleaving within the bounds is covered, and nothing is wrong."""
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Work done. Sums over parts, except where said otherwise."""
+
+    executions: int = 0
+    """Complete and violating executions. With the reduction, one for each Mazurkiewicz trace."""
+    blocked: int = 0
+    """Executions given up because everything enabled was asleep: the price of sleep sets."""
+    cut: int = 0
+    """Executions that reached the limit of steps."""
+    timer_bounded: int = 0
+    """Executions in which the declared number of timer firings was used up."""
+    steps: int = 0
+    visible_steps: int = 0
+    deepest: int = 0
+    """Length of the longest execution. The maximum over parts."""
+    checked_again: int = 0
+    """Executions that were run twice to see that they are deterministic."""
+
+    def add(self, other: "Statistics") -> None:
+        """Add the work of another part."""
+        for item in fields(self):
+            mine, theirs = getattr(self, item.name), getattr(other, item.name)
+            setattr(self, item.name, max(mine, theirs) if item.name == "deepest" else mine + theirs)
+
+    def counts(self) -> dict[str, int]:
+        """Return all counters by name."""
+        return {item.name: int(getattr(self, item.name)) for item in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A violation and an execution that shows it.
+
+    Attributes:
+        picks: the choices.
+        labels: what happened, step by step.
+        token: the same as a replay token.
+    """
+
+    violation: Violation
+    picks: tuple[int, ...]
+    labels: tuple[str, ...]
+    token: str
+
+    def rank(self) -> tuple[int, int, tuple[int, ...]]:
+        """Return the order in which examples are preferred: few deviations, short, early."""
+        return (sum(1 for pick in self.picks if pick), len(self.picks), self.picks)
+
+
+@dataclass(slots=True)
+class Exploration:
+    """The result of a search, or of a part of one.
+
+    Attributes:
+        finals: outcomes of the complete executions.
+        classes: digests of the Mazurkiewicz traces, if they were asked for.
+        violations: one example for each violation that was seen.
+        remaining: parts of the tree that were not searched.
+        reasons: why the result is inconclusive.
+        bounds: the bounds within which the search was exhaustive, in words.
+        seconds: wall time.
+    """
+
+    statistics: Statistics = field(default_factory=Statistics)
+    finals: set[Hashable] = field(default_factory=set)
+    classes: set[bytes] = field(default_factory=set)
+    violations: dict[Violation, Found] = field(default_factory=dict)
+    remaining: tuple[WorkItem, ...] = ()
+    reasons: tuple[str, ...] = ()
+    bounds: str = ""
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> Status:
+        """Return what may be claimed. Nothing executed, or anything left out, is never a pass."""
+        if self.violations:
+            return Status.REFUTED
+        if self.remaining or self.reasons or not self.statistics.executions:
+            return Status.INCONCLUSIVE
+        return Status.EXHAUSTED
+
+    @property
+    def reason(self) -> str:
+        """Return why the result is inconclusive, in words."""
+        words = list(self.reasons)
+        if self.remaining:
+            words.append(f"{len(self.remaining)} parts of the search tree were left out")
+        if not self.statistics.executions:
+            words.append("no execution was completed")
+        return "; ".join(words)
+
+    @property
+    def rate(self) -> float:
+        """Return executions a second, blocked ones included."""
+        return (self.statistics.executions + self.statistics.blocked) / max(self.seconds, 1e-9)
+
+    def first(self) -> Found:
+        """Return the preferred example among all violations."""
+        return min(self.violations.values(), key=lambda found: (found.rank(), found.violation.message))
+
+    def record(self, found: Found) -> None:
+        """Keep the preferred example of a violation."""
+        known = self.violations.get(found.violation)
+        if known is None or found.rank() < known.rank():
+            self.violations[found.violation] = found
+
+    def finals_digest(self) -> str:
+        """Return sixteen hexadecimal digits that stand for the set of outcomes."""
+        lines = sorted(repr(final) for final in self.finals)
+        return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+
+
+def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
+    """Put parts together. The result does not depend on their order; `remaining` is the union.
+
+    Args:
+        parts: results of disjoint parts of one tree.
+        bounds: bounds of the whole, in words.
+    """
+    whole = Exploration(bounds=bounds)
+    left: list[WorkItem] = []
+    reasons: set[str] = set()
+    for part in parts:
+        whole.statistics.add(part.statistics)
+        whole.finals |= part.finals
+        whole.classes |= part.classes
+        for found in part.violations.values():
+            whole.record(found)
+        left += part.remaining
+        reasons |= set(part.reasons)
+        whole.seconds += part.seconds
+    whole.remaining = tuple(sorted(left))
+    whole.reasons = tuple(sorted(reasons))
+    return whole

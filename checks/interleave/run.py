@@ -1,0 +1,104 @@
+"""Run one execution of a program under a strategy, and write down what happened."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from checks.interleave.strategy import Strategy
+from models.scheduled import Execution, Footprint, Interner, Program, Violation
+
+Factory = Callable[[], Program]
+
+
+class Ending(StrEnum):
+    """How an execution ended."""
+
+    COMPLETE = "complete"
+    VIOLATING = "violating"
+    BLOCKED = "blocked"
+    CUT = "cut"
+
+
+class Step(NamedTuple):
+    """One step of a recording."""
+
+    enabled: tuple[str, ...]
+    pick: int
+    footprint: Footprint
+
+    @property
+    def label(self) -> str:
+        """Label of the event that was picked."""
+        return self.enabled[self.pick]
+
+
+@dataclass(slots=True)
+class Run:
+    """One execution.
+
+    Attributes:
+        final: outcome; None unless the execution is complete.
+        timers_spent: armed timers were left alone because the declared number of firings was used up.
+    """
+
+    ending: Ending
+    trace: list[Step]
+    final: Hashable
+    violation: Violation | None
+    visible_steps: int
+    timers_spent: bool
+
+    @property
+    def picks(self) -> tuple[int, ...]:
+        """The choices: together with the program, the whole execution."""
+        return tuple(step.pick for step in self.trace)
+
+
+def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps: int) -> Run:
+    """Run one execution to its end.
+
+    Args:
+        factory: makes a fresh program.
+        strategy: decides; `new_execution` was called by the caller.
+        interner: table of mediated objects of the search.
+        steps: an execution that reaches this number of steps is cut.
+    """
+    execution = Execution(factory(), interner)
+    try:
+        execution.start()
+        trace: list[Step] = []
+        ending, last = _drive(execution, strategy, trace, steps)
+        strategy.done(last)
+        final = execution.finish() if ending is Ending.COMPLETE else None
+        if execution.violation is not None:
+            ending = Ending.VIOLATING
+        return Run(
+            ending=ending,
+            trace=trace,
+            final=final,
+            violation=execution.violation,
+            visible_steps=execution.visible_steps,
+            timers_spent=execution.world.firings_exhausted,
+        )
+    finally:
+        execution.close()
+
+
+def _drive(
+    execution: Execution, strategy: Strategy, trace: list[Step], steps: int
+) -> tuple[Ending, Footprint | None]:
+    last: Footprint | None = None
+    while execution.violation is None:
+        enabled = execution.enabled()
+        if not enabled:
+            return Ending.COMPLETE, last
+        if len(trace) >= steps:
+            return Ending.CUT, last
+        labels = tuple([event.label for event in enabled])
+        pick = strategy.pick(labels, last)
+        if pick is None:
+            return Ending.BLOCKED, last
+        last = execution.step(enabled[pick])
+        trace.append(Step(labels, pick, last))
+    return Ending.VIOLATING, last

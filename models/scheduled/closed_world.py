@@ -1,0 +1,196 @@
+"""The guard around the closed world: real clocks, network, files, threads and randomness are refused.
+
+Two nets. The first one is always up while code of a program runs: an audit hook sees files, sockets,
+processes, threads and databases being opened, and the functions of `time`, `random`, `os`, `uuid` and
+`secrets` that are looked up through their module are replaced. The second one, `strict`, sees each call of a
+C function by identity, and so also `from time import time` and `datetime.now()`; it costs about half of the
+speed and is used for a sample of the runs. Imports and the logging module pass through.
+"""
+
+import contextlib
+import datetime as dt
+import os
+import random
+import secrets
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from types import FrameType, ModuleType
+from typing import Any
+
+from models.scheduled.errors import ClosedWorldError
+
+_MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
+    (time, ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "sleep")),
+    (
+        random,
+        (
+            "random",
+            "randint",
+            "randrange",
+            "choice",
+            "choices",
+            "shuffle",
+            "sample",
+            "uniform",
+            "getrandbits",
+            "gauss",
+        ),
+    ),
+    (os, ("urandom", "getpid", "getrandom")),
+    (uuid, ("uuid1", "uuid4")),
+    (secrets, ("token_bytes", "token_hex", "randbits", "choice")),
+)
+_AUDITED = (
+    "open",
+    "socket.",
+    "subprocess.",
+    "os.listdir",
+    "os.scandir",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.system",
+    "_thread.start_new_thread",
+    "sqlite3.connect",
+    "time.sleep",
+)
+_FOREIGN_METHODS = (
+    dt.datetime.now,
+    dt.datetime.utcnow,
+    dt.datetime.today,
+    dt.date.today,
+)
+_PASS_THROUGH = ("<frozen", "importlib", "logging", "linecache", "tokenize")
+
+
+class _Guard:
+    """State of the guard in this interpreter. There is one controlled loop at a time."""
+
+    def __init__(self) -> None:
+        self.armed = False
+        self.installed = False
+        self.hooked = False
+        self.complaints: list[tuple[str, str]] = []
+        self.thread = 0
+
+
+_guard = _Guard()
+
+
+@contextlib.contextmanager
+def installed() -> Iterator[None]:
+    """Put the guard in place for the duration of an exploration."""
+    if _guard.installed:
+        yield
+        return
+    if not _guard.hooked:
+        sys.addaudithook(_audit)
+        _guard.hooked = True
+    saved = [(module, name, getattr(module, name)) for module, names in _MODULES for name in names]
+    for module, name, original in saved:
+        setattr(module, name, _replacement(f"{module.__name__}.{name}", original))
+    _guard.installed = True
+    _guard.thread = threading.get_ident()
+    try:
+        yield
+    finally:
+        _guard.installed = False
+        for module, name, original in saved:
+            setattr(module, name, original)
+
+
+class guarded:  # noqa: N801  # used as a context manager in a `with` statement, on the hot path
+    """Arm the guard while code of the program runs."""
+
+    __slots__ = ("_complaints",)
+
+    def __init__(self, complaints: list[tuple[str, str]]) -> None:
+        self._complaints = complaints
+
+    def __enter__(self) -> None:
+        _guard.complaints = self._complaints
+        _guard.armed = _guard.installed
+
+    def __exit__(self, *_error: object) -> None:
+        _guard.armed = False
+
+
+@contextlib.contextmanager
+def strict() -> Iterator[None]:
+    """Watch each C function that is called. For a sample of executions."""
+    banned = {id(function): name for name, function in _banned_functions()}
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_call" and _guard.armed:
+            name = banned.get(id(argument)) or _bound_name(argument)
+            if name is not None:
+                _refuse(name, frame)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def _banned_functions() -> Iterator[tuple[str, object]]:
+    for module, names in _MODULES:
+        for name in names:
+            function = getattr(module, name)
+            yield f"{module.__name__}.{name}", getattr(function, "__wrapped__", function)
+
+
+def _bound_name(function: object) -> str | None:
+    """Return the name of a bound C method of the real world: a clock of `datetime`, or the global
+    generator.
+    """
+    if not hasattr(function, "__self__"):
+        return None
+    if any(function == foreign for foreign in _FOREIGN_METHODS):
+        return f"datetime.{getattr(function, '__name__', '?')}"
+    return None
+
+
+def _replacement(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(*arguments: Any, **options: Any) -> Any:
+        if _guard.armed:
+            _refuse(name, sys._getframe(1))  # noqa: SLF001
+        return original(*arguments, **options)
+
+    checked.__wrapped__ = original  # type: ignore[attr-defined]
+    return checked
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _guard.armed or not event.startswith(_AUDITED):
+        return
+    if threading.get_ident() == _guard.thread:
+        detail = f"{event} {arguments[0]!r}" if arguments and isinstance(arguments[0], str) else event
+        _refuse(detail, sys._getframe(1))  # noqa: SLF001
+
+
+def _refuse(what: str, frame: FrameType | None) -> None:
+    """Raise, unless imports or logging are at work; name the nearest line outside of the standard library."""
+    place = "an unknown line"
+    inner: FrameType | None = frame
+    while inner is not None:
+        name = inner.f_code.co_filename
+        if any(part in name for part in _PASS_THROUGH) and "site-packages" not in name:
+            return
+        if not name.startswith(_STANDARD) and "/models/scheduled/" not in name:
+            place = f"{name.rpartition('/')[2]}:{inner.f_lineno} in {inner.f_code.co_qualname}"
+            break
+        inner = inner.f_back
+    message = (
+        f"{what} reaches outside of the closed world at {place}: "
+        "pass in the clock, network, storage or randomness that the world hands out"
+    )
+    _guard.complaints.append(("closed-world", message))
+    raise ClosedWorldError(message)
+
+
+_STANDARD = os.path.dirname(os.__file__)  # noqa: PTH120  # compared with file names of code objects, which are strings

@@ -1,0 +1,207 @@
+"""One execution of a program, driven from outside one pick at a time.
+
+**Visible steps.** A check of (abstract state before, abstract state after) reads the state of several
+processes at once, and a partial-order reduction may leave out the order in which it would fail. The rule that
+keeps the reduction sound:
+
+1. The abstract state is a *product of components*. Each component has an owner, a mediated object, and
+depends on
+   nothing else. This is checked: a component that changes in a step which does not write its owner is an
+   error.
+2. A step that changes a component is *visible*. Visible steps write the common object `observation`, and so
+depend on
+   each other. Their order is thereby the same in all executions of one Mazurkiewicz trace.
+
+By 1, whether a step is visible and how it changes its component does not depend on where independent steps
+are placed; by 2, all executions of a trace then go through the same sequence of abstract states up to
+stuttering, so that checking one of them is checking all.
+
+Requirement 1 cannot be dropped. Let the abstract state be the single value `x > 0 and y > 0`, let a step of
+one process set x and a step of another process set y. At the start neither step changes the value, so that
+both look invisible and independent; but whichever comes second changes it. With a third step between them,
+the value changes in a different place in the two orders, and only one of them is explored. Name x and y as
+two components, and compute the conjunction in `on_step`.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from models.scheduled import closed_world
+from models.scheduled.errors import ProgramError
+from models.scheduled.footprint import OBSERVATION, Footprint, Interner
+from models.scheduled.lane import Event, Lane, where
+from models.scheduled.program import Observation, Program
+from models.scheduled.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What is wrong with an execution. Free of addresses, times and counters, so that equal faults are equal.
+
+    Attributes:
+        kind: "property", "deadlock", "exception", "callback-exception", "unretrieved-exception", "task-leak",
+            "livelock", "shared-object" or "closed-world".
+        message: what was seen, in words.
+    """
+
+    kind: str
+    message: str
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """The kind and the words before the first colon: what makes two violations the same finding.
+
+        Complaints of a program should begin with the id of the property and a colon.
+        """
+        return (self.kind, self.message.partition(":")[0] if self.kind == "property" else "")
+
+
+class Execution:
+    """A program between its first and its last step.
+
+    Args:
+        program: a fresh instance.
+        interner: the table of mediated objects of the explorer.
+
+    Attributes:
+        violation: the first thing that was found wrong.
+        visible_steps: how many steps changed the abstract state.
+    """
+
+    def __init__(self, program: Program, interner: Interner) -> None:
+        self.program = program
+        self.violation: Violation | None = None
+        self.visible_steps = 0
+        self.world = World(program.settings, interner)
+        self._interner = interner
+        self._observation_bit = interner.bit(OBSERVATION)
+        self._state: Observation | None = None
+        self._hooks = sys.get_asyncgen_hooks()
+
+    def start(self) -> None:
+        """Build the program and bring each process to its first wait."""
+        world = self.world
+        asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
+        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finish_asyncgen)
+        with closed_world.guarded(world.loop.complaints):
+            self.program.build(world)
+            world.check()
+            if not world.every_lane:
+                raise ProgramError(f"{type(self.program).__name__}.build defined no process")
+            world.start()
+        self._state = self.program.observe()
+        if self._state is not None:
+            self._judge(self.program.on_start(self._state))
+        self._take_complaints()
+
+    def enabled(self) -> list[Event]:
+        """Return what may happen next. Empty: the execution is complete."""
+        return self.world.enabled()
+
+    def step(self, event: Event) -> Footprint:
+        """Let one event happen and check what it did."""
+        world = self.world
+        with closed_world.guarded(world.loop.complaints):
+            footprint = world.fire(event)
+        if world.loop.complaints:
+            self._take_complaints()
+        before = self._state
+        if before is None:
+            return footprint
+        after = self.program.observe()
+        if after is None or after == before:
+            return footprint
+        self._check_owners(before, after, footprint, event)
+        self._state = after
+        self.visible_steps += 1
+        self._judge(self.program.on_step(before, after, event.label))
+        return Footprint(footprint.reads, footprint.writes | self._observation_bit)
+
+    def finish(self) -> Hashable:
+        """Judge a complete execution and return its outcome."""
+        for lane in self.world.every_lane:
+            if self.violation is None and lane.alive:
+                self.violation = self._lane_violation(lane)
+        if self.violation is None:
+            self._judge(self.program.check_final())
+        return self.program.final()
+
+    def close(self) -> None:
+        """Take the execution down. Only now do coroutines that were left behind run their `finally`
+        blocks.
+        """
+        world = self.world
+        world.loop.close()
+        for lane in world.every_lane:
+            lane.alive = False
+        for lane in world.every_lane:
+            world.loop.current = lane
+            for task in lane.tasks:
+                if task.done():
+                    if not task.cancelled():
+                        task.exception()
+                    continue
+                task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
+                coroutine = task.get_coro()
+                with contextlib.suppress(BaseException):
+                    coroutine.close()
+        sys.set_asyncgen_hooks(*self._hooks)
+        asyncio._set_running_loop(None)  # noqa: SLF001
+
+    def observation(self) -> Observation | None:
+        """Return the present abstract state."""
+        return self._state
+
+    def _finish_asyncgen(self, generator: object) -> None:
+        lane = self.world.loop.current
+        if lane.alive:
+            self.world.loop.create_task(generator.aclose())  # type: ignore[attr-defined]
+        else:
+            lane.asyncgens.append(generator)
+
+    def _judge(self, complaint: str | None) -> None:
+        if complaint is not None and self.violation is None:
+            self.violation = Violation("property", complaint)
+
+    def _take_complaints(self) -> None:
+        complaints = self.world.loop.complaints
+        if complaints and self.violation is None:
+            self.violation = Violation(*complaints[0])
+        complaints.clear()
+
+    def _check_owners(
+        self, before: Observation, after: Observation, footprint: Footprint, event: Event
+    ) -> None:
+        for key in before.keys() | after.keys():
+            if before.get(key) == after.get(key) and (key in before) == (key in after):
+                continue
+            if not footprint.writes & self._interner.bit(key):
+                written = ", ".join(self._interner.names(footprint.writes))
+                raise ProgramError(
+                    f"the observed component {key!r} changed in step {event.label!r}, which wrote "
+                    f"only: {written}. Split the observation so that each component depends on the "
+                    "object that its key names, and on nothing else"
+                )
+
+    def _lane_violation(self, lane: Lane) -> Violation | None:
+        main = lane.main
+        if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
+            return Violation("exception", f"{main.get_name()} failed: {main.exception()!r}")
+        for task in lane.tasks:
+            if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
+                return Violation(
+                    "unretrieved-exception", f"{task.get_name()} failed unseen: {task.exception()!r}"
+                )
+        if lane.daemon:
+            return None
+        waiting = [where(task) for task in lane.pending_tasks()]
+        if main is not None and not main.done():
+            if self.world.firings_exhausted:
+                return None
+            return Violation("deadlock", f"nothing can happen any more; waiting: {'; '.join(waiting)}")
+        if waiting and not self.world.firings_exhausted:
+            return Violation("task-leak", f"{lane.title} ended and left tasks behind: {'; '.join(waiting)}")
+        return None

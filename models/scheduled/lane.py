@@ -1,0 +1,117 @@
+"""One incarnation of a simulated process: its ready queue, tasks, timers and clock."""
+
+import asyncio
+import contextvars
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+LANE: contextvars.ContextVar["Lane"] = contextvars.ContextVar("lane")
+"""The lane to which a task belongs. Tasks inherit it with their context."""
+
+
+class Event:
+    """One thing that may happen next.
+
+    Attributes:
+        label: name, the same in every execution that has the same history of the process concerned.
+        lane: the lane whose code runs when the event fires.
+        fire: what happens. Runs with the lane of the event as the current one.
+        fault: whether firing spends a fault budget.
+    """
+
+    __slots__ = ("fault", "fire", "label", "lane")
+
+    def __init__(self, label: str, lane: "Lane", fire: Callable[[], None], *, fault: bool = False) -> None:
+        self.label = label
+        self.lane = lane
+        self.fire = fire
+        self.fault = fault
+
+    def __repr__(self) -> str:
+        return f"Event({self.label!r})"
+
+
+class LaneTimer(asyncio.TimerHandle):
+    """A timer of a lane. Cancelling it takes it out of the set of events."""
+
+    __slots__ = ("label", "lane")
+
+    label: str
+    lane: "Lane"
+
+
+class Lane:
+    """The execution state of one incarnation of a process.
+
+    Attributes:
+        name: name of the process.
+        title: name with the incarnation, unique in the execution.
+        bit: the bit of the process in footprints. All incarnations share it.
+    """
+
+    __slots__ = (
+        "alive",
+        "asyncgens",
+        "bit",
+        "calls",
+        "clock",
+        "context",
+        "counter",
+        "daemon",
+        "incarnation",
+        "main",
+        "name",
+        "ready",
+        "tasks",
+        "timers",
+        "title",
+    )
+
+    def __init__(self, name: str, *, incarnation: int, bit: int, daemon: bool, clock: float) -> None:
+        self.name = name
+        self.incarnation = incarnation
+        self.title = name if incarnation == 1 else f"{name}@{incarnation}"
+        self.bit = bit
+        self.daemon = daemon
+        self.alive = True
+        self.clock = clock
+        self.counter = 0
+        self.ready: deque[asyncio.Handle] = deque()
+        self.tasks: list[asyncio.Task[Any]] = []
+        self.timers: list[LaneTimer] = []
+        self.calls: dict[str, Callable[[], None]] = {}
+        self.asyncgens: list[object] = []
+        self.main: asyncio.Task[Any] | None = None
+        self.context = contextvars.copy_context()
+        self.context.run(LANE.set, self)
+
+    def next_number(self) -> int:
+        """Return the next number in this lane. Names of events and messages are built with it."""
+        self.counter += 1
+        return self.counter
+
+    def earliest_timers(self) -> list[LaneTimer]:
+        """Return the armed timers with the least deadline, in the order of their arming."""
+        if not self.timers:
+            return []
+        least = min(timer.when() for timer in self.timers)
+        return [timer for timer in self.timers if timer.when() == least]
+
+    def pending_tasks(self) -> list[asyncio.Task[Any]]:
+        """Return the tasks that have not ended."""
+        return [task for task in self.tasks if not task.done()]
+
+
+def where(task: asyncio.Task[Any]) -> str:
+    """Return the task's name and the innermost line of the program at which it waits."""
+    coroutine: Any = task.get_coro()
+    place = "not started"
+    while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
+        frame = coroutine.cr_frame
+        code = frame.f_code
+        if "/models/scheduled/" not in code.co_filename and "/asyncio/" not in code.co_filename:
+            place = f"{code.co_qualname} ({code.co_filename.rpartition('/')[2]}:{frame.f_lineno})"
+        coroutine = coroutine.cr_await
+    return f"{task.get_name()} in {place}"

@@ -1,0 +1,335 @@
+"""The simulated network: calls, one-way messages, and every way in which they fail.
+
+A call is up to three events. *deliver*: the handler starts in the lane of the destination. *reply*: the
+answer reaches the caller. In place of the first one: *drop* (the request vanishes and the caller times out),
+*delay* (the caller times out, the request stays under way), *duplicate* (an extra delivery). In place of the
+second one: *lose* (the caller times out although the request took effect). Requests under way outlive their
+sender. Messages are not ordered unless a link is declared as ordered.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from models.scheduled.errors import CallTimeoutError, CallUnavailableError, ProgramError
+from models.scheduled.freezing import isolate
+from models.scheduled.lane import Event, Lane
+from models.scheduled.settings import FaultKind
+
+if TYPE_CHECKING:
+    from models.scheduled.world import World
+
+Handler = Callable[..., Awaitable[Any]]
+
+
+class Message:
+    """A request under way, being handled, or answered.
+
+    Attributes:
+        title: sender, number in the sender, destination and method: unique and history-determined.
+        state: "sent", "handled", "answered" or "gone".
+        waiting: future of the caller; None for a one-way message and for a caller that gave up or died.
+    """
+
+    __slots__ = (
+        "arguments",
+        "bit",
+        "destination",
+        "events",
+        "method",
+        "sender",
+        "server",
+        "state",
+        "title",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        sender: Lane,
+        destination: str,
+        method: str,
+        arguments: tuple[Any, ...],
+        waiting: "asyncio.Future[Any] | None",
+    ) -> None:
+        self.sender = sender
+        self.destination = destination
+        self.method = method
+        self.arguments = arguments
+        self.waiting = waiting
+        self.title = f"{sender.title}#{sender.next_number()} {destination}.{method}"
+        self.state = "sent"
+        self.server: Lane | None = None
+        self.bit = 0
+        self.events: list[str] = []
+
+
+class Network:
+    """All messages of one execution."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._handlers: dict[str, tuple[Lane, dict[str, Handler]]] = {}
+        self._messages: dict[str, Message] = {}
+        self._links: dict[tuple[str, str], deque[Message]] = {}
+
+    def order_link(self, source: str, destination: str) -> None:
+        """Deliver the messages from one process to another one in the order of sending."""
+        self._links[source, destination] = deque()
+
+    def in_flight(self) -> dict[str, tuple[str, str, tuple[Any, ...], str]]:
+        """Return each message that is not gone: object name -> (destination, method, arguments, state).
+
+        The keys are names of mediated objects, so that the result may be part of an observation.
+        """
+        return {
+            f"message {title}": (message.destination, message.method, message.arguments, message.state)
+            for title, message in self._messages.items()
+        }
+
+    # The process's side.
+
+    def serve(self, lane: Lane, method: str, handler: Handler) -> None:
+        """Register a handler of one incarnation."""
+        owner, table = self._handlers.get(lane.name, (lane, {}))
+        if owner is not lane:
+            table = {}
+        table[method] = handler
+        self._handlers[lane.name] = (lane, table)
+
+    async def call(self, lane: Lane, destination: str, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Send a request and wait for what becomes of it."""
+        future: asyncio.Future[Any] = self._world.loop.create_future()
+        message = self._send(lane, destination, method, arguments, future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self._abandon(message)
+            raise
+
+    def post(self, lane: Lane, destination: str, method: str, arguments: tuple[Any, ...]) -> None:
+        """Send a request that is not answered."""
+        self._send(lane, destination, method, arguments, None)
+
+    def _send(
+        self,
+        lane: Lane,
+        destination: str,
+        method: str,
+        arguments: tuple[Any, ...],
+        waiting: "asyncio.Future[Any] | None",
+    ) -> Message:
+        if destination not in self._world.lanes:
+            known = ", ".join(sorted(self._world.lanes))
+            raise ProgramError(f"{lane.title} sends {method!r} to {destination!r}, which is none of: {known}")
+        message = Message(lane, destination, method, isolate(arguments), waiting)
+        message.bit = self._world.interner.bit(f"message {message.title}")
+        self._messages[message.title] = message
+        self._world.touch(writes=message.bit)
+        link = self._links.get((lane.name, destination))
+        if link is None:
+            self._offer_request(message)
+        else:
+            self._touch_link(message)
+            link.append(message)
+            if len(link) == 1:
+                self._offer_request(message)
+        return message
+
+    # Events.
+
+    def _offer(
+        self,
+        message: Message,
+        verb: str,
+        lane: Lane,
+        action: Callable[[], None],
+        fault: FaultKind | None = None,
+    ) -> None:
+        if fault is not None and not self._world.budget[fault]:
+            return
+        label = f"{verb} {message.title}"
+        message.events.append(label)
+
+        def fire() -> None:
+            self._world.touch(writes=message.bit)
+            if fault is not None:
+                self._world.spend(fault)
+            action()
+
+        event = Event(label, lane, fire, fault=fault is not None)
+        if fault is None:
+            self._world.events[label] = event
+        else:
+            self._world.faults[label] = (fault, event)
+
+    def _withdraw(self, message: Message) -> None:
+        for label in message.events:
+            self._world.events.pop(label, None)
+            self._world.faults.pop(label, None)
+        message.events.clear()
+
+    def _offer_request(self, message: Message) -> None:
+        there = self._world.lanes[message.destination]
+        self._offer(message, "deliver", there, lambda: self._deliver(message))
+        self._offer(message, "drop", message.sender, lambda: self._drop(message), FaultKind.DROP)
+        self._offer(message, "duplicate", there, lambda: self._duplicate(message), FaultKind.DUPLICATE)
+        if message.waiting is not None:
+            self._offer(message, "delay", message.sender, lambda: self._delay(message), FaultKind.DELAY)
+
+    def _offer_reply(self, message: Message, settle: Callable[["asyncio.Future[Any]"], None]) -> None:
+        waiting = message.waiting
+        if waiting is None:
+            self._forget(message)
+            return
+        message.state = "answered"
+
+        def reply() -> None:
+            self._forget(message)
+            if not waiting.done():
+                settle(waiting)
+
+        def lose() -> None:
+            self._forget(message)
+            time_out(message, waiting)
+
+        self._offer(message, "reply", message.sender, reply)
+        self._offer(message, "lose reply", message.sender, lose, FaultKind.LOST_REPLY)
+
+    def _forget(self, message: Message) -> None:
+        self._withdraw(message)
+        message.state = "gone"
+        self._messages.pop(message.title, None)
+
+    def _leave_link(self, message: Message) -> None:
+        link = self._links.get((message.sender.name, message.destination))
+        if link is None:
+            return
+        self._touch_link(message)
+        link.remove(message)
+        if link:
+            self._offer_request(link[0])
+
+    def _touch_link(self, message: Message) -> None:
+        name = f"link {message.sender.name} {message.destination}"
+        self._world.touch(writes=self._world.interner.bit(name))
+
+    def _deliver(self, message: Message) -> None:
+        self._withdraw(message)
+        self._leave_link(message)
+        message.state = "handled"
+        self._handle(message, answers=True)
+
+    def _duplicate(self, message: Message) -> None:
+        self._handle(message, answers=False)
+
+    def _handle(self, message: Message, *, answers: bool) -> None:
+        world = self._world
+        lane = world.lanes[message.destination]
+        owner, table = self._handlers.get(lane.name, (lane, {}))
+        if not lane.alive or owner is not lane:
+            if answers:
+                self._unavailable(message)
+            return
+        handler = table.get(message.method)
+        if handler is None:
+            raise ProgramError(
+                f"{lane.title} does not serve {message.method!r}; "
+                f"it serves: {', '.join(sorted(table)) or 'nothing'}"
+            )
+        if answers:
+            message.server = lane
+        work = self._run_handler(message, handler, isolate(message.arguments), answers=answers)
+        world.loop.start(lane, work, f"{lane.title}/{message.method} {message.sender.title}")
+
+    async def _run_handler(
+        self, message: Message, handler: Handler, arguments: tuple[Any, ...], *, answers: bool
+    ) -> None:
+        try:
+            result = await handler(*arguments)
+        except Exception as error:
+            if not answers or message.waiting is None:
+                raise
+            self._answer(message, error)
+        else:
+            if answers:
+                self._answer(message, None, isolate(result))
+
+    def _answer(self, message: Message, error: Exception | None, result: Any = None) -> None:
+        self._world.touch(writes=message.bit)
+
+        def settle(waiting: "asyncio.Future[Any]") -> None:
+            if error is None:
+                waiting.set_result(result)
+            else:
+                waiting.set_exception(error)
+
+        self._offer_reply(message, settle)
+
+    def _unavailable(self, message: Message) -> None:
+        words = (
+            f"{message.destination} is down: {message.method!r} of {message.sender.title} was not answered"
+        )
+        self._answer(message, CallUnavailableError(words))
+
+    def _drop(self, message: Message) -> None:
+        self._leave_link(message)
+        self._forget(message)
+        if message.waiting is not None:
+            time_out(message, message.waiting)
+
+    def _delay(self, message: Message) -> None:
+        waiting = message.waiting
+        self._abandon(message)
+        if waiting is not None:
+            time_out(message, waiting)
+
+    def _abandon(self, message: Message) -> None:
+        """The caller no longer waits. What is under way stays under way."""
+        if message.waiting is None:
+            return
+        self._world.touch(writes=message.bit)
+        message.waiting = None
+        if message.state == "answered":
+            self._forget(message)
+        self._withdraw_some(message, ("delay ",))
+
+    def _withdraw_some(self, message: Message, verbs: tuple[str, ...]) -> None:
+        for label in [label for label in message.events if label.startswith(verbs)]:
+            message.events.remove(label)
+            self._world.faults.pop(label, None)
+
+    # Crashes and restarts.
+
+    def process_died(self, lane: Lane) -> None:
+        """Break the calls of and to a dead incarnation. Requests that were not delivered stay under way."""
+        for message in list(self._messages.values()):
+            if message.sender is lane:
+                self._world.touch(writes=message.bit)
+                message.waiting = None
+                if message.state == "answered":
+                    self._forget(message)
+            if message.server is lane and message.state == "handled":
+                self._world.touch(writes=message.bit)
+                self._unavailable(message)
+            if message.state == "sent" and (message.sender is lane or message.destination == lane.name):
+                self._reoffer(message)
+
+    def process_restarted(self, old: Lane) -> None:
+        """Direct what is still under way to the new incarnation."""
+        for message in self._messages.values():
+            if message.state == "sent" and message.destination == old.name:
+                self._reoffer(message)
+
+    def _reoffer(self, message: Message) -> None:
+        link = self._links.get((message.sender.name, message.destination))
+        if link is None or link[0] is message:
+            self._withdraw(message)
+            self._offer_request(message)
+
+
+def time_out(message: Message, waiting: "asyncio.Future[Any]") -> None:
+    """Tell the caller that it waited in vain."""
+    if not waiting.done():
+        waiting.set_exception(CallTimeoutError(f"{message.destination}.{message.method} timed out"))

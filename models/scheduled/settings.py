@@ -1,0 +1,98 @@
+"""The declared bounds of a world: how many faults, which order inside a lane, how timers behave."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Order(StrEnum):
+    """What one step of a process is. The choice belongs to the claim that an exploration makes."""
+
+    ATOMIC = "atomic"
+    """An event (a delivery, a timer, an operation that completes, a preemption point that resumes) runs its
+    lane until nothing is ready. Code between two mediated awaits is one step. Coarse and fast: the
+    default."""
+
+    FIFO = "fifo"
+    """Each ready callback is a step, in asyncio's own order. An event may arrive between two ready
+    callbacks."""
+
+    RELAXED = "relaxed"
+    """Any ready callback of a lane may be next. No real asyncio loop does this: findings depend on it and are
+    labelled with it."""
+
+
+class ClockOrder(StrEnum):
+    """Which armed timers may fire."""
+
+    PER_PROCESS = "per-process"
+    """The earliest timers of each process. Processes drift freely against each other."""
+
+    GLOBAL = "global"
+    """The earliest timers of the whole world. All clocks agree."""
+
+
+class FaultKind(StrEnum):
+    """Kinds of fault. Each has its own budget."""
+
+    CRASH = "crashes"
+    DROP = "drops"
+    DELAY = "delays"
+    LOST_REPLY = "lost_replies"
+    DUPLICATE = "duplicates"
+    STORAGE_FAILURE = "storage_failures"
+    STORAGE_LOST_ACK = "storage_lost_acks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultBudget:
+    """How many faults of each kind one execution may contain. Zero of everything unless said otherwise."""
+
+    crashes: int = 0
+    """Crashes of the processes that are declared as `crashable`."""
+    drops: int = 0
+    """Requests that vanish before delivery: the caller sees a time-out, the request never takes effect."""
+    delays: int = 0
+    """Requests whose caller sees a time-out while they are still under way and are delivered later."""
+    lost_replies: int = 0
+    """Replies that vanish: the caller sees a time-out although the request took effect."""
+    duplicates: int = 0
+    """Requests that are delivered twice. The reply to the extra delivery is discarded."""
+    storage_failures: int = 0
+    """Store operations that fail without effect."""
+    storage_lost_acks: int = 0
+    """Store operations that take effect and are reported as failed."""
+
+    def remaining(self) -> dict[FaultKind, int]:
+        """Return the counters with which an execution starts."""
+        return {kind: int(getattr(self, kind.value)) for kind in FaultKind}
+
+    def text(self) -> str:
+        """Return the bounds in words, for a verdict line."""
+        spent = [f"{count} {kind.value}" for kind, count in self.remaining().items() if count]
+        return ", ".join(spent) if spent else "no faults"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that bounds a world."""
+
+    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashable: frozenset[str] = frozenset()
+    """Names of the processes that may crash. A name that no process has is an error."""
+    order: Order = Order.ATOMIC
+    clock: ClockOrder = ClockOrder.PER_PROCESS
+    timer_firings: int | None = None
+    """Largest number of timers that fire in one process, all its incarnations together. None: no limit."""
+    callbacks_per_step: int = 10_000
+    """A lane that runs more callbacks than this in one step is reported as a livelock."""
+
+    def text(self) -> str:
+        """Return the bounds in words, for a verdict line."""
+        parts = [
+            self.faults.text(),
+            f"{self.order.value} order inside a process",
+            f"{self.clock.value} clocks",
+        ]
+        if self.timer_firings is not None:
+            parts.append(f"at most {self.timer_firings} timer firings a process")
+        return ", ".join(parts)

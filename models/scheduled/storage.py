@@ -1,0 +1,240 @@
+"""Simulated storage: a store that processes share, and the local disk of one process.
+
+A `Store` is an object store or a metadata store: each operation is one event, atomic and durable when it
+takes effect. A `Disk` is a local file: writes are immediate but volatile until `sync`; a crash keeps a prefix
+of what was not synced, and the last kept write may be torn.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from models.scheduled.errors import StorageFailedError, StorageUnknownError
+from models.scheduled.freezing import isolate
+from models.scheduled.futures import settle
+from models.scheduled.lane import Event, Lane
+from models.scheduled.settings import FaultKind
+
+if TYPE_CHECKING:
+    from models.scheduled.world import World
+
+T = TypeVar("T")
+
+
+class Store:
+    """A durable map that several processes share.
+
+    Args:
+        world: the world of the execution.
+        name: name of the store.
+        remote: an operation under way takes effect even if the process that began it crashes meanwhile.
+    """
+
+    def __init__(self, world: "World", name: str, *, remote: bool) -> None:
+        self._world = world
+        self._name = name
+        self._remote = remote
+        self._content: dict[str, Any] = {}
+        self._orphans: list[tuple[Lane, str, Callable[[], object]]] = []
+        self._keys_bit = world.interner.bit(f"store {name} keys")
+
+    def content(self) -> dict[str, Any]:
+        """Return what is stored now. For observers, not for processes."""
+        return self._content
+
+    def owner(self, key: str) -> str:
+        """Return the name of the mediated object behind a key, for observations."""
+        return f"store {self._name}/{key}"
+
+    def preload(self, key: str, value: Any) -> None:
+        """Put a value in place before the execution starts."""
+        self._content[key] = isolate(value)
+
+    async def put(self, key: str, value: Any) -> None:
+        """Store a value under a key.
+
+        Raises:
+            StorageFailedError: it had no effect.
+            StorageUnknownError: it took effect, but that is not known.
+        """
+        kept = isolate(value)
+
+        def effect() -> None:
+            self._world.touch(writes=self._bit(key) | (0 if key in self._content else self._keys_bit))
+            self._content[key] = kept
+
+        await self._perform(f"put {self._name}/{key}", effect)
+
+    async def put_if_absent(self, key: str, value: Any) -> bool:
+        """Store a value unless the key exists. Return whether it was stored."""
+        kept = isolate(value)
+
+        def effect() -> bool:
+            if key in self._content:
+                self._world.touch(reads=self._bit(key))
+                return False
+            self._world.touch(writes=self._bit(key) | self._keys_bit)
+            self._content[key] = kept
+            return True
+
+        return await self._perform(f"put-if-absent {self._name}/{key}", effect)
+
+    async def get(self, key: str) -> Any:
+        """Return the value under a key, or None."""
+
+        def effect() -> Any:
+            self._world.touch(reads=self._bit(key))
+            return isolate(self._content.get(key))
+
+        return await self._perform(f"get {self._name}/{key}", effect)
+
+    async def delete(self, key: str) -> None:
+        """Remove a key. Removing what is not there is no error."""
+
+        def effect() -> None:
+            self._world.touch(writes=self._bit(key) | (self._keys_bit if key in self._content else 0))
+            self._content.pop(key, None)
+
+        await self._perform(f"delete {self._name}/{key}", effect)
+
+    async def keys(self, prefix: str = "") -> list[str]:
+        """Return the keys with a prefix, sorted."""
+
+        def effect() -> list[str]:
+            self._world.touch(reads=self._keys_bit)
+            return sorted(key for key in self._content if key.startswith(prefix))
+
+        return await self._perform(f"list {self._name}/{prefix}", effect)
+
+    def _bit(self, key: str) -> int:
+        return self._world.interner.bit(f"store {self._name}/{key}")
+
+    async def _perform(self, title: str, effect: Callable[[], T]) -> T:
+        world = self._world
+        lane = world.caller
+        future: asyncio.Future[T] = world.loop.create_future()
+        label = f"{title} {lane.title}#{lane.next_number()}"
+        orphan = (lane, label, effect)
+
+        def clear() -> None:
+            world.events.pop(label, None)
+            for verb in ("fail", "unknown"):
+                world.faults.pop(f"{verb} {label}", None)
+            self._orphans.remove(orphan)
+
+        def done() -> None:
+            clear()
+            settle(future, effect)
+
+        def fail() -> None:
+            world.spend(FaultKind.STORAGE_FAILURE)
+            clear()
+            if not future.done():
+                future.set_exception(StorageFailedError(f"{title} failed"))
+
+        def unknown() -> None:
+            world.spend(FaultKind.STORAGE_LOST_ACK)
+            clear()
+            effect()
+            if not future.done():
+                future.set_exception(StorageUnknownError(f"the outcome of {title} is unknown"))
+
+        self._orphans.append(orphan)
+        world.events[label] = Event(label, lane, done)
+        for kind, verb, action in (
+            (FaultKind.STORAGE_FAILURE, "fail", fail),
+            (FaultKind.STORAGE_LOST_ACK, "unknown", unknown),
+        ):
+            if world.budget[kind]:
+                world.faults[f"{verb} {label}"] = (kind, Event(f"{verb} {label}", lane, action, fault=True))
+        return await future
+
+    def caller_died(self, lane: Lane) -> None:
+        """Let what a dead process began in a remote store take effect at any later time; forget it
+        otherwise.
+        """
+        orphans = [orphan for orphan in self._orphans if orphan[0] is lane]
+        self._orphans = [orphan for orphan in self._orphans if orphan[0] is not lane]
+        if not self._remote:
+            return
+        for _, label, effect in orphans:
+            self._world.events[label] = Event(label, self._world.environment, self._late(label, effect))
+
+    def _late(self, label: str, effect: Callable[[], object]) -> Callable[[], None]:
+        def fire() -> None:
+            del self._world.events[label]
+            effect()
+
+        return fire
+
+
+TORN = "<torn>"
+"""What is read back from a write that was torn by a crash."""
+
+
+class Disk:
+    """The local disk of one process: an append-only list of records with a durable prefix."""
+
+    def __init__(self, world: "World", process: str) -> None:
+        self._world = world
+        self._process = process
+        self._bit = world.interner.bit(f"disk {process}")
+        self._records: list[Any] = []
+        self._synced = 0
+
+    def records(self) -> list[Any]:
+        """Return all records, synced or not. Reading is local and immediate."""
+        return list(self._records)
+
+    @property
+    def synced(self) -> int:
+        """How many records are durable."""
+        return self._synced
+
+    def append(self, record: Any) -> None:
+        """Write a record. It is volatile until `sync` returns."""
+        self._world.touch(writes=self._bit)
+        self._records.append(isolate(record))
+
+    def truncate(self, length: int) -> None:
+        """Forget the records from a place on, durably."""
+        self._world.touch(writes=self._bit)
+        del self._records[length:]
+        self._synced = min(self._synced, length)
+
+    async def sync(self) -> None:
+        """Make what was written before the call durable."""
+        target = len(self._records)
+
+        def effect() -> None:
+            self._world.touch(writes=self._bit)
+            self._synced = max(self._synced, min(target, len(self._records)))
+
+        await self._world.operation("sync", effect)
+
+    def crash_outcomes(self) -> list[tuple[str, Callable[[], None]]]:
+        """Return what a crash may leave behind: every prefix of the unsynced records, the last one torn or
+        whole.
+        """
+        volatile = len(self._records) - self._synced
+        if not volatile:
+            return []
+
+        def leave(kept: int, *, torn: bool) -> Callable[[], None]:
+            def act() -> None:
+                self._world.touch(writes=self._bit)
+                del self._records[self._synced + kept :]
+                if torn:
+                    self._records[-1] = TORN
+                self._synced = len(self._records)
+
+            return act
+
+        outcomes = [
+            (f"{kept} of {volatile} unsynced kept", leave(kept, torn=False)) for kept in range(volatile + 1)
+        ]
+        outcomes += [
+            (f"{kept} of {volatile} unsynced kept, last torn", leave(kept, torn=True))
+            for kept in range(1, volatile + 1)
+        ]
+        return outcomes
