@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,15 +55,17 @@ def view_of(cls: type, declared: Declared, *, primed: bool = False, writable: bo
 
 def trace_class(cls: type, declared: Declared, *, relies_on: tuple[str, ...]) -> Spec:
     """The specification of a protocol class. Errors: SpecError with place and remedy."""
-    methods = _methods(cls)
-    tracer = _Tracer(cls, declared)
+    marks = _marks(cls)
+    # What a subclass sets to None is taken out.
+    methods = [(name, mark) for name, mark in marks.items() if getattr(cls, name) is not None]
+    tracer = _Tracer(cls, declared, marks)
     actions = tuple(tracer.action(n, m) for n, m in methods if m.role == "action")
     claims = [(m, tracer.property(n, m)) for n, m in methods if m.role not in ("action", "initially")]
     for mark, claim in claims:
         place = place_of(getattr(cls, claim.id.partition(".")[2]))
         if mark.role == "assumption":
             _check_assumption(claim, place)
-        check_property(claim, actions, place=place)
+        check_property(claim, place=place)
     return Spec(
         name=cls.__name__,
         doc=inspect.cleandoc(cls.__doc__ or ""),
@@ -81,18 +82,15 @@ def trace_class(cls: type, declared: Declared, *, relies_on: tuple[str, ...]) ->
     )
 
 
-def _methods(cls: type) -> list[tuple[str, Mark]]:
-    """Marked methods in order of first declaration, bases first.
-
-    An override without a mark keeps the old one. A method that a subclass sets to None is taken out.
-    """
+def _marks(cls: type) -> dict[str, Mark]:
+    """Marks by method, in order of first declaration; an override without a mark keeps the old one."""
     found: dict[str, Mark] = {}
     for base in reversed(cls.__mro__):
         for name, item in vars(base).items():
             mark = getattr(item, MARK, None)
             if mark is not None:
                 found[name] = mark
-    return [(name, mark) for name, mark in found.items() if getattr(cls, name) is not None]
+    return found
 
 
 def _check_assumption(claim: Property, place: str) -> None:
@@ -118,9 +116,10 @@ def _condition(value: Liftable, name: str, place: str) -> Expr:
 class _Tracer:
     """Runs the methods of one class."""
 
-    def __init__(self, cls: type, declared: Declared) -> None:
+    def __init__(self, cls: type, declared: Declared, marks: dict[str, Mark]) -> None:
         self.cls = cls
         self.declared = declared
+        self.actions = [name for name, mark in marks.items() if mark.role == "action"]
 
     def action(self, name: str, mark: Mark) -> Action:
         """Run an action over a symbolic state and parameters."""
@@ -182,6 +181,7 @@ class _Tracer:
                     f"{name} returns no pair", remedy="A leads_to returns (premise, conclusion)", place=place
                 )
             premise, result = _condition(result[0], name, place), result[1]
+            self._check_actions(name, mark.without)
         role: Any = mark.role
         return Property(
             id=f"{self.declared.family}.{name}",
@@ -243,14 +243,25 @@ class _Tracer:
                 )
         return tuple(Local(known[p.name], p.name) for p in params)
 
+    def _check_actions(self, name: str, spoken_of: tuple[str, ...]) -> None:
+        """Errors: a property speaks about an action that neither this class nor a base has."""
+        known = self.actions
+        for action in spoken_of:
+            if action not in known:
+                raise SpecError(
+                    f"{name} speaks about the action {action!r}, which does not exist",
+                    remedy=f"Name one of {', '.join(known)}",
+                    place=place_of(getattr(self.cls, name)),
+                )
+
     def _witness_parameters(self, name: str, mark: Mark, skip: int) -> tuple[Local, ...]:
         """A witness may name parameters of the action whose firing it speaks about."""
         method = getattr(self.cls, name)
-        action: Callable[..., Any] | None = getattr(self.cls, mark.after, None)
-        if action is None:
+        self._check_actions(name, (mark.after,))
+        if getattr(self.cls, mark.after) is None:
             raise SpecError(
-                f"{name} speaks about the action {mark.after!r}, which does not exist",
-                remedy="Name an action, or take the witness out too: name = None",
+                f"{name} speaks about the action {mark.after!r}, which was taken out",
+                remedy=f"Take the witness out too: {name} = None",
                 place=place_of(method),
             )
         known = {param.name: param for param in self.parameters(mark.after, 1)}

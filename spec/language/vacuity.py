@@ -7,7 +7,7 @@ import math
 
 from spec.language.errors import SpecError
 from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified, Value
-from spec.language.fold import conjunction, disjunction, negation
+from spec.language.fold import disjunction, negation
 from spec.language.spec import Action, Property
 from spec.language.types import BoolType, EnumType, NumberType
 
@@ -31,22 +31,10 @@ def check_action(protocol: str, action: Action, *, place: str) -> None:
                 remedy="Correct or delete it",
                 place=guard.place,
             )
-    if decide(conjunction(*(guard.expr for guard in action.guards))) is False:
-        raise SpecError(
-            f"the guards of {action.name} exclude each other", remedy="Correct one of them", place=place
-        )
 
 
-def check_property(prop: Property, actions: tuple[Action, ...], *, place: str) -> None:
-    """Errors: a claim that is decided by type alone, or that names an action which does not exist."""
-    names = [action.name for action in actions]
-    for name in (*prop.without, *((prop.after,) if prop.kind == "reachable" else ())):
-        if name not in names:
-            raise SpecError(
-                f"{prop.id} speaks about the action {name!r}, which does not exist",
-                remedy=f"Name one of {', '.join(names)}",
-                place=place,
-            )
+def check_property(prop: Property, *, place: str) -> None:
+    """Errors: a claim that is decided by type alone."""
     known = decide(prop.expr)
     if prop.kind == "reachable":  # true is fine: "this action fires at all" is a claim
         if known is False:
