@@ -1,4 +1,4 @@
-"""The log of packs in files: one file a channel, one line of JSON a pack. A writer appends, readers follow."""
+"""The log of packs: one file a channel, one line of JSON a pack. A writer appends, readers follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coordinator's metadata in SQLite: write-ahead journal, full synchronisation, one transaction a change."""
+"""The coordinator's metadata in SQLite: write-ahead journal, synchronous, one transaction a change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from impl.errors import CorruptDataError, StoreError
 from impl.types import BinlogRecord, ChannelRecord, EndPosition, MetaSnapshot, SegmentRecord
@@ -153,37 +153,46 @@ class SqliteMetaStore:
             self._connection = None
 
     def _load(self, connection: sqlite3.Connection) -> MetaSnapshot:
-        channels = tuple(
-            ChannelRecord(
-                channel=channel,
-                checkpoint=checkpoint,
-                assigned_to=assigned_to,
-                last_owner=last_owner,
-                term=term,
-                dropped=bool(dropped),
-                flush_requests=tuple(json.loads(flush_requests)),
-            )
-            for channel, checkpoint, assigned_to, last_owner, term, dropped, flush_requests in connection.execute(
-                "SELECT * FROM channels ORDER BY channel"
-            )
+        channels = connection.execute("SELECT * FROM channels ORDER BY channel")
+        segments = connection.execute("SELECT * FROM segments ORDER BY segment_id")
+        binlogs = self._load_binlogs(connection)
+        return MetaSnapshot(
+            channels=tuple(channel_of(row) for row in channels),
+            segments=tuple(segment_of(row, binlogs.get(row[0], [])) for row in segments),
         )
+
+    def _load_binlogs(self, connection: sqlite3.Connection) -> dict[int, list[BinlogRecord]]:
         binlogs: dict[int, list[BinlogRecord]] = {}
         for segment_id, path, positions in connection.execute(
             "SELECT segment_id, path, row_positions FROM binlogs ORDER BY segment_id, ordinal"
         ):
             record = BinlogRecord(path=path, row_positions=tuple(json.loads(positions)))
             binlogs.setdefault(segment_id, []).append(record)
-        segments = tuple(
-            SegmentRecord(
-                segment_id=segment_id,
-                channel=channel,
-                dml_position=EndPosition(dml_position),
-                flushed=bool(flushed),
-                dropped=bool(dropped),
-                binlogs=tuple(binlogs.get(segment_id, ())),
-            )
-            for segment_id, channel, dml_position, flushed, dropped in connection.execute(
-                "SELECT * FROM segments ORDER BY segment_id"
-            )
-        )
-        return MetaSnapshot(channels=channels, segments=segments)
+        return binlogs
+
+
+def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
+    """The record of a row of table channels."""
+    channel, checkpoint, assigned_to, last_owner, term, dropped, flush_requests = row
+    return ChannelRecord(
+        channel=channel,
+        checkpoint=checkpoint,
+        assigned_to=assigned_to,
+        last_owner=last_owner,
+        term=term,
+        dropped=bool(dropped),
+        flush_requests=tuple(json.loads(flush_requests)),
+    )
+
+
+def segment_of(row: tuple[Any, ...], binlogs: Sequence[BinlogRecord]) -> SegmentRecord:
+    """The record of a row of table segments, with its binlogs."""
+    segment_id, channel, dml_position, flushed, dropped = row
+    return SegmentRecord(
+        segment_id=segment_id,
+        channel=channel,
+        dml_position=EndPosition(dml_position),
+        flushed=bool(flushed),
+        dropped=bool(dropped),
+        binlogs=tuple(binlogs),
+    )
