@@ -52,7 +52,7 @@ class Flush(Protocol):
     Held = Enum("none", "buffered", "syncing")
     Task = Enum("none", "queued", "uploaded", "sending", "recorded", "retrying")
     Phase = Enum("growing", "sealed", "flushing", "flushed")
-    Request = Enum("none", "asked", "delivered", "late")
+    Request = Enum("none", "asked", "delivered", "confirmed")
     Tick = Enum("idle", "have_checkpoint")
     Rpc = Enum("idle", "sent", "stored", "acked", "read", "cleared")
 
@@ -283,15 +283,16 @@ class Flush(Protocol):
     @action(source="facts 10.3; seed 001, manual flush")
     def ask_flush(s, ts: Position):
         """A client asks that everything up to ``ts`` be durable."""
-        require((ts >= 1) & (ts > s.stored) & (ts <= s.ask_up_to))
+        require((ts > s.stored) & (ts <= s.ask_up_to))
         require(s.request[ts] == "none")
         s.request[ts] = "asked"
 
     @action(fairness="weak", source="facts 7.8: FlushChannel; hazard 6")
     def deliver_flush(s, ts: Position):
-        """FlushChannel reaches the node, which keeps the larger timestamp."""
-        require(s.alive & any_of(s.request[ts] == "asked", s.request[ts] == "late"))
-        s.request[ts] = ite(s.request[ts] == "asked", "delivered", "none")
+        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and after the confirmation."""
+        require(s.alive & (s.request[ts] != "none"))
+        require((s.request[ts] == "asked") | (s.flush_ts < ts))
+        s.request[ts] = ite(s.request[ts] == "asked", "delivered", s.request[ts])
         s.take_flush_ts(ts)
 
     def take_flush_ts(s, ts):
@@ -300,9 +301,9 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.3: GetFlushState, cp.ts >= flushTs")
     def confirm_flush(s, ts: Position):
-        """The client polls and is told that its flush is done; FlushChannel may still be on its way."""
+        """The client polls and is told that its flush is done."""
         require(s.is_open(ts) & (s.stored >= ts))
-        s.request[ts] = ite(s.request[ts] == "asked", "late", "none")
+        s.request[ts] = "confirmed"
 
     def is_open(s, ts):
         """A client waits for this flush."""
@@ -421,7 +422,7 @@ class Flush(Protocol):
         s.forget_updater()
         s.request = each(
             s.Position,
-            lambda t: ite(s.is_open(t), "asked", "none"),
+            lambda t: ite(s.request[t] == "delivered", "asked", s.request[t]),
         )
         s.fault()
 
@@ -439,12 +440,12 @@ class Flush(Protocol):
         s.saw_flush_ts = 0
 
     @action(fairness="weak", source="facts 10.4, 7.7; seed 001, recovery")
-    def recover(s):
-        """A new owner seeks the stored checkpoint; what the old one still sends for saving is refused from now on."""
-        require(~s.alive)
+    def recover(s, seek: Position):
+        """A new owner seeks the checkpoint that was stored when it asked; what the old one still saves is refused from now on."""
+        require(~s.alive & (seek <= s.stored))
         s.alive = True
         s.assigned = True
-        s.consumed = ite(s.INCLUSIVE, maximum(s.stored, 1) - 1, s.stored)
+        s.consumed = ite(s.INCLUSIVE, maximum(seek, 1) - 1, seek)
         s.held = each(s.Position, lambda p: "none")
         s.task = each(s.Segment, s.Position, lambda segment, e: "none")
         s.phase = each(s.Segment, lambda segment: ite(s.flushed[segment], "flushed", "growing"))

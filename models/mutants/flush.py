@@ -335,7 +335,7 @@ class StaleSaveAfterRecovery(Mutant):
     def replayed(s, p):
         return p <= s.snapshot[s.segment_of[p]]
 
-    def recover(s):
+    def recover(s, seek):
         s.stale = each(
             s.Position,
             lambda p: s.stale[p]
@@ -345,7 +345,7 @@ class StaleSaveAfterRecovery(Mutant):
             s.Segment, lambda g: least(s.Position, lambda e: s.sending(g, e), default=s.stale_end[g])
         )
         s.snapshot = each(s.Segment, lambda g: s.dml[g])
-        super().recover()
+        super().recover(seek)
 
     def sending(s, segment, end):
         """The task's request is in the network."""

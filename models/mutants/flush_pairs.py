@@ -17,8 +17,8 @@ class TicksStop(Flush):
         super().read_checkpoint()
         s.ticked = s.consumed
 
-    def recover(s):
-        super().recover()
+    def recover(s, seek):
+        super().recover(seek)
         s.ticked = s.consumed
 
 
@@ -88,8 +88,8 @@ class Close(Flush):
         s.closing_position = s.checkpoint()
         s.crash()
 
-    def recover(s):
-        super().recover()
+    def recover(s, seek):
+        super().recover(seek)
         s.closing = False
         s.closing_position = 0
 
