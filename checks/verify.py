@@ -14,6 +14,7 @@ from pathlib import Path
 
 from checks.errors import CheckError, MissingToolError, StoppedError
 from checks.exit_codes import ExitCode
+from checks.fingerprint import fingerprint
 from checks.judge import Context, Judge, Registry
 from checks.pins import judgements
 from checks.plan import Task
@@ -45,22 +46,30 @@ def run(
     registry: Registry,
     settings: Settings,
     reporter: Reporter | None = None,
+    earlier: RunResult | None = None,
 ) -> RunResult:
     """Run the tasks one after the other.
 
     A task that cannot be judged does not keep the others from running. On KeyboardInterrupt (or StoppedError
-    of a judge) the run ends with ``stopped``; what was found so far is in the result and on disk.
+    of a judge) the run ends with ``stopped``; what was found so far is in the result and on disk. Tasks that
+    ``earlier`` (a stopped run of the same sources) has judged are taken from there.
     """
     show = reporter or Quiet()
     state = _Run(settings=settings, planned=len(tasks), sentences=_sentences(tasks))
+    mark = fingerprint(seed=settings.seed)
+
+    def save(result: RunResult) -> None:
+        write_partial(result, build=settings.build, fingerprint=mark)
+
     show.begin(tasks)
     try:
         for task in tasks:
-            state.do(task, registry, show)
-            write_partial(state.result(), build=settings.build)
+            if not state.take_over(task, earlier, show):
+                state.do(task, registry, show)
+            save(state.result())
     except (KeyboardInterrupt, StoppedError):
         state.stopped = True
-        write_partial(state.result(), build=settings.build)
+        save(state.result())
     finally:
         show.end()
     return state.result()
@@ -94,6 +103,21 @@ class _Run:
             task_seconds=dict(self.task_seconds),
         )
 
+    def take_over(self, task: Task, earlier: RunResult | None, show: Reporter) -> bool:
+        """Use the judgements of an earlier run; False if it has none for this task."""
+        if earlier is None or task.name not in earlier.task_seconds:
+            return False
+        found = [j for j in earlier.judgements if _task_name(j) == task.name]
+        if not found:
+            return False
+        seconds = earlier.task_seconds[task.name]
+        show.started(task)
+        show.judged(task, found, seconds=seconds)
+        self.found += found
+        self.task_seconds[task.name] = seconds
+        self.done += 1
+        return True
+
     def do(self, task: Task, registry: Registry, show: Reporter) -> None:
         begun = time.perf_counter()
         context = Context(
@@ -116,6 +140,10 @@ class _Run:
             show.judged(task, found, seconds=time.perf_counter() - begun)
         self.task_seconds[task.name] = time.perf_counter() - begun
         self.done += 1
+
+
+def _task_name(judgement: Judgement) -> str:
+    return f"{judgement.verdict.subject.judge}/{judgement.verdict.subject.instance}"
 
 
 def _judge(task: Task, registry: Registry, context: Context) -> list[Judgement]:

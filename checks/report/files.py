@@ -22,9 +22,9 @@ JUNIT = "junit.xml"
 PAGE = Path("report") / "index.html"
 
 
-def write_partial(result: RunResult, *, build: Path) -> Path:
+def write_partial(result: RunResult, *, build: Path, fingerprint: str) -> Path:
     """Save what is known so far; replaced in one step, so that a kill never leaves half a file."""
-    return _replace(build / PARTIAL, to_json(result))
+    return _replace(build / PARTIAL, to_json(result, fingerprint=fingerprint))
 
 
 def write_files(result: RunResult, *, build: Path) -> list[Path]:
@@ -41,9 +41,8 @@ def write_files(result: RunResult, *, build: Path) -> list[Path]:
         _replace(build / JUNIT, to_junit(result)),
         _replace(build / PAGE, page(result)),
     ]
-    if result.stopped:
-        return [*written, write_partial(result, build=build)]
-    (build / PARTIAL).unlink(missing_ok=True)
+    if not result.stopped:
+        (build / PARTIAL).unlink(missing_ok=True)
     return written
 
 
@@ -55,10 +54,11 @@ def _replace(path: Path, text: str) -> Path:
     return path
 
 
-def to_json(result: RunResult) -> str:
-    """The result as JSON text."""
+def to_json(result: RunResult, *, fingerprint: str = "") -> str:
+    """The result as JSON text; ``fingerprint`` marks the sources of a run that may be resumed."""
     document = {
         "format": 1,
+        **({"fingerprint": fingerprint} if fingerprint else {}),
         "tier": result.tier,
         "seed": result.seed,
         "exit_code": result.exit_code.value,

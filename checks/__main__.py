@@ -1,0 +1,5 @@
+"""``python -m checks`` is ``tidemark``."""
+
+from checks.cli import app
+
+app()

@@ -1,0 +1,194 @@
+"""The command line ``tidemark``: commands, and the one place where an error becomes an exit status."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checks import cli_run, cli_tools
+from checks.errors import CheckError, StoppedError
+from checks.exit_codes import MEANING, ExitCode, table
+from models.instance import BadInstance
+from models.manifest import ManifestError, PinError, Tier
+from spec.language.errors import SpecError
+
+_ABOUT = """Proves and tests the clocks, watermarks and checkpoints of a log-structured database.
+
+`tidemark verify` runs every check of the manifest and compares each verdict with the expected one. \
+The other commands run one judge each. Every failure prints the command that replays it.
+"""
+_EPILOG = "The exit status tells the class of the result: `tidemark codes` lists them."
+
+application = typer.Typer(
+    help=_ABOUT,
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+Only = Annotated[
+    str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; all if left out.")
+]
+OnlyOption = Annotated[
+    str, typer.Option("--only", help="Checks JUDGE/ENTRY: a part of the name, or a pattern with *.")
+]
+TierOption = Annotated[Tier, typer.Option(help="fast: before every push; full: the large searches too.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
+Master = Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")]
+Build = Annotated[Path, typer.Option(help="Folder for the files of the run.")]
+LOCAL = "local[*]"
+BUILD = Path("build")
+
+
+@application.command()
+def verify(
+    *,
+    tier: TierOption = Tier.FAST,
+    only: OnlyOption = "",
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
+    ] = False,
+) -> int:
+    """Run every check of the manifest: the gate."""
+    settings = cli_run.Settings(tier=tier.value, seed=seed, master=master, build=build)
+    return cli_run.gate(settings, only=only or None, resume=resume)
+
+
+def _one_judge(name: str, about: str) -> None:
+    def command(only: Only = "", *, seed: Seed = 0, master: Master = LOCAL, build: Build = BUILD) -> int:
+        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+        return cli_run.gate(settings, only=only or None, judge=name)
+
+    command.__doc__ = about
+    application.command(name=name)(command)
+
+
+_one_judge("prove", "Prove the invariants for any size (Z3).")
+_one_judge("explore", "Search bounded instances exhaustively with the compiled kernel.")
+_one_judge("distribute", "The same search on Spark.")
+_one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
+_one_judge("interleave", "Run the implementation in every bounded order of its steps.")
+_one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
+_one_judge("mutate", "Check that each property kills its mutants.")
+
+
+@application.command()
+def replay(
+    token: Annotated[str, typer.Argument(help="A replay token as a failure prints it.")],
+) -> int:
+    """Run a counterexample again, step by step."""
+    return cli_tools.replay(token)
+
+
+@application.command()
+def export(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    form: Annotated[
+        cli_tools.Form, typer.Option("--format", help="dot: the state graph; itf: a longest shortest run.")
+    ] = cli_tools.Form.DOT,
+    limit: Annotated[int, typer.Option(help="Greatest number of states.")] = 2_000,
+) -> int:
+    """Write the state graph of a small instance (DOT), or a run of it (ITF), to standard output."""
+    return cli_tools.export(instance, form=form, limit=limit)
+
+
+@application.command()
+def report(*, build: Build = BUILD) -> int:
+    """Show the last verdicts again, and write the HTML page from them."""
+    return cli_tools.report(build)
+
+
+@application.command()
+def show() -> int:
+    """List the checks of the manifest, with what each expects."""
+    return cli_tools.show()
+
+
+@application.command()
+def codes() -> int:
+    """List the exit statuses."""
+    print(table())
+    return ExitCode.AS_EXPECTED.value
+
+
+@application.command()
+def doctor() -> int:
+    """Say what is missing on this machine, and how to get it."""
+    return cli_tools.doctor()
+
+
+@application.command()
+def bench() -> int:
+    """Measure rates: states, obligations and executions per second."""
+    return cli_tools.bench()
+
+
+_USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. Never raises, save for what cannot be caught."""
+    try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        status = application(given, prog_name="tidemark", standalone_mode=False)
+    except (KeyboardInterrupt, StoppedError) as error:
+        return _fail(str(error) or "stopped", code=ExitCode.STOPPED)
+    except CheckError as error:
+        return _fail(error.message, remedy=error.remedy, code=error.exit_code)
+    except PinError as error:
+        return _fail(str(error), remedy=error.remedy, code=ExitCode.VACUOUS_OR_UNPINNED)
+    except ManifestError as error:
+        return _fail(str(error), remedy=error.remedy, code=ExitCode.BAD_INPUT)
+    except (BadInstance, SpecError) as error:
+        return _fail(str(error), code=ExitCode.BAD_INPUT)
+    except Exception as error:  # noqa: BLE001  an internal error has its own exit status
+        if isinstance(error, _USAGE):
+            return _usage(error)
+        traceback.print_exc()
+        return _fail(
+            f"internal error: {error}", remedy="report it with the lines above", code=ExitCode.INTERNAL_ERROR
+        )
+    return _status(status)
+
+
+def _status(status: object) -> int:
+    """Typer's own codes do not collide with ours: no arguments and wrong usage are bad input."""
+    if status is None:
+        return ExitCode.AS_EXPECTED.value
+    if status == 130:
+        return _fail("stopped", code=ExitCode.STOPPED)
+    assert isinstance(status, int)
+    return status
+
+
+def _usage(error: Exception) -> int:
+    context = getattr(error, "ctx", None)
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    if not text:
+        return ExitCode.BAD_INPUT.value
+    command = context.command_path if context is not None else "tidemark"
+    return _fail(text, remedy=f"see  {command} --help", code=ExitCode.BAD_INPUT)
+
+
+def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:
+    print(f"tidemark: {message}", file=sys.stderr)
+    if remedy:
+        print(f"  remedy: {remedy}", file=sys.stderr)
+    print(f"exit status {code.value}: {MEANING[code]}", file=sys.stderr)
+    return code.value
+
+
+def app() -> None:
+    """The entry point of the command ``tidemark``."""
+    sys.exit(run())

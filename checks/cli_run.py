@@ -1,0 +1,77 @@
+"""The commands that judge: read the manifest, plan, run, show, write the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from checks.errors import BadInputError
+from checks.judge import Registry
+from checks.plan import Task, plan
+from checks.registry import registry
+from checks.report.console import show_result
+from checks.report.files import PARTIAL, write_files
+from checks.report.live import live
+from checks.resume import earlier_result
+from checks.verify import Settings, run
+from models.manifest import Manifest, Tier, check_against_spec, load, manifest_files
+
+__all__ = ["Settings", "gate", "manifests"]
+
+
+def manifests() -> list[Manifest]:
+    """All manifests of the repository, each compared with its specification.
+
+    Raises ManifestError or PinError.
+    """
+    found: list[Manifest] = []
+    for path in manifest_files():
+        manifest = load(path)
+        check_against_spec(manifest, file=path.name)
+        found.append(manifest)
+    if not found:
+        raise BadInputError("there is no manifest", remedy="write models/manifest/NAME.toml")
+    return found
+
+
+def gate(
+    settings: Settings,
+    *,
+    only: str | None = None,
+    judge: str | None = None,
+    resume: bool = False,
+    judges: Registry | None = None,
+    known: list[Manifest] | None = None,
+    console: Console | None = None,
+) -> int:
+    """Run the chosen checks, show and write the result; returns the exit status.
+
+    Raises the errors of the manifest and of the plan, before anything runs.
+    """
+    screen = console or Console()
+    chosen = plan(known or manifests(), tier=Tier(settings.tier), only=only, judge=judge)
+    earlier = earlier_result(settings) if resume else None
+    result = run(
+        chosen,
+        registry=judges or registry(),
+        settings=settings,
+        reporter=live(screen),
+        earlier=earlier,
+    )
+    files = write_files(result, build=settings.build)
+    show_result(result, screen, build=settings.build, files=files)
+    if result.stopped:
+        _say_saved(screen, settings.build, chosen, done=result.done)
+    return result.exit_code.value
+
+
+def _say_saved(screen: Console, build: Path, chosen: list[Task], *, done: int) -> None:
+    partial = (build / PARTIAL).as_posix()
+    screen.print(
+        f"what was done is saved in {partial}; {len(chosen) - done} checks are left.\n"
+        "go on with:  tidemark verify --resume",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,112 @@
+"""The other commands: replay, export, report, show, doctor, bench."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from rich.console import Console
+
+from checks.cli_run import manifests
+from checks.errors import BadInputError, MissingToolError, known_names
+from checks.exit_codes import ExitCode
+from checks.plan import all_tasks
+from checks.replay import replay as replay_run
+from checks.report.console import show_result
+from checks.report.files import VERDICTS, read_result, write_files
+from checks.report.graph import dot, longest_run
+from checks.report.itf import to_itf
+from checks.report.trace_text import trace_text
+from checks.token import is_run_token, parse_token
+from models.manifest import GeneratedMutants, InstanceEntry, MutantEntry, instance_of
+
+
+class Form(StrEnum):
+    """Formats of ``export``."""
+
+    DOT = "dot"
+    ITF = "itf"
+
+
+def replay(text: str) -> int:
+    """Replay a token: of a specification run here, of an implementation run with the controlled loop."""
+    if not is_run_token(text):
+        return _replay_choices(text)
+    token = parse_token(text)
+    shown, still = replay_run(token, manifests())
+    print(f"{token.property_id} on {token.instance}")
+    print(trace_text(shown, limit=10_000))
+    print("REFUTED again" if still else "no longer refuted")
+    return (ExitCode.UNEXPECTED_REFUTATION if still else ExitCode.AS_EXPECTED).value
+
+
+def _replay_choices(text: str) -> int:
+    status: int = _optional("checks.interleave.replay", "replay").main(text)
+    return status
+
+
+def _optional(module: str, what: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingToolError(
+            f"{what} cannot be loaded: there is no Python package {error.name!r}",
+            remedy="run  make doctor  to see what is missing",
+        ) from error
+
+
+def export(name: str, *, form: Form, limit: int) -> int:
+    """Print the state graph or a run of an instance."""
+    entries: dict[str, InstanceEntry] = {e.name: e for manifest in manifests() for e in manifest.instance}
+    if name not in entries:
+        raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))
+    instance = instance_of(entries[name])
+    if form is Form.DOT:
+        sys.stdout.write(dot(instance, limit=limit))
+    else:
+        sys.stdout.write(to_itf(longest_run(instance, limit=limit), description=f"a run of {name}"))
+    return ExitCode.AS_EXPECTED.value
+
+
+def report(build: Path) -> int:
+    """Show the stored verdicts; the exit status is that of the run which found them."""
+    path = build / VERDICTS
+    try:
+        result = read_result(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInputError(
+            f"{path.as_posix()} cannot be read: {error}", remedy="run  tidemark verify  first"
+        ) from error
+    files = write_files(result, build=build)
+    show_result(result, Console(), build=build, files=files)
+    return result.exit_code.value
+
+
+def show() -> int:
+    """One line per check: name, tier, expectation."""
+    for task in all_tasks(manifests()):
+        entry = task.entry
+        if isinstance(entry, MutantEntry):
+            due = f"killed by {entry.killer}" if entry.killer else f"equivalent: {entry.equivalent}"
+        elif isinstance(entry, GeneratedMutants):
+            due = f"{entry.total} mutants, {len(entry.equivalent)} of them equivalent"
+        else:
+            odd = f", but refuted: {', '.join(entry.expect.refuted)}" if entry.expect.refuted else ""
+            due = f"{entry.expect.every.value}{odd}"
+        print(f"{task.name:<36} {entry.tier.value:<5} {due}")
+    return ExitCode.AS_EXPECTED.value
+
+
+def doctor() -> int:
+    """See :mod:`checks.doctor`."""
+    status: int = _optional("checks.doctor", "doctor").main()
+    return status
+
+
+def bench() -> int:
+    """See :mod:`checks.bench`."""
+    status: int = _optional("checks.bench", "bench").main()
+    return status

@@ -1,0 +1,74 @@
+"""A small instance as a state graph (DOT), and one run through it."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from checks.counterexample import Counterexample
+from checks.errors import BadInputError
+from checks.report.trace_text import field_text
+from checks.trace import counterexample
+from models.instance import Instance
+from models.interpreted.evaluate import State
+from models.interpreted.interpreter import Interpreter, Step
+
+_Edges = list[tuple[State, Step, State]]
+
+
+def _search(interpreter: Interpreter, limit: int) -> tuple[dict[State, tuple[State, Step] | None], _Edges]:
+    """Breadth-first: the parent of each state (None for an initial one), and all edges inside the bounds.
+
+    Raises BadInputError beyond ``limit`` states: a graph that was cut would look like the whole.
+    """
+    parents: dict[State, tuple[State, Step] | None] = dict.fromkeys(interpreter.initial())
+    edges: _Edges = []
+    queue = deque(parents)
+    while queue:
+        state = queue.popleft()
+        for found in interpreter.successors(state):
+            if not found.inside:
+                continue
+            edges.append((state, found.step, found.state))
+            if found.state not in parents:
+                if len(parents) >= limit:
+                    raise BadInputError(
+                        f"{interpreter.instance.name} has more than {limit:,} states",
+                        remedy="choose a smaller instance, or raise --limit",
+                    )
+                parents[found.state] = (state, found.step)
+                queue.append(found.state)
+    return parents, edges
+
+
+def dot(instance: Instance, *, limit: int) -> str:
+    """The whole state graph in Graphviz's language; initial states are drawn with a double border."""
+    interpreter = Interpreter(instance)
+    parents, edges = _search(interpreter, limit)
+    numbers = {state: number for number, state in enumerate(parents)}
+    lines = [f'digraph "{instance.name}" {{', '  node [shape=box, fontname="monospace", fontsize=9];']
+    first = next(iter(parents))
+    for state, number in numbers.items():
+        double = ", peripheries=2" if parents[state] is None else ""
+        lines.append(f'  s{number} [label="{_label(instance, first, state)}"{double}];')
+    lines += [f'  s{numbers[one]} -> s{numbers[two]} [label="{step}"];' for one, step, two in edges]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _label(instance: Instance, first: State, state: State) -> str:
+    """The variables that differ from the first initial state; the rest would make the picture unreadable."""
+    trace = counterexample(instance, states=[state], steps=[], failing="nothing")
+    names = list(trace.initial)
+    odd = [name for name, now, then in zip(names, state, first, strict=True) if now != then]
+    return "\\l".join(f"{name} = {field_text(trace, name, trace.initial[name])}" for name in odd) + "\\l"
+
+
+def longest_run(instance: Instance, *, limit: int) -> Counterexample:
+    """A shortest run to a state that is farthest from the initial ones: a tour of the instance."""
+    interpreter = Interpreter(instance)
+    parents, _ = _search(interpreter, limit)
+    state: State = list(parents)[-1]
+    states, steps = [state], []
+    while (parent := parents[states[-1]]) is not None:
+        states.append(parent[0])
+        steps.append(parent[1])
+    return counterexample(instance, states=states[::-1], steps=steps[::-1], failing="nothing: an example run")
