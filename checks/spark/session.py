@@ -111,12 +111,13 @@ def active_session() -> SparkSession | None:
     """The running session of this process, or None. Does not import Spark."""
     if "pyspark.sql" not in sys.modules:
         return None
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    session = SparkSession.getActiveSession()
-    if session is None or session.sparkContext._jsc is None:  # noqa: SLF001 - None marks a stopped context
+    # getActiveSession() knows only the sessions of the present thread.
+    if SparkContext._active_spark_context is None:  # noqa: SLF001 - Python has no other way to ask
         return None
-    return session
+    return SparkSession.builder.getOrCreate()
 
 
 def stop_session() -> None:

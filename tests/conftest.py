@@ -1,0 +1,31 @@
+"""What all tests share: one Spark session, reproducible Hypothesis, and a build folder of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The same examples on every machine and in every order; machines differ in speed, so no deadline.
+# HYPOTHESIS_PROFILE=search looks for new ones.
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fixed", _COMMON, derandomize=True, database=None, max_examples=60)
+settings.register_profile("search", _COMMON, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The Spark session of the whole test run: two local cores. Mark the test with ``spark``."""
+    from checks.spark.session import SparkOptions, spark_session, stop_session
+
+    build: Path = tmp_path_factory.mktemp("spark-build")
+    yield spark_session(master="local[2]", build=build, options=SparkOptions(memory_gib=1))
+    stop_session()
