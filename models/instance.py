@@ -1,15 +1,16 @@
-"""A bounded instance of a protocol: how many elements each sort has, the range of each number, the values of the constants.
+"""A bounded instance of a protocol: how many elements each sort has, the range of each number, the constants.
 
-An instance is the protocol restricted to the states whose numbers lie within the bounds and whose maps hold their initial value
-at every key outside. A step that leaves this part is generated but neither counted nor followed, as under a constraint in TLC.
-Quantifiers range over the bounded domains. What holds of an instance holds within these bounds only.
+An instance is the protocol restricted to the states whose numbers lie within the bounds and whose maps hold
+their initial value at every key outside. A step that leaves this part is generated but neither counted nor
+followed, as under a constraint in TLC. Quantifiers range over the bounded domains. What holds of an instance
+holds within these bounds only.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -21,13 +22,13 @@ from spec.language.types import BoolType, EnumType, MapType, NumberType, SortTyp
 Bound = int | tuple[int, int]
 
 
-class BadInstance(ValueError):
+class BadInstance(ValueError):  # noqa: N818 - reads as what it says
     """An instance that does not fit its protocol; the message names the value and the remedy."""
 
 
 @dataclass(frozen=True)
 class Domain:
-    """The finite values of a scalar type in an instance, in order. Numbers form the range ``low`` .. ``low + size - 1``."""
+    """The finite values of a scalar type in an instance, in order; numbers form a range from ``low`` on."""
 
     type: Type
     values: tuple[Value, ...]
@@ -48,9 +49,10 @@ class Domain:
 
 @dataclass(frozen=True)
 class Instance:
-    """Bounds by type name (sorts: how many; ``Nat``: greatest value; ``Int``: lowest and greatest) and constants by name.
+    """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants.
 
-    A map constant is given as nested lists in key order. Errors: BadInstance.
+    A map constant is given as nested lists in key order. Pickled without what is computed from it, so that
+    another process traces the protocol itself. Errors: BadInstance.
     """
 
     protocol: str
@@ -58,13 +60,22 @@ class Instance:
     constants: Mapping[str, Any] = field(default_factory=dict)
     name: str = "instance"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def traced(self) -> Spec:
+        """The protocol as its author wrote it; a mutant overrides this. Errors: SpecError."""
+        return resolve(self.protocol).trace()
+
     @cached_property
     def spec(self) -> Spec:
         """The traced protocol with scalar constants put in."""
-        raw = resolve(self.protocol).trace()
+        raw = self.traced()
         known = {variable.name: variable for variable in raw.constants}
         self._known(self.constants, list(known), "constant")
-        self._known(self.bounds, [t.name for t in raw.types if isinstance(t, SortType | NumberType)], "sort or number")
+        self._known(
+            self.bounds, [t.name for t in raw.types if isinstance(t, SortType | NumberType)], "sort or number"
+        )
         scalars = {n: v for n, v in self.constants.items() if not isinstance(known[n].type, MapType)}
         for name, value in scalars.items():
             self._check(known[name], value)
@@ -73,7 +84,9 @@ class Instance:
     def _known(self, given: Mapping[str, Any], names: Sequence[str], what: str) -> None:
         for name in given:
             if name not in names:
-                raise BadInstance(f"{self.name}: no {what} {name!r} in {self.protocol}; it has {', '.join(names) or 'none'}")
+                raise BadInstance(
+                    f"{self.name}: no {what} {name!r} in {self.protocol}; it has {', '.join(names) or 'none'}"
+                )
 
     def _check(self, variable: Variable, value: Value) -> Value:
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
@@ -83,8 +96,12 @@ class Instance:
             NumberType: isinstance(value, int) and not isinstance(value, bool),
             SortType: isinstance(value, int) and not isinstance(value, bool),
         }[type(kind)]
+        if isinstance(kind, NumberType) and not kind.signed and fits:
+            fits = int(value) >= 0
         if not fits or (isinstance(kind, SortType) and self.domain(kind).index(value) is None):
-            raise BadInstance(f"{self.name}: {value!r} is no value of {kind} for the constant {variable.name}")
+            raise BadInstance(
+                f"{self.name}: {value!r} is no value of {kind} for the constant {variable.name}"
+            )
         return value
 
     def domain(self, kind: Type) -> Domain:
@@ -96,7 +113,8 @@ class Instance:
         bound = self.bounds.get(kind.name)
         if bound is None:
             raise BadInstance(
-                f"{self.name}: no bound for {kind.name or 'a number without a name'}; add it to the bounds of the instance"
+                f"{self.name}: no bound for {kind.name or 'a number without a name'}; "
+                f"add it to the bounds of the instance"
             )
         if isinstance(kind, SortType):
             low, high = 0, self._whole(kind, bound) - 1
@@ -110,7 +128,9 @@ class Instance:
 
     def _whole(self, kind: Type, bound: Bound) -> int:
         if not isinstance(bound, int):
-            raise BadInstance(f"{self.name}: the bound {bound!r} of the sort {kind.name}; give the number of elements")
+            raise BadInstance(
+                f"{self.name}: the bound {bound!r} of the sort {kind.name}; give the number of elements"
+            )
         return bound
 
     def domains(self, keys: tuple[Type, ...]) -> tuple[Domain, ...]:
@@ -127,9 +147,13 @@ class Instance:
         found = {}
         for variable in self.spec.constants:
             if not isinstance(variable.type, MapType):
-                raise BadInstance(f"{self.name}: the constant {variable.name} has no value; give it under constants")
+                raise BadInstance(
+                    f"{self.name}: the constant {variable.name} has no value; give it under constants"
+                )
             if variable.name not in self.constants:
-                raise BadInstance(f"{self.name}: the constant {variable.name} has no value; give {variable.type} as lists")
+                raise BadInstance(
+                    f"{self.name}: the constant {variable.name} has no value; give {variable.type} as lists"
+                )
             found[variable.name] = self._flatten(variable, variable.type)
         return found
 
@@ -139,7 +163,8 @@ class Instance:
             for part in level:
                 if not isinstance(part, list | tuple) or len(part) != domain.size:
                     raise BadInstance(
-                        f"{self.name}: the constant {variable.name} wants {domain.size} entries for {domain.type}, not {part!r}"
+                        f"{self.name}: the constant {variable.name} wants {domain.size} entries "
+                        f"for {domain.type}, not {part!r}"
                     )
             level = [item for part in level for item in part]
         return tuple(self._check(variable, item) for item in level)
@@ -150,5 +175,8 @@ class Instance:
 
     def bounds_text(self) -> str:
         """The bounds as they must stand in every claim about the instance."""
-        parts = [f"{n} {b}" if isinstance(b, int) else f"{n} {b[0]}..{b[1]}" for n, b in sorted(self.bounds.items())]
+        parts = [
+            f"{n} {b}" if isinstance(b, int) else f"{n} {b[0]}..{b[1]}"
+            for n, b in sorted(self.bounds.items())
+        ]
         return ", ".join(parts) or "finite by type"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from models.instance import Instance
@@ -28,14 +28,16 @@ State = tuple[Any, ...]
 
 
 class Env:
-    """What an expression is evaluated in: the state before, the state after (for primed reads) and the locals."""
+    """What an expression is evaluated in: the state before, the one after (for primed reads), the locals."""
 
     __slots__ = ("after", "before", "locals", "outside")
 
-    def __init__(self, before: State, after: State | None = None, **local: Value) -> None:
+    def __init__(
+        self, before: State, after: State | None = None, local: Mapping[str, Value] | None = None
+    ) -> None:
         self.before = before
         self.after = after if after is not None else before
-        self.locals: dict[str, Value] = dict(local)
+        self.locals: dict[str, Value] = dict(local or {})
         self.outside = False
 
 
@@ -67,7 +69,7 @@ class Compiler:
         """A closure for a Bool, Enum, number or element."""
         match node:
             case Const(value=value):
-                return lambda env: value
+                return lambda _: value
             case Local(name=name):
                 return lambda env: env.locals[name]
             case Read(variable=variable, primed=primed):
@@ -108,8 +110,11 @@ class Compiler:
     def _quantified(self, node: Quantified) -> Evaluate:
         body = self.scalar(node.body)
         names = [binder.name for binder in node.binders]
-        values = list(itertools.product(*(self.instance.domain(binder.type).values for binder in node.binders)))
-        fold: Callable[[Any], Any] = {"forall": all, "exists": any, "count": sum}[node.kind]
+        values = list(
+            itertools.product(*(self.instance.domain(binder.type).values for binder in node.binders))
+        )
+        folds: dict[str, Callable[[Iterable[Any]], Any]] = {"forall": all, "exists": any, "count": sum}
+        fold = folds[node.kind]
 
         def evaluate(env: Env) -> Any:
             saved = env.locals
@@ -160,7 +165,11 @@ class Compiler:
             case Read():
                 return self._stored(node)
             case Store(map=source, keys=keys, value=value):
-                inner, places, new = self.lookup(source), [self.scalar(key) for key in keys], self.scalar(value)
+                inner, places, new = (
+                    self.lookup(source),
+                    [self.scalar(key) for key in keys],
+                    self.scalar(value),
+                )
                 return lambda env, at: new(env) if tuple(p(env) for p in places) == at else inner(env, at)
             case Each(binders=binders, body=body):
                 evaluate, names = self.scalar(body), [binder.name for binder in binders]
@@ -182,12 +191,12 @@ class Compiler:
         return find
 
     def table(self, node: Expr) -> Evaluate:
-        """A closure for a whole map as a tuple; writing a new value outside the instance sets ``env.outside``."""
+        """A closure for a whole map as a tuple; a change outside the instance sets ``env.outside``."""
         kind = map_type(node)
         match node:
             case Read(variable=variable) if variable.constant:
                 fixed = self.instance.map_constants[variable.name]
-                return lambda env: fixed
+                return lambda _: fixed
             case Read(variable=variable, primed=primed):
                 slot = self.slots[variable.name]
                 return (lambda env: env.after[slot]) if primed else (lambda env: env.before[slot])

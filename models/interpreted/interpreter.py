@@ -45,14 +45,15 @@ class _Compiled:
 
 
 class Interpreter:
-    """Runs an instance. States are tuples in the order of the declared variables; maps are tuples in key order."""
+    """Runs an instance. A state is a tuple in the order of the variables; a map a tuple in key order."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.spec = instance.spec
         self.compiler = Compiler(instance)
         self._actions = {action.name: self._compile(action) for action in self.spec.actions}
-        self._conditions: dict[Expr, Evaluate] = {}
+        self._conditions: dict[int, tuple[Expr, Evaluate]] = {}
+        self._check_initial()
         self._check_assumptions()
 
     def _compile(self, action: Action) -> _Compiled:
@@ -67,14 +68,24 @@ class Interpreter:
     def _value(self, variable: Variable, expr: Expr) -> Evaluate:
         return self.compiler.table(expr) if isinstance(variable.type, MapType) else self.compiler.scalar(expr)
 
+    def _check_initial(self) -> None:
+        for variable in self.spec.variables:
+            value, kind = self.spec.initial[variable.name], variable.type
+            domain = self.instance.domain(kind.value if isinstance(kind, MapType) else kind)
+            if value is not None and domain.index(value) is None:
+                raise BadInstance(
+                    f"{self.instance.name}: the initial value {value!r} of {variable.name} lies outside "
+                    f"{domain.type} {domain.values[0]}..{domain.values[-1]}; widen the bound"
+                )
+
     def _check_assumptions(self) -> None:
         for claim in self.spec.assumptions:
             for values in itertools.product(*(self.instance.domain(p.type).values for p in claim.params)):
                 local = {p.name: v for p, v in zip(claim.params, values, strict=True)}
-                if not self.evaluate(claim.expr, (), **local):
+                if not self._run(claim.expr, Env((), None, local)):
                     raise BadInstance(
-                        f"{self.instance.name}: the constants break the assumption {claim.id} ({claim.sentence}): "
-                        f"{render(claim.expr)}; change the constants"
+                        f"{self.instance.name}: the constants break the assumption {claim.id} "
+                        f"({claim.sentence}): {render(claim.expr)}; change the constants"
                     )
 
     @cached_property
@@ -108,7 +119,7 @@ class Interpreter:
 
     def _env(self, item: _Compiled, state: State, step: Step) -> Env:
         local = {param.name: value for param, value in zip(item.action.params, step.args, strict=True)}
-        return Env(state, **local)
+        return Env(state, None, local)
 
     def apply(self, state: State, step: Step) -> Transition | None:
         """The transition by ``step``, or None if it is not enabled."""
@@ -116,6 +127,7 @@ class Interpreter:
         env = self._env(item, state, step)
         if not all(check(env) for check in item.guards):
             return None
+        env.outside = False  # only what is written counts, not what a guard compares
         after = list(state)
         inside = True
         for slot, variable, evaluate in item.updates:
@@ -139,17 +151,31 @@ class Interpreter:
 
     def evaluate(self, expr: Expr, before: State, after: State | None = None, **local: Value) -> Any:
         """Value of a scalar expression in a state, or in a pair of states."""
-        if expr not in self._conditions:
-            self._conditions[expr] = self.compiler.scalar(expr)
-        return self._conditions[expr](Env(before, after, **local))
+        return self._run(expr, Env(before, after, local))
 
-    def holds(self, prop: Property, before: State, after: State | None = None, step: Step | None = None) -> bool:
-        """Does a state (or a step) satisfy the property? For a leads_to: its conclusion, parameters taken from ``step``."""
+    def _run(self, expr: Expr, env: Env) -> Any:
+        known = self._conditions.get(id(expr))  # by identity: hashing a tree costs more than evaluating it
+        if known is None:
+            known = self._conditions[id(expr)] = (expr, self.compiler.scalar(expr))
+        return known[1](env)
+
+    def holds(
+        self, prop: Property, before: State, after: State | None = None, step: Step | None = None
+    ) -> bool:
+        """Does a state (or a step) satisfy the property?
+
+        A witness takes its parameters from ``step``; it does not hold of a step by another action. A leads_to
+        is no question about one state: evaluate its ``premise`` and ``expr`` with its parameters. ValueError.
+        """
+        if prop.kind == "leads_to":
+            raise ValueError(f"{prop.id} speaks about runs; evaluate its premise and its conclusion")
+        if prop.kind == "reachable" and (step is None or step.action != prop.after):
+            return False
         local: dict[str, Value] = {}
         if step is not None and prop.kind == "reachable":
             params = self._actions[step.action].action.params
             local = {param.name: value for param, value in zip(params, step.args, strict=True)}
-        return bool(self.evaluate(prop.expr, before, after, **local))
+        return bool(self._run(prop.expr, Env(before, after, local)))
 
     def decode(self, state: State) -> dict[str, Any]:
         """The state by variable name: scalars as they are, maps as ``{key or (key, ...): value}``."""
