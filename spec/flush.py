@@ -58,7 +58,9 @@ class Flush(Protocol):
 
     STRICT: Bool = option(True)  # flushTs is reset by a checkpoint > it; else >= it
     IN_FLIGHT: Bool = option(True)  # the checkpoint also waits for rows that are being synced
-    INCLUSIVE: Bool = option(False)  # start positions include the first row (a misreading that the seeds allow)
+    INCLUSIVE: Bool = option(
+        False
+    )  # start positions include the first row (a misreading that the seeds allow)
 
     # The log: any log in a proof, a given one in an instance.
     carries: Set[Position] = constant()
@@ -178,7 +180,9 @@ class Flush(Protocol):
         require(s.has_buffer(segment))
         s.yield_buffer(segment)
 
-    @action(fairness="weak", source="facts 7.3: flush timestamp policy, E.ts >= flushTs and start.ts < flushTs")
+    @action(
+        fairness="weak", source="facts 7.3: flush timestamp policy, E.ts >= flushTs and start.ts < flushTs"
+    )
     def sync_for_flush(s, segment: Segment):
         """A flush is pending and the buffer holds a row that it covers."""
         require(s.alive)
@@ -392,7 +396,9 @@ class Flush(Protocol):
     def clear_flush_ts(s):
         """It clears the timestamp if the checkpoint has passed it and nobody has changed it meanwhile."""
         require(s.alive & (s.rpc == "read"))
-        s.flush_ts = ite((s.saw_flush_ts > 0) & s.passes(s.rpc_position) & s.unchanged_flush_ts(), 0, s.flush_ts)
+        s.flush_ts = ite(
+            (s.saw_flush_ts > 0) & s.passes(s.rpc_position) & s.unchanged_flush_ts(), 0, s.flush_ts
+        )
         s.saw_flush_ts = 0
         s.rpc = "cleared"
 
@@ -656,9 +662,7 @@ class Flush(Protocol):
     @lemma(source="facts 10.2, 7.1")
     def recorded_up_to_the_position(s):
         """A segment's recorded position says exactly which of its rows are recorded."""
-        return forall(
-            s.Position, lambda p: implies(s.carries[p], s.durable(p) == s.replayed(p))
-        )
+        return forall(s.Position, lambda p: implies(s.carries[p], s.durable(p) == s.replayed(p)))
 
     @lemma(source="facts 7.1")
     def only_rows_are_recorded(s):
@@ -703,7 +707,8 @@ class Flush(Protocol):
         return forall(
             s.Position,
             lambda p: implies(
-                (s.held[p] != "none") & any_of(s.phase[s.segment_of[p]] == "flushing", s.phase[s.segment_of[p]] == "flushed"),
+                (s.held[p] != "none")
+                & any_of(s.phase[s.segment_of[p]] == "flushing", s.phase[s.segment_of[p]] == "flushed"),
                 s.held[p] == "syncing",
             ),
         )
@@ -715,7 +720,8 @@ class Flush(Protocol):
             s.Segment,
             s.Position,
             lambda g, e: implies(
-                (s.phase[g] == "flushing") & (s.task[g, e] == "recorded") & s.carries_the_rest(g, e), s.flushed[g]
+                (s.phase[g] == "flushing") & (s.task[g, e] == "recorded") & s.carries_the_rest(g, e),
+                s.flushed[g],
             ),
         )
 

@@ -205,7 +205,9 @@ class FlushForgottenBehindSaved(Mutant):
         s.copies = each(
             s.Position,
             lambda p: ite(
-                fresh & s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end), s.copies[p] + 1, s.copies[p]
+                fresh & s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end),
+                s.copies[p] + 1,
+                s.copies[p],
             ),
         )
         s.dml[segment] = maximum(s.dml[segment], end)
@@ -320,8 +322,6 @@ class RefusedSaveIsSuccess(Mutant):
         s.release(segment, end)
 
 
-
-
 class StaleSaveAfterRecovery(Mutant):
     """The owner check and the save are two steps: a dead owner's save lands after the new owner has asked where to start."""
 
@@ -338,8 +338,13 @@ class StaleSaveAfterRecovery(Mutant):
     def recover(s, seek):
         s.stale = each(
             s.Position,
-            lambda p: s.stale[p]
-            | ((s.held[p] == "syncing") & exists(s.Position, lambda e: (p <= e) & s.sending(s.segment_of[p], e))),
+            lambda p: (
+                s.stale[p]
+                | (
+                    (s.held[p] == "syncing")
+                    & exists(s.Position, lambda e: (p <= e) & s.sending(s.segment_of[p], e))
+                )
+            ),
         )
         s.stale_end = each(
             s.Segment, lambda g: least(s.Position, lambda e: s.sending(g, e), default=s.stale_end[g])
