@@ -1,15 +1,17 @@
 """Write buffer, sync, flush and channel checkpoint of one virtual channel.
 
-What is described: a data node consumes the channel's log pack by pack, keeps rows in memory per segment, writes them to object
-storage in sync tasks, has them recorded by the data coordinator, and moves the channel's checkpoint there; a client asks for a
-flush and polls until the checkpoint has reached the flush timestamp; after a crash everything is rebuilt from the checkpoint.
+What is described: a data node consumes the channel's log pack by pack, keeps rows in memory per segment,
+writes them to object storage in sync tasks, has them recorded by the data coordinator, and moves the
+channel's checkpoint there; a client asks for a flush and polls until the checkpoint has reached the flush
+timestamp; after a crash everything is rebuilt from the checkpoint.
 
 Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush and checkpoint), facts 7 to 10.
-This is the protocol as it is *meant*. Where the code of the seeds does something else, a subclass in ``models/mutants`` says so and
-its verdict is decided, not assumed.
+This is the protocol as it is *meant*. Where the code of the seeds does something else, a subclass in
+``models/mutants`` says so and its verdict is decided, not assumed.
 
-Position p is a place in the log; the pack that ends at p carries at most one row, whose timestamp is p. Positions are typed by
-their meaning: an END position p means that rows with ts <= p are done, a START position p that the rows to come have ts > p.
+Position p is a place in the log; the pack that ends at p carries at most one row, whose timestamp is p.
+Positions are typed by their meaning: an END position p means that rows with ts <= p are done, a START
+position p that the rows to come have ts > p.
 """
 
 from spec.language import (
@@ -43,7 +45,9 @@ from spec.language import (
 
 
 class Flush(Protocol):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy network."""
+    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
+    network.
+    """
 
     Segment = Sort()
     Position = Nat()
@@ -121,7 +125,9 @@ class Flush(Protocol):
         return (s.held[p] == "buffered") | (s.IN_FLIGHT & (s.held[p] == "syncing"))
 
     def checkpoint(s):
-        """GetCheckpoint: the start position of the earliest unsynced row, else the end position of the last pack."""
+        """GetCheckpoint: the start position of the earliest unsynced row, else the end position of the
+        last pack.
+        """
         exclusive = least(s.Position, s.pins, default=s.consumed + 1) - 1
         inclusive = least(s.Position, s.pins, default=s.consumed)
         return ite(s.INCLUSIVE, inclusive, exclusive)
@@ -135,7 +141,9 @@ class Flush(Protocol):
         return ite(s.STRICT, position > s.saw_flush_ts, position >= s.saw_flush_ts)
 
     def carries_the_rest(s, segment, end):
-        """The sync task is the last one of its segment: nothing of the segment is in memory or queued beyond it."""
+        """The sync task is the last one of its segment: nothing of the segment is in memory or queued
+        beyond it.
+        """
         beyond = exists(s.Position, lambda p: (p > end) & s.row_of(p, segment) & (s.held[p] != "none"))
         later = exists(s.Position, lambda e: (e > end) & (s.task[segment, e] != "none"))
         return ~beyond & ~later
@@ -231,14 +239,18 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.2; B19")
     def record(s, segment: Segment, end: Position):
-        """The coordinator records the binlogs, unless it has them: also late, and also for a dead node until a new one recovers."""
+        """The coordinator records the binlogs, unless it has them: also late, and also for a dead node
+        until a new one recovers.
+        """
         require(any_of(s.task[segment, end] == "sending", s.task[segment, end] == "retrying"))
         require(s.assigned)
         s.record_rows(segment, end)
         s.task[segment, end] = ite(s.task[segment, end] == "sending", "recorded", s.task[segment, end])
 
     def record_rows(s, segment, end):
-        """Add the task's rows once; raise the segment's position; mark the segment flushed by its last task."""
+        """Add the task's rows once; raise the segment's position; mark the segment flushed by its last
+        task.
+        """
         s.flushed[segment] = s.flushed[segment] | (
             (s.phase[segment] == "flushing") & s.carries_the_rest(segment, end)
         )
@@ -255,7 +267,9 @@ class Flush(Protocol):
 
     @action(source="facts 7.6: retry; also a save that the coordinator refuses")
     def lose_save(s, segment: Segment, end: Position):
-        """The save fails, is refused, or its answer is lost: it will be sent again, and the first request may still arrive."""
+        """The save fails, is refused, or its answer is lost: it will be sent again, and the first request
+        may still arrive.
+        """
         require(s.alive)
         require((s.task[segment, end] == "sending") | (s.task[segment, end] == "recorded"))
         s.task[segment, end] = "retrying"
@@ -293,7 +307,9 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 7.8: FlushChannel; hazard 6")
     def deliver_flush(s, ts: Position):
-        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and after the confirmation."""
+        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and after
+        the confirmation.
+        """
         require(s.alive & (s.request[ts] != "none"))
         require((s.request[ts] == "asked") | (s.flush_ts < ts))
         s.request[ts] = ite(s.request[ts] == "asked", "delivered", s.request[ts])
@@ -324,7 +340,9 @@ class Flush(Protocol):
 
     @action(fairness="strong", source="seed 000, Operate steps 5 and 6; hazard 8")
     def submit_checkpoint(s, due: Bool):
-        """It then reads flushTs and submits: without the flush flag if the interval is due, with it if a flush waits."""
+        """It then reads flushTs and submits: without the flush flag if the interval is due, with it if a
+        flush waits.
+        """
         require(s.alive & (s.tick == "have_checkpoint"))
         wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
         submits = due | wanted
@@ -362,7 +380,9 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.1; hazard 21")
     def store(s, position: Position):
-        """The coordinator takes a request: stores a larger position of the owner, ignores others, answers success always."""
+        """The coordinator takes a request: stores a larger position of the owner, ignores others, answers
+        success always.
+        """
         require(s.in_network[position])
         s.stored = ite(s.assigned, s.accepted(position), s.stored)
         s.rpc = ite((s.rpc == "sent") & (s.rpc_position == position), "stored", s.rpc)
@@ -447,7 +467,9 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.4, 7.7; seed 001, recovery")
     def recover(s, seek: Position):
-        """A new owner seeks the checkpoint that was stored when it asked; what the old one still saves is refused from now on."""
+        """A new owner seeks the checkpoint that was stored when it asked; what the old one still saves is
+        refused from now on.
+        """
         require(~s.alive & (seek <= s.stored))
         s.alive = True
         s.assigned = True
@@ -488,7 +510,9 @@ class Flush(Protocol):
 
     @transition_invariant(source="seed 001, strictly greater; hazards 5, 6")
     def reset_only_by_greater_checkpoint(before, after):
-        """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly greater than it."""
+        """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
+        greater than it.
+        """
         return implies(
             after.alive & (after.flush_ts < before.flush_ts),
             (after.flush_ts == 0) & (before.rpc == "read") & (before.rpc_position > before.flush_ts),
@@ -676,7 +700,9 @@ class Flush(Protocol):
 
     @lemma(source="facts 7.6")
     def recorded_rows_wait_for_their_task(s):
-        """A row in flight that is recorded already belongs to the task that recorded the segment's position."""
+        """A row in flight that is recorded already belongs to the task that recorded the segment's
+        position.
+        """
         return forall(
             s.Position,
             lambda p: implies(

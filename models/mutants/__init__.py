@@ -1,1 +1,3 @@
-"""Mutants and variants of the protocols: what somebody really wrote, or might, and the property that finds it."""
+"""Mutants and variants of the protocols: what somebody really wrote, or might, and the property that finds
+it.
+"""

@@ -1,7 +1,8 @@
 """Named mutants of the flush protocol: hazards and real bugs, each with the property that must find it.
 
-Every class overrides as little as possible of ``Flush``. ``killer`` is the property that must be refuted, ``origin`` the hazard
-(H) or bug (B) that it stands for, ``instance`` the manifest's instance on which it shows.
+Every class overrides as little as possible of ``Flush``. ``killer`` is the property that must be refuted,
+``origin`` the hazard (H) or bug (B) that it stands for, ``instance`` the manifest's instance on which it
+shows.
 """
 
 from typing import ClassVar
@@ -323,7 +324,9 @@ class RefusedSaveIsSuccess(Mutant):
 
 
 class StaleSaveAfterRecovery(Mutant):
-    """The owner check and the save are two steps: a dead owner's save lands after the new owner has asked where to start."""
+    """The owner check and the save are two steps: a dead owner's save lands after the new owner has asked
+    where to start.
+    """
 
     killer = "flush.stored_once"
     origin = "H22, H48, B19"

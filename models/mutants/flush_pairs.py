@@ -1,6 +1,7 @@
 """Hazards that are decided in pairs: the same thing with and without the assumption that makes it harmless.
 
-These are instances of the manifest with their own expected verdicts; the holding half of each pair is as much a result as the other.
+These are instances of the manifest with their own expected verdicts; the holding half of each pair is as
+much a result as the other.
 """
 
 from spec.flush import Flush
@@ -35,7 +36,9 @@ class NoTickerTicksStop(TicksStop):
 
 
 class CallbackKeepsOwnPosition(Flush):
-    """A merged task keeps the larger position but the newer callback, whose closure holds its own position (hazard 20)."""
+    """A merged task keeps the larger position but the newer callback, whose closure holds its own position
+    (hazard 20).
+    """
 
     callback: Flush.Position = 0
     sent_callback: Flush.Position = 0
@@ -76,7 +79,9 @@ class CallbackKeepsOwnPositionNoInFlight(CallbackKeepsOwnPosition):
 
 
 class Close(Flush):
-    """The close message: the time-tick node submits a last checkpoint and the process ends without waiting (hazard 13)."""
+    """The close message: the time-tick node submits a last checkpoint and the process ends without waiting
+    (hazard 13).
+    """
 
     closing: Bool = False
     closing_position: Flush.Position = 0
@@ -100,7 +105,9 @@ class Close(Flush):
 
 
 class MissingSegmentButNoLateRow(Flush):
-    """A sync task that finds its segment gone reports success, but no row follows a seal (hazard 17, the harmless half)."""
+    """A sync task that finds its segment gone reports success, but no row follows a seal (hazard 17, the
+    harmless half).
+    """
 
     @action(source="facts 7.6")
     def skip_missing(s, segment: Flush.Segment, end: Flush.Position):

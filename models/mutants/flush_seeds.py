@@ -1,8 +1,10 @@
-"""The eight readings of the seeds: {strict >, >=} x {in-flight rows in the checkpoint or not} x {start position exclusive, inclusive}.
+"""The eight readings of the seeds: {strict >, >=} x {in-flight rows in the checkpoint or not} x {start
+position exclusive, inclusive}.
 
-Seed 001 argues that flushTs must be reset by a strictly greater checkpoint because a sync may still be running; its GetCheckpoint
-leaves rows in flight out; and neither seed says whether a start position includes its row. Each combination is an instance with its
-own verdicts in the manifest. ``Flush`` itself is strict, in flight, exclusive.
+Seed 001 argues that flushTs must be reset by a strictly greater checkpoint because a sync may still be
+running; its GetCheckpoint leaves rows in flight out; and neither seed says whether a start position
+includes its row. Each combination is an instance with its own verdicts in the manifest. ``Flush`` itself
+is strict, in flight, exclusive.
 """
 
 from spec.flush import Flush

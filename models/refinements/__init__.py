@@ -1,1 +1,3 @@
-"""Refinement mappings: from the implementation's live objects to the specification's state, and the check of each step."""
+"""Refinement mappings: from the implementation's live objects to the specification's state, and the check
+of each step.
+"""

@@ -1,23 +1,24 @@
 """From the live objects of the flush implementation to the state of ``spec.flush``.
 
-The mapping is made of views: each is a frozen picture of what one simulated process owns, so that an explorer knows which process a
-component belongs to. ``abstract`` joins the views to a state of the specification.
+The mapping is made of views: each is a frozen picture of what one simulated process owns, so that an
+explorer knows which process a component belongs to. ``abstract`` joins the views to a state of the
+specification.
 
 =====================  =====================================================================================
 specification          implementation
 =====================  =====================================================================================
 alive                  the node's process lives and has opened the channel
 consumed               ``WriteBuffer.consumed``
-held                   rows of ``WriteBuffer.buffers`` (buffered) and of its unfinished tasks (syncing)
-task                   ``SyncTask.stage``; *recorded* once the coordinator has handled this very call with success
+held                   rows of ``WriteBuffer.buffers`` (buffered), of unfinished tasks (syncing)
+task                   ``SyncTask.stage``; *recorded* once this very call was handled with success
 phase, flush_ts        metacache, write buffer
 tick, tick_position    ``BufferManager.reading``
 pending..., signal     ``CheckpointUpdater.tasks``; the signal as far as a flagged task waits
-rpc...                 ``CheckpointUpdater.in_flight``; *stored* once the coordinator has handled this very call
+rpc...                 ``CheckpointUpdater.in_flight``; *stored* once this very call was handled
 in_network             positions ever sent by any incarnation
 stored, copies, dml,   the coordinator's records
 flushed, assigned
-request                flush requests at the coordinator; delivered once the living node has handled FlushChannel
+request                requests at the coordinator; delivered once the node has handled FlushChannel
 =====================  =====================================================================================
 """
 
@@ -77,7 +78,9 @@ class CoordinatorView:
 
 @dataclass
 class NodeHistory:
-    """What the explorer's adapters note of one node, all incarnations: the mapping's only history variables."""
+    """What the explorer's adapters note of one node, all incarnations: the mapping's only history
+    variables.
+    """
 
     saves: dict[tuple[int, SegmentId, int], CallId]
     checkpoint_call: CallId | None
@@ -173,7 +176,8 @@ def abstract(
 ) -> dict[str, Any]:
     """The state of ``spec.flush``, by variable name and without the fault counter.
 
-    node: the present incarnation, or the last one while none has opened the channel (its memory is frozen until recovery).
+    node: the present incarnation, or the last one while none has opened the channel (its memory is frozen
+    until recovery).
     alive: whether that incarnation still runs. segments: ids in the order of the specification's elements.
     """
     every = range(positions + 1)
@@ -229,7 +233,9 @@ _EMPTY = NodeView(
 
 
 def _task(stage: str, call: CallId | None, coordinator: CoordinatorView) -> str:
-    """A sent save is *recorded* once the coordinator has answered this call with success; after a failure it is *retrying*."""
+    """A sent save is *recorded* once the coordinator has answered this call with success; after a failure
+    it is *retrying*.
+    """
     if stage == SyncStage.SENDING.value and call is not None:
         return "recorded" if call in coordinator.recorded_saves else "sending"
     if stage == SyncStage.UPLOADED.value and call is not None:

@@ -1,7 +1,8 @@
 """Is a step of the implementation a step of the specification?
 
-A refinement mapping gives the abstract state before and after. The pair must be a stutter or one transition of the interpreter, and
-every invariant must hold of the state after it. Variables that only count for bounds (``ignored``) are left out of the comparison.
+A refinement mapping gives the abstract state before and after. The pair must be a stutter or one
+transition of the interpreter, and every invariant must hold of the state after it. Variables that only
+count for bounds (``ignored``) are left out of the comparison.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Matched:
 
 @dataclass(frozen=True)
 class Refuted:
-    """The pair is no step of the specification, or breaks a property. ``text`` says what and how near it came."""
+    """The pair is no step of the specification, or breaks a property. ``text`` says what and how near it
+    came.
+    """
 
     claim: str
     text: str
@@ -42,7 +45,9 @@ Answer = Stutter | Matched | Refuted
 
 
 class StepChecker:
-    """Checks pairs of abstract states against an instance. Answers are cached: a search meets the same pairs again and again."""
+    """Checks pairs of abstract states against an instance. Answers are cached: a search meets the same
+    pairs again and again.
+    """
 
     def __init__(self, instance: Instance, *, ignored: tuple[str, ...] = ()) -> None:
         self.interpreter = Interpreter(instance)
@@ -111,7 +116,9 @@ class StepChecker:
         )
 
     def _nearest(self, before: State, after: State) -> str:
-        """The step of the specification that comes nearest: enabled with the fewest differences, or a disabled one by name."""
+        """The step of the specification that comes nearest: enabled with the fewest differences, or a
+        disabled one by name.
+        """
         enabled = self.successors(before)
         changed = {
             v.name for v, old, new in zip(self.spec.variables, before, after, strict=True) if old != new
