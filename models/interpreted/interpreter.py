@@ -127,7 +127,12 @@ class Interpreter:
         env = self._env(item, state, step)
         if not all(check(env) for check in item.guards):
             return None
-        env.outside = False  # only what is written counts, not what a guard compares
+        return self.effect(state, step)
+
+    def effect(self, state: State, step: Step) -> Transition:
+        """What the assignments of ``step`` make of a state, whether or not the guard holds."""
+        item = self._actions[step.action]
+        env = self._env(item, state, step)
         after = list(state)
         inside = True
         for slot, variable, evaluate in item.updates:

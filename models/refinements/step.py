@@ -116,22 +116,15 @@ class StepChecker:
         )
 
     def _nearest(self, before: State, after: State) -> str:
-        """The step of the specification that comes nearest: enabled with the fewest differences, or a
-        disabled one by name.
-        """
+        """The disabled steps that would do it, else the enabled one with the fewest differences."""
+        disabled = [
+            f"{step} would, but is not enabled: {self.interpreter.failing_guard(before, step)}"
+            for step in self.interpreter.steps
+            if self.normal(self.interpreter.effect(before, step).state) == after
+        ]
+        if disabled:
+            return "; ".join(disabled)
         enabled = self.successors(before)
-        changed = {
-            v.name for v, old, new in zip(self.spec.variables, before, after, strict=True) if old != new
-        }
-        alike = [a for a in self.spec.actions if changed and changed <= {v.name for v in a.writes}]
-        texts = []
-        for step in self.interpreter.steps:
-            if any(step.action == action.name for action in alike):
-                guard = self.interpreter.failing_guard(before, step)
-                if guard is not None:
-                    texts.append(f"{step} is not enabled: {guard}")
-        if texts:
-            return "; ".join(texts[:3])
         if not enabled:
             return "nothing is enabled"
         best = min(enabled, key=lambda found: self._distance(found.state, after))
