@@ -88,8 +88,7 @@ class Kernel:
         self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(self._library.address("check"))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        bare = Instance(self.instance.protocol, self.instance.bounds, self.instance.constants, self.instance.name)
-        return (compile_kernel, (bare,))
+        return (compile_kernel, (self.instance,))  # an instance is pickled without what is computed from it
 
     @property
     def words(self) -> int:

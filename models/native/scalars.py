@@ -92,7 +92,7 @@ def less(out: Emitter, left: Val, right: Val, *, strict: bool) -> Val:
     """Order of two numbers."""
     if left.high + strict <= right.low:
         return TRUE
-    if left.low + (not strict) > right.high:
+    if left.low + strict > right.high:
         return FALSE
     return unknown(out.op(f"icmp {'slt' if strict else 'sle'} i64 {left.ref}, {right.ref}"))
 
