@@ -6,6 +6,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xFF51AFD7ED558CCD)
@@ -14,21 +15,26 @@ HALF = np.uint64(32)
 NEARLY_HALF = np.uint64(29)
 
 
-@numba.njit(cache=True, inline="always")
-def mix_row(rows: Any, row: Any, words: Any) -> Any:
-    """Digest of one row: each word is mixed in by a bijection of the 64 bits."""
+@numba.njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+def mix(flat: Any, first: Any, words: Any) -> Any:
+    """Digest of the ``words`` words from ``first`` on; each word is mixed in by a bijection of the 64 bits."""
     value = SEED
     for k in range(words):
-        value = (value ^ rows[row, k]) * FIRST
+        value = (value ^ flat[first + k]) * FIRST
         value ^= value >> HALF
     value *= SECOND
     return value ^ (value >> NEARLY_HALF)
 
 
-@numba.njit(cache=True, nogil=True)
-def digest_rows(rows: Any) -> Any:
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _digests(flat: Any, words: Any) -> Any:
+    found = np.empty(flat.size // words, dtype=np.uint64)
+    for row in range(found.size):
+        found[row] = mix(flat, row * words, words)
+    return found
+
+
+def digest_rows(block: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Digest of each row of a block."""
-    found = np.empty(rows.shape[0], dtype=np.uint64)
-    for row in range(rows.shape[0]):
-        found[row] = mix_row(rows, row, rows.shape[1])
+    found: NDArray[np.uint64] = _digests(np.ascontiguousarray(block).reshape(-1), block.shape[1])
     return found

@@ -1,0 +1,91 @@
+"""A stopped search on disk: written whole or not at all, and refused if it is damaged or belongs to another kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.native.errors import NativeError
+from models.native.kernel import Kernel
+from models.native.search import Hit, Limits, Search
+
+ARRAYS = ("states", "parents", "steps", "fresh", "stats", "flags", "seen")
+
+
+def _arrays(search: Search) -> dict[str, NDArray[Any]]:
+    visited, buffers = search.visited, search.buffers
+    count = visited.count
+    return {
+        "states": visited.states,
+        "parents": visited.parents[:count],
+        "steps": visited.steps[:count],
+        "fresh": visited.fresh_by_step,
+        "stats": buffers.stats,
+        "flags": buffers.flags,
+        "seen": buffers.seen,
+    }
+
+
+def _checksum(head: str, arrays: dict[str, NDArray[Any]]) -> str:
+    total = hashlib.sha256(head.encode())
+    for name in ARRAYS:
+        total.update(np.ascontiguousarray(arrays[name]).data)
+    return total.hexdigest()
+
+
+def _kernel_digest(kernel: Kernel) -> str:
+    return hashlib.sha256(kernel.text.encode()).hexdigest()
+
+
+def save(search: Search, path: Path) -> None:
+    """Write the search to a file (``.npz``), in place of an older one only when complete. Errors: OSError."""
+    tally = asdict(search.tally)
+    for name in ("generated", "outside", "guards"):
+        del tally[name]
+    head = json.dumps({"kernel": _kernel_digest(search.kernel), "tally": tally}, sort_keys=True)
+    arrays = _arrays(search)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        np.savez(file, head=np.array(head), checksum=np.array(_checksum(head, arrays)), **arrays)  # type: ignore[arg-type]
+    Path(file.name).replace(path)
+
+
+def load(path: Path, kernel: Kernel, limits: Limits | None = None) -> Search:
+    """The search as it was saved, ready to ``run``. Errors: NativeError for a damaged file or another kernel's."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in ARRAYS}
+            head, checksum = str(stored["head"]), str(stored["checksum"])
+    except (OSError, KeyError, ValueError, EOFError) as error:
+        raise NativeError(f"{path.name} is no saved search ({error}); start the search anew") from error
+    except Exception as error:  # zipfile and zlib have errors of their own for damaged files
+        if type(error).__module__ not in ("zipfile", "zlib"):
+            raise
+        raise NativeError(f"{path.name} is damaged ({error}); start the search anew") from error
+    if _checksum(head, arrays) != checksum:
+        raise NativeError(f"{path.name} is damaged (checksum); start the search anew")
+    content = json.loads(head)
+    if content["kernel"] != _kernel_digest(kernel):
+        raise NativeError(f"{path.name} belongs to another protocol or instance; start the search anew")
+    search = Search(kernel, limits)
+    search.visited.restore(arrays["states"], arrays["parents"], arrays["steps"], arrays["fresh"])
+    for name in ("stats", "flags", "seen"):
+        getattr(search.buffers, name)[:] = arrays[name]
+    _restore_tally(search, content["tally"])
+    return search
+
+
+def _restore_tally(search: Search, saved: dict[str, Any]) -> None:
+    tally = search.tally
+    for name in ("initial", "next_row", "levels", "deadlocks", "first_deadlock", "seconds"):
+        setattr(tally, name, saved[name])
+    for name in ("state_hits", "step_hits"):
+        hits = {int(key): Hit(hit["state"], hit["step"], tuple(hit["target"])) for key, hit in saved[name].items()}
+        setattr(tally, name, hits)

@@ -1,0 +1,60 @@
+"""Runs as the interpreter sees them: a path through the search graph, decoded and taken again step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from models.interpreted.interpreter import Interpreter, Step
+from models.native.codec import State
+from models.native.search import Hit, SearchResult
+
+
+class PathMismatch(RuntimeError):
+    """The interpreter does not take a step that the kernel took: a fault of the native reading, not of a protocol."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A real run: ``states`` has one more element than ``steps``; ``loop_start`` is the state that the end leads back to."""
+
+    states: tuple[State, ...]
+    steps: tuple[Step, ...]
+    loop_start: int | None = None
+
+
+def chain(result: SearchResult, state: int) -> tuple[list[int], list[int]]:
+    """Numbers of the states from an initial one to ``state``, and of the steps between them."""
+    states, steps, initial = [state], [], result.tally.initial
+    while states[-1] >= initial:
+        steps.append(int(result.visited.steps[states[-1]]))
+        states.append(int(result.visited.parents[states[-1]]))
+    return states[::-1], steps[::-1]
+
+
+def path_to(result: SearchResult, hit: Hit) -> Path:
+    """The shortest run to a hit, taken again by the interpreter. Errors: PathMismatch."""
+    numbers, taken = chain(result, hit.state)
+    codec, kernel = result.kernel.codec, result.kernel
+    states = [codec.unpack(result.states[number]) for number in numbers]
+    steps = [kernel.steps[step] for step in taken]
+    if hit.step is not None:
+        steps.append(kernel.steps[hit.step])
+        states.append(codec.unpack(hit.target))
+    return replayed(kernel.interpreter, states, steps)
+
+
+def replayed(
+    interpreter: Interpreter, states: Sequence[State], steps: Sequence[Step], *, loop_start: int | None = None
+) -> Path:
+    """The run, after the interpreter has taken every step of it. Errors: PathMismatch."""
+    if loop_start is None and not steps and states[0] not in interpreter.initial():
+        raise PathMismatch(f"{states[0]} is no initial state")
+    for number, step in enumerate(steps):
+        found = interpreter.apply(states[number], step)
+        if found is None or not found.inside or found.state != states[number + 1]:
+            raise PathMismatch(
+                f"step {number + 1}, {step}, from {interpreter.decode(states[number])} is not a step to "
+                f"{interpreter.decode(states[number + 1])} for the interpreter"
+            )
+    return Path(tuple(states), tuple(steps), loop_start)
