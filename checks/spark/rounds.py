@@ -1,0 +1,117 @@
+"""The two halves of a round, as pure functions of files: expand the states of a partition, absorb what others sent.
+
+They know nothing of Spark. The driver calls them for small levels; Spark tasks call them for large ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from checks.spark.facts import StepFacts, judge_states, states_to_json
+from checks.spark.level_log import Header
+from checks.spark.search_kernel import Recipe, SearchKernel, kernel_of
+from checks.spark.store import Store
+from checks.spark.words import Sieve, Words, owners_of, sorted_run
+
+_SEND = 1 << 22  # bytes gathered before they are sent
+_FACTS = -1
+
+Packet = tuple[int, int, bytes]
+"""Sending partition, number of the packet (-1: the sender's facts), content."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that a task needs to know. ``number`` is the round whose states are looked for."""
+
+    root: str
+    run: str
+    recipe: Recipe
+    partitions: int
+    number: int
+
+    @property
+    def kernel(self) -> SearchKernel:
+        """The compiled kernel of this process."""
+        return kernel_of(self.recipe)
+
+    @property
+    def store(self) -> Store:
+        """The files of the run."""
+        return Store(Path(self.root), self.run, self.kernel.words)
+
+
+def start(plan: Plan) -> None:
+    """Round 0: every owner's initial states."""
+    initial = sorted_run(plan.kernel.initial())
+    owners = owners_of(initial, plan.partitions)
+    for partition in range(plan.partitions):
+        _write(plan, partition, initial[owners == partition], StepFacts())
+
+
+def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
+    """Packets for the owners of the successors of this partition's last states, and its facts for itself.
+
+    The packets of one sender are the same in every attempt: they depend only on the file that is read.
+    """
+    kernel, facts, sequence = plan.kernel, StepFacts(), 0
+    store = plan.store
+    _, frontier = store.open(store.log_path(plan.number - 1, partition), partition)
+    sieve = Sieve(words=kernel.words, partitions=plan.partitions, expected=4 * frontier.shape[0])
+    waiting: list[list[Words]] = [[] for _ in range(plan.partitions)]
+    pending = 0
+    for at in range(0, frontier.shape[0], kernel.chunk):
+        rows = frontier[at : at + kernel.chunk]
+        block = kernel.expand(rows)
+        parts = sieve.split(block.successors)
+        for owner, part in enumerate(parts):
+            if part.shape[0]:
+                waiting[owner].append(part)
+        sent = sum(part.shape[0] for part in parts)
+        pending += sent * kernel.words * 8
+        facts.add(block, expanded=rows.shape[0], sent=sent)
+        if pending >= _SEND:
+            yield from _packets(waiting, partition, sequence)
+            sequence, pending = sequence + 1, 0
+    yield from _packets(waiting, partition, sequence)
+    yield partition, (partition, _FACTS, json.dumps(facts.to_json()).encode())
+
+
+def _packets(waiting: list[list[Words]], source: int, sequence: int) -> Iterator[tuple[int, Packet]]:
+    for owner, parts in enumerate(waiting):
+        if parts:
+            yield owner, (source, sequence, b"".join(part.tobytes() for part in parts))
+            parts.clear()
+
+
+def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
+    """Write the new states among those received, with the facts about them and about the sender of the same number.
+
+    The file depends only on the set of states received, neither on their order nor on how often the task runs.
+    """
+    facts: StepFacts | None = None
+    blocks: list[Words] = []
+    for source, sequence, content in packets:
+        if sequence != _FACTS:
+            blocks.append(np.frombuffer(content, dtype="<u8").reshape(-1, plan.kernel.words))
+        elif source == partition and facts is None:
+            facts = StepFacts.from_json(json.loads(content))
+        else:
+            raise RuntimeError(f"partition {partition} got the facts of {source} in round {plan.number}, or got them twice")
+    if facts is None:
+        raise RuntimeError(f"partition {partition} got no facts in round {plan.number}: packets were lost")
+    received = np.concatenate(blocks) if blocks else np.empty((0, plan.kernel.words), np.uint64)
+    fresh = plan.store.new_states(sorted_run(received), partition, before=plan.number)
+    header = _write(plan, partition, fresh, facts)
+    plan.store.compact(partition, number=plan.number)
+    return header
+
+
+def _write(plan: Plan, partition: int, block: Words, facts: StepFacts) -> Header:
+    found = {"states": states_to_json(judge_states(plan.kernel, block)), "steps": facts.to_json()}
+    return plan.store.write(partition, first=plan.number, last=plan.number, block=block, facts=found)

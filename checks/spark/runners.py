@@ -1,0 +1,95 @@
+"""Who carries out a round: this process for small levels, Spark for large ones. Both run the same pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from checks.spark.rounds import Packet, Plan, absorb, expand
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+Question = Callable[[Plan, int], T | None]
+"""A function of a plan and a partition; None is no answer. For Spark it must be picklable by reference."""
+
+
+class Runner(Protocol):
+    """Carries out rounds."""
+
+    def round(self, plan: Plan, *, note: str) -> None:
+        """Write all files of round ``plan.number``. ``note`` is a short text for people who watch."""
+
+    def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:
+        """The answers of all partitions that have one."""
+
+
+class InProcess:
+    """This process, one partition after the other."""
+
+    def round(self, plan: Plan, *, note: str) -> None:  # noqa: ARG002 - nobody watches
+        """See Runner."""
+        waiting: list[list[Packet]] = [[] for _ in range(plan.partitions)]
+        for partition in range(plan.partitions):
+            for owner, packet in expand(plan, partition):
+                waiting[owner].append(packet)
+        for partition, packets in enumerate(waiting):
+            absorb(plan, partition, packets)
+
+    def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:  # noqa: ARG002 - nobody watches
+        """See Runner."""
+        answers = (question(plan, partition) for partition in range(plan.partitions))
+        return [answer for answer in answers if answer is not None]
+
+
+class OnSpark:
+    """One Spark job a round: expand by partition, send the packets to their owners, absorb.
+
+    The job reads files and writes files, so that no lineage grows from round to round.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+
+    @property
+    def cores(self) -> int:
+        """Tasks that can run at the same time."""
+        return self._context.defaultParallelism
+
+    def round(self, plan: Plan, *, note: str) -> None:
+        """See Runner."""
+        context, size = self._context, plan.partitions
+        context.setJobDescription(f"{plan.recipe.name}: {note}")
+        packets = context.parallelize(range(size), size).mapPartitions(partial(_expand, plan))
+        owned = packets.setName(f"expand round {plan.number - 1}").partitionBy(size, int)
+        absorbed = owned.mapPartitionsWithIndex(partial(_absorb, plan)).setName(f"absorb round {plan.number}")
+        try:
+            done = sum(absorbed.collect())
+        finally:
+            context.setJobDescription(None)  # type: ignore[arg-type]
+            # Otherwise shuffle files stay until the JVM's next full collection, which may be after the disk is full.
+            owned._jrdd.rdd().cleanShuffleDependencies(False)  # noqa: SLF001, FBT003 - Python has no other way
+        if done != size:
+            raise RuntimeError(f"{done} of {size} partitions reported for round {plan.number}")
+
+    def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:
+        """See Runner."""
+        self._context.setJobDescription(f"{plan.recipe.name}: {note}")
+        try:
+            places = self._context.parallelize(range(plan.partitions), plan.partitions)
+            answers = places.map(partial(question, plan)).collect()
+        finally:
+            self._context.setJobDescription(None)  # type: ignore[arg-type]
+        return [answer for answer in answers if answer is not None]
+
+
+def _expand(plan: Plan, partitions: Iterable[int]) -> Iterator[tuple[int, Packet]]:
+    for partition in partitions:
+        yield from expand(plan, partition)
+
+
+def _absorb(plan: Plan, partition: int, packets: Iterable[tuple[int, Packet]]) -> Iterator[int]:
+    absorb(plan, partition, (packet for _, packet in packets))
+    yield 1
