@@ -247,18 +247,22 @@ class Flush(Protocol):
         s.record_rows(segment, end)
         s.task[segment, end] = ite(s.task[segment, end] == "sending", "recorded", s.task[segment, end])
 
+    def brings_rows(s, segment, end):
+        """The coordinator has not recorded the segment up to here yet."""
+        return end > s.dml[segment]
+
+    def ends_segment(s, segment, end):
+        """The save carries the flush mark."""
+        return (s.phase[segment] == "flushing") & s.carries_the_rest(segment, end)
+
     def record_rows(s, segment, end):
-        """Add the task's rows once; raise the segment's position; mark the segment flushed by its last
-        task.
-        """
-        s.flushed[segment] = s.flushed[segment] | (
-            (s.phase[segment] == "flushing") & s.carries_the_rest(segment, end)
-        )
-        fresh = end > s.dml[segment]
+        """Add the task's rows once; mark the segment flushed by its last task; raise its position."""
+        brings = s.brings_rows(segment, end)
+        s.flushed[segment] = s.flushed[segment] | s.ends_segment(segment, end)
         s.copies = each(
             s.Position,
             lambda p: ite(
-                fresh & s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end),
+                brings & s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end),
                 s.copies[p] + 1,
                 s.copies[p],
             ),

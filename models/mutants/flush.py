@@ -148,14 +148,8 @@ class SaveAppends(Mutant):
     killer = "flush.stored_once"
     origin = "H48, B19"
 
-    def record_rows(s, segment, end):
-        s.copies = each(
-            s.Position,
-            lambda p: ite(
-                s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end), s.copies[p] + 1, s.copies[p]
-            ),
-        )
-        s.dml[segment] = maximum(s.dml[segment], end)
+    def brings_rows(s, segment, end):
+        return True
 
 
 class RecoveryDoesNotFilter(Mutant):
@@ -185,6 +179,7 @@ class FlushingPickedAgain(Mutant):
 
     killer = "flush.flushed_is_final"
     origin = "B15"
+    instance = "idle-tail"
 
     def sync_sealed(s, segment):
         require(s.alive & ((s.phase[segment] == "sealed") | (s.phase[segment] == "flushing")))
@@ -199,19 +194,8 @@ class FlushForgottenBehindSaved(Mutant):
     killer = "flush.flushed_is_recorded"
     origin = "facts 10.2, full-binlog rule"
 
-    def record_rows(s, segment, end):
-        fresh = end > s.dml[segment]
-        last = (s.phase[segment] == "flushing") & s.carries_the_rest(segment, end)
-        s.flushed[segment] = s.flushed[segment] | (fresh & last)
-        s.copies = each(
-            s.Position,
-            lambda p: ite(
-                fresh & s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end),
-                s.copies[p] + 1,
-                s.copies[p],
-            ),
-        )
-        s.dml[segment] = maximum(s.dml[segment], end)
+    def ends_segment(s, segment, end):
+        return super().ends_segment(segment, end) & s.brings_rows(segment, end)
 
 
 class FlushPolicyOnlySealed(Mutant):
