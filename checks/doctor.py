@@ -120,7 +120,7 @@ def python_finding(version: tuple[int, ...]) -> Finding:
 
 
 def package_findings(lock: Path, *, installed: Callable[[str], str | None]) -> list[Finding]:
-    """Compare the installed packages with the lock: one finding if all agree, else one for each that differs."""
+    """Compare the installed packages with the lock: one finding if all agree, else one per difference."""
     pins = pinned(lock)
     if not pins:
         found = f"{lock.name} pins nothing or is not there"
