@@ -61,19 +61,22 @@ def plan(
 ) -> list[Task]:
     """The tasks of a tier (``full`` contains ``fast``) which match.
 
-    ``only`` is a part of the task's name or a pattern with ``*``; ``judge`` restricts to one judge.
+    ``only`` is the name of a task or entry, a part of one, or a pattern with ``*``; ``judge`` restricts to
+    one judge.
     Raises BadInputError if nothing is left: a run over nothing must not be green.
     """
     known = [task for task in all_tasks(manifests) if judge is None or task.judge == judge]
+    exact = only is not None and any(only in (task.name, task.entry.name) for task in known)
     chosen = [
         task
         for task in known
-        if (tier is Tier.FULL or task.entry.tier is Tier.FAST) and (only is None or _matches(only, task.name))
+        if (tier is Tier.FULL or task.entry.tier is Tier.FAST)
+        and (only is None or _matches(only, task.name, exact=exact))
     ]
     if chosen:
         return chosen
     names = [task.name for task in known]
-    if only is not None and any(_matches(only, name) for name in names):
+    if only is not None and any(_matches(only, name, exact=exact) for name in names):
         raise BadInputError(
             f"{only!r} matches only checks of the tier 'full'", remedy="add --tier full to run them"
         )
@@ -83,7 +86,8 @@ def plan(
     raise BadInputError(f"no check matches {only!r}", remedy=known_names(only, names))
 
 
-def _matches(pattern: str, name: str) -> bool:
-    if "*" in pattern:
-        return fnmatchcase(name, pattern)
-    return pattern == name or pattern == name.partition("/")[2] or ("/" not in pattern and pattern in name)
+def _matches(pattern: str, name: str, *, exact: bool) -> bool:
+    """A whole name does not match the longer names that it is a part of."""
+    if exact:
+        return pattern in (name, name.partition("/")[2])
+    return fnmatchcase(name, pattern) if "*" in pattern else pattern in name

@@ -236,6 +236,13 @@ class Judgement(BaseModel):
         return self.verdict.outcome is self.expected and self.expected is not Outcome.INCONCLUSIVE
 
     @property
+    def replay(self) -> str:
+        """The command that reproduces it: the judge's own, or else the check run alone."""
+        subject = self.verdict.subject
+        check = f"tidemark verify --tier full --only {subject.judge}/{subject.instance}"
+        return self.verdict.replay or check
+
+    @property
     def exit_code(self) -> ExitCode:
         """The class of this result alone."""
         outcome, aspect = self.verdict.outcome, self.verdict.subject.aspect

@@ -84,5 +84,4 @@ def _failure(judgement: Judgement, console: Console, *, build: Path) -> None:
         _say(console, f"  bundle: {(build / FOLDER / bundle_id(verdict)).as_posix()}")
     for note in verdict.notes:
         _say(console, f"  note: {note}")
-    if verdict.replay:
-        _say(console, f"  replay: {verdict.replay}")
+    _say(console, f"  replay: {judgement.replay}")

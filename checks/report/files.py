@@ -93,7 +93,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
         "bounds": verdict.bounds,
         "reason": verdict.reason,
         "notes": list(verdict.notes),
-        "replay": verdict.replay,
+        "replay": judgement.replay,
     }
     if verdict.counterexample is not None:
         shown["counterexample"] = verdict.counterexample.model_dump(mode="json")
@@ -173,7 +173,7 @@ def _case(suite: ET.Element, judgement: Judgement) -> None:
     kind = "error" if judgement.exit_code is ExitCode.INCONCLUSIVE else "failure"
     message = f"expected {judgement.expected.value}; {headline(verdict)}"
     problem = ET.SubElement(case, kind, message=message, type=judgement.exit_code.name)
-    body = [message, f"replay: {verdict.replay}"]
+    body = [message, f"replay: {judgement.replay}"]
     if verdict.counterexample is not None:
         body.insert(1, trace_text(verdict.counterexample))
     problem.text = "\n".join(body)

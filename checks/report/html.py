@@ -67,7 +67,7 @@ def _shown(judgement: Judgement) -> dict[str, Any]:
         "ok": judgement.ok,
         "reason": verdict.reason,
         "notes": verdict.notes,
-        "replay": verdict.replay,
+        "replay": judgement.replay,
         "start": start_text(trace) if trace else [],
         "svg": svg(trace) if trace else "",
         "steps": len(trace.steps) if trace else 0,

@@ -81,7 +81,10 @@ class Matrix:
 
 def matrix(result: RunResult) -> Matrix:
     """Arrange the judgements. Mutants are not in the table; they are counted apart."""
-    shown = [j for j in result.judgements if j.verdict.subject.aspect is not Aspect.MUTANT]
+    hunters = {
+        j.verdict.subject.judge for j in result.judgements if j.verdict.subject.aspect is Aspect.MUTANT
+    }
+    shown = [j for j in result.judgements if j.verdict.subject.judge not in hunters]
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
     keys = dict.fromkeys((j.verdict.subject.protocol, j.verdict.subject.property_id) for j in shown)
     ordered = sorted(keys, key=lambda key: key[1].startswith("pinned-"))

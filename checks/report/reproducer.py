@@ -6,7 +6,7 @@ from checks.counterexample import Counterexample, Shape
 
 _INTERPRETED = '''"""{title}
 
-Run from the root of the repository:  python {file}
+Run from the root of the repository:  PYTHONPATH=. .venv/bin/python {file}
 Exit status 1: reproduced. 0: the property holds on this run now. 2: the run is no longer possible.
 """
 
@@ -57,12 +57,14 @@ good = cycle[0] != cycle[-1] or any(interpreter.evaluate(prop.expr, one, **{bind
 
 _BY_CHOICES = '''"""{title}
 
-Run from the root of the repository:  python {file}
+Run from the root of the repository:  PYTHONPATH=. .venv/bin/python {file}
 """
 
-from checks.cli import main
+import sys
 
-main(["replay", {token!r}])
+from checks.cli import run
+
+sys.exit(run(["replay", {token!r}]))
 '''
 
 

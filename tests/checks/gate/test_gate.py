@@ -1,0 +1,320 @@
+"""The gate is red, with the right exit status, for everything that is not exactly as expected."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from checks.errors import BadInputError, MissingToolError, StoppedError
+from checks.exit_codes import ExitCode
+from checks.plan import plan
+from checks.report.files import PARTIAL
+from checks.resume import earlier_result
+from checks.verdict import COVERAGE, Aspect, holds, inconclusive, proved, refuted
+from checks.verify import Settings, run
+from models.manifest import Tier
+from tests.checks.gate.toy import FORWARD, SAFE, expected_verdicts, fakes, manifest, trace
+
+
+def judged(tmp_path, *, tier=Tier.FULL, changes=None, **answers):
+    """The result of a run with some judges answering otherwise."""
+    tasks = plan([manifest(**(changes or {}))], tier=tier)
+    return run(tasks, registry=fakes(**answers), settings=Settings(tier=tier.value, build=tmp_path))
+
+
+def instead(claim, build):
+    """A judge that answers as expected, save for one claim."""
+
+    def answer(entry, context):
+        found = expected_verdicts(fakes()["explore"], entry, context)
+        return [build(v.subject) if v.subject.property_id == claim else v for v in found]
+
+    return answer
+
+
+class TestVerdicts:
+    def test_all_as_expected(self, tmp_path):
+        result = judged(tmp_path)
+        assert result.failures == []
+        assert result.exit_code is ExitCode.AS_EXPECTED
+        assert result.mutants() == (1, 1)
+        assert result.sentence() == "All 12 verdicts of 4 checks are as expected, 1 of 1 mutants killed."
+
+    def test_an_unexpected_refutation(self, tmp_path):
+        def no(subject):
+            return refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="r")
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no))
+        assert result.exit_code is ExitCode.UNEXPECTED_REFUTATION
+
+    def test_a_missing_refutation(self, tmp_path):
+        def yes(subject):
+            counts = {"distinct": 10 if subject.instance == "two-lamps" else 16}
+            return holds(subject, counts=counts, bounds="b")
+
+        result = judged(tmp_path, explore=instead(SAFE, yes))
+        assert [j.verdict.subject.instance for j in result.failures] == ["careless"]
+        assert result.exit_code is ExitCode.MISSING_REFUTATION
+
+    def test_a_mutant_that_survives(self, tmp_path):
+        def survive(entry, context):
+            subject = context.subject(entry, "mutate", entry.killer, Aspect.MUTANT)
+            return [holds(subject, counts={"distinct": 4}, bounds="b")]
+
+        result = judged(tmp_path, mutate=survive)
+        assert result.exit_code is ExitCode.MISSING_REFUTATION
+        assert result.mutants() == (0, 1)
+
+    def test_a_mutant_killed_by_another_property(self, tmp_path):
+        def other(entry, context):
+            subject = context.subject(entry, "mutate", FORWARD, Aspect.MUTANT)
+            return [refuted(subject, counts={"distinct": 4}, counterexample=trace(), replay="r")]
+
+        result = judged(tmp_path, mutate=other)
+        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+        assert SAFE in result.failures[0].verdict.reason
+
+    def test_no_decision(self, tmp_path):
+        result = judged(tmp_path, explore=instead(SAFE, lambda s: inconclusive(s, reason="time-out")))
+        assert result.exit_code is ExitCode.INCONCLUSIVE
+
+    def test_bounded_is_not_proved(self, tmp_path):
+        def bounded(entry, context):
+            claims = context.manifest.claims_of(entry, fakes()["prove"].kinds)
+            return [
+                holds(context.subject(entry, "prove", claim), counts={"obligations": 2}, bounds="depth 5")
+                for claim in claims
+            ]
+
+        assert judged(tmp_path, prove=bounded).exit_code is ExitCode.INCONCLUSIVE
+
+    def test_a_vacuous_search(self, tmp_path):
+        def vacuous(subject):
+            return refuted(
+                subject, counts={"distinct": 10}, counterexample=None, reason="switch_off never fired", replay="r"
+            )
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=instead(COVERAGE, vacuous))
+        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+        assert len(result.failures) == 1
+
+
+class TestPins:
+    def test_a_dropped_count_names_pinned_and_seen(self, tmp_path):
+        def fewer(subject):
+            return holds(subject, counts={"distinct": 9}, bounds="b")
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=instead(SAFE, fewer))
+        (failure,) = result.failures
+        assert failure.verdict.reason == "distinct: pinned 10, seen 9, 10"
+        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+
+    def test_obligations_add_up(self, tmp_path):
+        assert judged(tmp_path).exit_code is ExitCode.AS_EXPECTED
+
+        def fewer(entry, context):
+            found = expected_verdicts(fakes()["prove"], entry, context)
+            return [proved(v.subject, counts={"obligations": 1}) for v in found]
+
+        result = judged(tmp_path, prove=fewer)
+        assert "obligations: pinned 6, seen 3" in result.failures[0].verdict.reason
+
+    def test_a_pinned_count_that_nobody_reports(self, tmp_path):
+        entry = dict(manifest_instance(), counts={"distinct": 10, "generated": 31})
+
+        def silent(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [holds(v.subject, counts={"distinct": 10}, bounds="b") for v in found]
+
+        result = judged(tmp_path, changes={"instance": [entry]}, explore=silent)
+        assert "generated: pinned 31, not reported" in result.failures[0].verdict.reason
+
+    def test_an_instance_without_a_pin_shows_what_to_pin(self, tmp_path):
+        entry = dict(manifest_instance())
+        entry.pop("counts")
+
+        def count(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [holds(v.subject, counts={"distinct": 10, "depth": 3}, bounds="b") for v in found]
+
+        result = judged(tmp_path, changes={"instance": [entry]}, explore=count)
+        assert "counts = { depth = 3, distinct = 10 }" in result.failures[0].verdict.reason
+        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+
+    def test_a_claim_that_was_not_judged(self, tmp_path):
+        def short(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [v for v in found if v.subject.property_id != SAFE]
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=short)
+        assert result.failures[0].verdict.reason == f"{SAFE!r} is pinned but was not judged"
+
+    def test_a_claim_that_is_not_pinned(self, tmp_path):
+        def more(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            extra = context.subject(entry, "explore", "lights.surprise")
+            return [*found, holds(extra, counts={"distinct": 10}, bounds="b")]
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=more)
+        assert "'lights.surprise' was judged but is not pinned" in result.failures[0].verdict.reason
+
+    def test_a_judge_that_says_nothing(self, tmp_path):
+        result = judged(tmp_path, tier=Tier.FAST, explore=lambda entry, context: [])
+        assert "no verdict" in result.failures[0].verdict.reason
+        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+
+    def test_a_verdict_about_another_entry(self, tmp_path):
+        def stranger(entry, context):
+            other = context.manifest.instance[1]
+            return expected_verdicts(fakes()["explore"], other, context)
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=stranger)
+        assert any("something else" in j.verdict.reason for j in result.failures)
+
+    def test_generated_mutants(self, tmp_path):
+        batch = {"name": "made", "instance": "two-lamps", "total": 3, "equivalent": {"m2": "a guard twice"}}
+
+        def answer(ids, survivors):
+            def made(entry, context):
+                found = []
+                for name in ids:
+                    subject = context.subject(entry, "mutate", name, Aspect.MUTANT)
+                    if name in survivors:
+                        found.append(holds(subject, counts={"distinct": 4}, bounds="b"))
+                    else:
+                        found.append(refuted(subject, counts={"distinct": 4}, counterexample=trace(), replay="r"))
+                return found
+
+            return judged(tmp_path, changes={"generated": [batch], "mutant": []}, mutate=made)
+
+        assert answer(["m1", "m2", "m3"], {"m2"}).exit_code is ExitCode.AS_EXPECTED
+        assert answer(["m1", "m2", "m3"], {"m2"}).mutants() == (2, 2)
+        assert answer(["m1", "m2", "m3"], {"m2", "m3"}).exit_code is ExitCode.MISSING_REFUTATION
+        assert answer(["m1", "m2", "m3"], set()).exit_code is ExitCode.UNEXPECTED_REFUTATION
+        assert answer(["m1", "m2"], {"m2"}).exit_code is ExitCode.VACUOUS_OR_UNPINNED
+        assert answer(["m1", "m3", "m4"], set()).exit_code is ExitCode.VACUOUS_OR_UNPINNED
+
+
+def manifest_instance():
+    return manifest().instance[0].model_dump(mode="json", exclude={"section", "claims", "skip", "symmetry"})
+
+
+class TestTrouble:
+    def test_a_missing_tool_does_not_stop_the_others(self, tmp_path):
+        def missing(entry, context):
+            raise MissingToolError("no Java", remedy="install one")
+
+        result = judged(tmp_path, explore=missing)
+        assert result.exit_code is ExitCode.MISSING_TOOL
+        assert [u.task for u in result.unjudged] == ["explore/two-lamps", "explore/careless"]
+        assert result.done == 4
+        assert result.judgements
+
+    def test_bad_input_in_a_judge(self, tmp_path):
+        def bad(entry, context):
+            raise BadInputError("Position = 99999 needs 3 words", remedy="lower it")
+
+        result = judged(tmp_path, explore=bad)
+        assert result.exit_code is ExitCode.BAD_INPUT
+        assert "99999" in result.unjudged[0].message
+
+    def test_an_internal_error_is_kept(self, tmp_path):
+        def crash(entry, context):
+            raise RuntimeError("boom")
+
+        result = judged(tmp_path, explore=crash)
+        assert result.exit_code is ExitCode.INTERNAL_ERROR
+        assert "boom" in (tmp_path / "internal-errors.txt").read_text(encoding="utf-8")
+
+    def test_an_unknown_judge(self, tmp_path):
+        tasks = plan([manifest()], tier=Tier.FAST)
+        result = run(tasks, registry={}, settings=Settings(build=tmp_path))
+        assert result.exit_code is ExitCode.MISSING_TOOL
+
+    @pytest.mark.parametrize("signal", [KeyboardInterrupt(), StoppedError("stopped", remedy="none")])
+    def test_a_stopped_run_keeps_what_was_done(self, tmp_path, signal):
+        def stop(entry, context):
+            raise signal
+
+        result = judged(tmp_path, mutate=stop)
+        assert result.stopped
+        assert result.exit_code is ExitCode.STOPPED
+        assert result.done == 3
+        saved = json.loads((tmp_path / PARTIAL).read_text(encoding="utf-8"))
+        assert saved["stopped"] is True
+        assert len(saved["judgements"]) == len(result.judgements) > 0
+        assert "Stopped after 3 of 4" in saved["sentence"]
+
+    def test_a_stopped_run_is_never_green(self, tmp_path):
+        def stop(entry, context):
+            raise KeyboardInterrupt
+
+        result = judged(tmp_path, prove=stop)
+        assert result.judgements == ()
+        assert result.exit_code is ExitCode.STOPPED
+
+
+class TestResume:
+    def test_judged_tasks_are_taken_over(self, tmp_path):
+        def stop(entry, context):
+            raise KeyboardInterrupt
+
+        judged(tmp_path, mutate=stop)
+        earlier = earlier_result(Settings(build=tmp_path))
+        judges = fakes()
+        tasks = plan([manifest()], tier=Tier.FULL)
+        result = run(tasks, registry=judges, settings=Settings(tier="full", build=tmp_path), earlier=earlier)
+        assert judges["explore"].calls == []
+        assert judges["mutate"].calls == ["careless-mutant"]
+        assert result.exit_code is ExitCode.AS_EXPECTED
+        assert [j.verdict.outcome for j in result.judgements] == [j.verdict.outcome for j in judged(tmp_path).judgements]
+
+    def test_nothing_to_go_on_with(self, tmp_path):
+        with pytest.raises(BadInputError, match="no stopped run"):
+            earlier_result(Settings(build=tmp_path))
+
+    def test_another_seed(self, tmp_path):
+        judged(tmp_path)
+        with pytest.raises(BadInputError, match="changed"):
+            earlier_result(Settings(build=tmp_path, seed=7))
+
+    def test_a_damaged_file(self, tmp_path):
+        judged(tmp_path)
+        path = tmp_path / PARTIAL
+        path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
+        with pytest.raises(BadInputError, match="damaged"):
+            earlier_result(Settings(build=tmp_path))
+
+
+class TestPlan:
+    def test_tiers(self):
+        names = [task.name for task in plan([manifest()], tier=Tier.FAST)]
+        assert names == ["prove/any-size", "explore/two-lamps", "mutate/careless-mutant"]
+        assert len(plan([manifest()], tier=Tier.FULL)) == 4
+
+    @pytest.mark.parametrize(
+        ("only", "names"),
+        [
+            ("explore/two-lamps", ["explore/two-lamps"]),
+            ("two-lamps", ["explore/two-lamps"]),
+            ("careless", ["explore/careless"]),
+            ("careles", ["explore/careless", "mutate/careless-mutant"]),
+            ("explore/*", ["explore/two-lamps", "explore/careless"]),
+            ("*mutant", ["mutate/careless-mutant"]),
+        ],
+    )
+    def test_only(self, only, names):
+        assert [task.name for task in plan([manifest()], tier=Tier.FULL, only=only)] == names
+
+    def test_an_unknown_name_lists_the_known(self):
+        with pytest.raises(BadInputError, match="did you mean 'explore/two-lamps'"):
+            plan([manifest()], tier=Tier.FAST, only="explore/two-lumps")
+
+    def test_a_name_of_the_other_tier(self):
+        with pytest.raises(BadInputError, match="--tier full"):
+            plan([manifest()], tier=Tier.FAST, only="explore/careless")
+
+    def test_nothing_to_do_is_an_error(self):
+        with pytest.raises(BadInputError, match="nothing to do"):
+            plan([manifest()], tier=Tier.FAST, judge="distribute")

@@ -1,0 +1,228 @@
+"""Files and screens: complete, comparable between runs, red where the result is red."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from checks.errors import MissingToolError
+from checks.plan import plan
+from checks.report.amounts import amount, duration, total_amount
+from checks.report.console import show_result
+from checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files
+from checks.report.html import page
+from checks.report.live import BarLive, PlainLive, live, progress_text
+from checks.report.matrix import matrix
+from checks.verdict import inconclusive, refuted
+from checks.verify import Settings, run
+from models.manifest import Tier
+from tests.checks.gate.test_gate import instead, judged
+from tests.checks.gate.toy import FORWARD, REACHED, SAFE, fakes, manifest, trace
+
+
+def red(tmp_path):
+    """One property refuted, one undecided, one judge without its tool."""
+
+    def no(subject):
+        return refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="tidemark replay abc")
+
+    def missing(entry, context):
+        raise MissingToolError("no Z3", remedy="install it")
+
+    return judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no), prove=missing)
+
+
+def unsure(tmp_path):
+    return judged(tmp_path, tier=Tier.FAST, explore=instead(SAFE, lambda s: inconclusive(s, reason="time-out")))
+
+
+def text_of(result, tmp_path, width=160):
+    console = Console(file=io.StringIO(), width=width)
+    show_result(result, console, build=tmp_path, files=[])
+    return console.file.getvalue()
+
+
+class TestJson:
+    def test_two_runs_differ_only_in_what_is_measured(self, tmp_path):
+        one, two = (json.loads(to_json(judged(tmp_path))) for _ in range(2))
+        assert one.pop("measured")["tasks"].keys() == two.pop("measured")["tasks"].keys()
+        assert one == two
+
+    def test_nothing_measured_stands_elsewhere(self, tmp_path):
+        document = json.loads(to_json(red(tmp_path)))
+        document.pop("measured")
+        assert "seconds" not in json.dumps(document)
+        assert str(tmp_path) not in json.dumps(document)
+
+    @pytest.mark.parametrize("make", [judged, red, unsure])
+    def test_there_and_back(self, tmp_path, make):
+        result = make(tmp_path)
+        write_files(result, build=tmp_path)
+        again = read_result(tmp_path / VERDICTS)
+        assert again.judgements == tuple(again.judgements)
+        assert to_json(again) == to_json(read_result(tmp_path / VERDICTS))
+        assert json.loads(to_json(again)) == json.loads(to_json(result))
+        assert again.exit_code is result.exit_code
+
+    def test_a_finished_run_leaves_no_partial_file(self, tmp_path):
+        result = judged(tmp_path)
+        assert (tmp_path / PARTIAL).exists()
+        write_files(result, build=tmp_path)
+        assert not (tmp_path / PARTIAL).exists()
+
+
+class TestJunit:
+    def test_green(self, tmp_path):
+        root = ElementTree.fromstring(to_junit(judged(tmp_path)).encode())
+        assert {suite.get("name") for suite in root} == {"prove", "explore", "mutate"}
+        assert root.findall(".//failure") == []
+        assert all(int(suite.get("tests")) == len(suite) > 0 for suite in root)
+
+    def test_red(self, tmp_path):
+        root = ElementTree.fromstring(to_junit(red(tmp_path)).encode())
+        (failure,) = root.findall(".//failure")
+        assert failure.get("type") == "UNEXPECTED_REFUTATION"
+        assert "tidemark replay abc" in failure.text
+        assert "lit[0]: false -> true" in failure.text
+        (error,) = root.findall(".//error")
+        assert "no Z3" in error.text
+
+    def test_no_decision_is_an_error(self, tmp_path):
+        root = ElementTree.fromstring(to_junit(unsure(tmp_path)).encode())
+        assert [error.get("type") for error in root.findall(".//error")] == ["INCONCLUSIVE"]
+
+    def test_a_stopped_run_has_an_error(self, tmp_path):
+        def stop(entry, context):
+            raise KeyboardInterrupt
+
+        root = ElementTree.fromstring(to_junit(judged(tmp_path, prove=stop)).encode())
+        assert root.find(".//error").get("type") == "STOPPED"
+
+
+class TestTable:
+    def test_property_by_judge(self, tmp_path):
+        arranged = matrix(judged(tmp_path))
+        assert arranged.judges == ("prove", "explore")
+        rows = {row.property_id: row for row in arranged.rows}
+        assert [SAFE, FORWARD, REACHED] == list(rows)[:3]
+        assert rows[SAFE].cells["explore"].lines() == ["holds: 10 states", "refuted as expected"]
+        assert rows[SAFE].cells["prove"].lines() == ["proved: 2 obligations"]
+        assert rows[SAFE].sentence == "At most one lamp is lit."
+        assert arranged.work == {"prove": "6 obligations", "explore": "26 states"}
+
+    def test_green_screen(self, tmp_path):
+        text = text_of(judged(tmp_path), tmp_path)
+        assert "mutants: 1 of 1 killed" in text
+        assert text.rstrip().endswith("All 12 verdicts of 4 checks are as expected, 1 of 1 mutants killed.")
+        assert "exit status" not in text
+
+    def test_red_screen(self, tmp_path):
+        text = text_of(red(tmp_path), tmp_path)
+        assert "REFUTED, expected holds" in text
+        assert "replay: tidemark replay abc" in text
+        assert "lit[0]: false -> true" in text
+        assert "NOT JUDGED  prove/any-size: no Z3" in text
+        assert "exit status 6" in text
+
+    def test_every_failure_shows_a_replay(self, tmp_path):
+        for result in (red(tmp_path), unsure(tmp_path)):
+            text = text_of(result, tmp_path)
+            failures = len(result.failures) + len(result.unjudged)
+            assert len(re.findall(r"replay: tidemark ", text)) == failures > 0
+
+
+class TestPage:
+    @pytest.mark.parametrize("make", [judged, red, unsure])
+    def test_self_contained(self, tmp_path, make):
+        text = page(make(tmp_path))
+        assert not re.search(r"(src|href)=\"(?!\.\./counterexamples/)", text)
+        assert "<script" not in text
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+    def test_red_page(self, tmp_path):
+        text = page(red(tmp_path))
+        assert "What is not as expected" in text
+        assert "<svg" in text
+        assert "tidemark replay abc" in text
+        assert "Z3" in text
+
+    def test_values_are_escaped(self, tmp_path):
+        def no(subject):
+            bad = trace(failing="<script>alert(1)</script>")
+            return refuted(subject, counts={"distinct": 10}, counterexample=bad, replay="<img>", reason="<i>")
+
+        text = page(judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no)))
+        assert "<script" not in text
+        assert "<img" not in text
+        assert "<i>" not in text
+
+
+class TestLive:
+    def screen(self, *, terminal):
+        return Console(file=io.StringIO(), width=140, force_terminal=terminal)
+
+    def go(self, console, tmp_path, **answers):
+        tasks = plan([manifest()], tier=Tier.FULL)
+        settings = Settings(build=tmp_path)
+        run(tasks, registry=fakes(**answers), settings=settings, reporter=live(console))
+        return console.file.getvalue()
+
+    def test_one_line_a_check(self, tmp_path):
+        console = self.screen(terminal=False)
+        assert isinstance(live(console), PlainLive)
+        lines = self.go(console, tmp_path).splitlines()
+        assert len(lines) == 4
+        assert lines[1].startswith("[2/4] ok    explore/two-lamps")
+        assert "4 hold · 10 states" in lines[1]
+        assert "refuted as expected" in lines[2]
+
+    def test_bad_news_in_its_line(self, tmp_path):
+        def missing(entry, context):
+            raise MissingToolError("no Java", remedy="install one")
+
+        lines = self.go(self.screen(terminal=False), tmp_path, explore=missing, prove=lambda e, c: []).splitlines()
+        assert "FAIL  prove/any-size" in lines[0]
+        assert "1 NOT as expected" in lines[0]
+        assert lines[1].endswith("no Java")
+
+    def test_a_bar_on_a_terminal(self, tmp_path):
+        console = self.screen(terminal=True)
+        assert isinstance(live(console), BarLive)
+        text = self.go(console, tmp_path)
+        assert text.count("ok    ") == 4
+
+    def test_a_long_check_speaks_now_and_then(self):
+        console, now = self.screen(terminal=False), [0.0]
+        reporter = PlainLive(console, clock=lambda: now[0])
+        tasks = plan([manifest()], tier=Tier.FAST)
+        reporter.begin(tasks)
+        progress = reporter.started(tasks[0])
+        for second in range(40):
+            now[0] = float(second)
+            progress(second * 100, total=6000, unit="states", note=f"depth {second}")
+        lines = console.file.getvalue().splitlines()
+        assert len(lines) == 2
+        assert lines[0].endswith("1,500 of 6,000 states, 100/s, about 45 s left, depth 15")
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        ("seconds", "text"),
+        [(0.04, "0.0 s"), (9.96, "10.0 s"), (12.4, "12 s"), (185, "3 min 05 s"), (3720, "1 h 02 min")],
+    )
+    def test_durations(self, seconds, text):
+        assert duration(seconds) == text
+
+    def test_amounts(self):
+        assert amount({"depth": 3, "distinct": 1}) == "1 state"
+        assert amount({"depth": 3}) == ""
+        assert total_amount([{"distinct": 1200}, {"distinct": 34}, {"executions": 2}]) == "1,234 states, 2 executions"
+
+    def test_progress_without_a_total(self):
+        assert progress_text(50, total=None, unit="states", note="", seconds=10.0) == "50 states, 5.0/s"
+        assert progress_text(0, total=9, unit="", note="", seconds=10.0) == "0 of 9"

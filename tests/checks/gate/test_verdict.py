@@ -1,0 +1,152 @@
+"""A verdict over nothing cannot be built, and nobody but the one module builds verdicts."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from checks.exit_codes import MEANING, ExitCode, most_severe, table
+from checks.verdict import (
+    Aspect,
+    Outcome,
+    Subject,
+    Verdict,
+    holds,
+    inconclusive,
+    judge,
+    proved,
+    refuted,
+)
+from tests.checks.gate.toy import trace
+
+ROOT = Path(__file__).parents[3]
+
+
+def subject(aspect: Aspect = Aspect.PROPERTY) -> Subject:
+    return Subject(protocol="lights", property_id="p", judge="explore", instance="small", aspect=aspect)
+
+
+def refutation(aspect: Aspect = Aspect.PROPERTY) -> Verdict:
+    return refuted(subject(aspect), counts={"distinct": 2}, counterexample=trace(), replay="tidemark replay x")
+
+
+class TestConstructors:
+    def test_holds_keeps_its_evidence(self):
+        verdict = holds(subject(), counts={"distinct": 7, "depth": 0}, bounds="Lamp 2")
+        assert verdict.outcome is Outcome.HOLDS
+        assert verdict.counts == {"distinct": 7, "depth": 0}
+
+    @pytest.mark.parametrize("counts", [{}, {"depth": 3}, {"distinct": 0}, {"executions": 5, "events": 0}])
+    def test_a_verdict_over_nothing_is_an_error(self, counts):
+        with pytest.raises(ValueError, match="over nothing"):
+            holds(subject(), counts=counts, bounds="Lamp 2")
+        with pytest.raises(ValueError, match="over nothing"):
+            proved(subject(), counts=counts)
+        with pytest.raises(ValueError, match="over nothing"):
+            refuted(subject(), counts=counts, counterexample=trace(), replay="x")
+
+    @pytest.mark.parametrize("bounds", ["", "  "])
+    def test_holds_without_bounds_is_an_error(self, bounds):
+        with pytest.raises(ValueError, match="say the bounds"):
+            holds(subject(), counts={"distinct": 1}, bounds=bounds)
+
+    def test_refuted_needs_a_counterexample_and_a_replay(self):
+        with pytest.raises(ValueError, match="needs a counterexample"):
+            refuted(subject(), counts={"distinct": 1}, counterexample=None, replay="x", reason="because")
+        with pytest.raises(ValueError, match="replays it"):
+            refuted(subject(), counts={"distinct": 1}, counterexample=trace(), replay="")
+
+    def test_vacuity_needs_a_reason_instead(self):
+        with pytest.raises(ValueError, match="needs a reason"):
+            refuted(subject(Aspect.VACUITY), counts={"distinct": 1}, counterexample=None, replay="x")
+
+    def test_inconclusive_needs_a_reason(self):
+        with pytest.raises(ValueError, match="needs a reason"):
+            inconclusive(subject(), reason=" ")
+        assert inconclusive(subject(), reason="time-out").outcome is Outcome.INCONCLUSIVE
+
+    def test_negative_counts_are_an_error(self):
+        with pytest.raises(ValueError, match="negative"):
+            inconclusive(subject(), reason="x", counts={"distinct": -1})
+
+    def test_a_verdict_is_frozen(self):
+        verdict = inconclusive(subject(), reason="time-out")
+        with pytest.raises(ValueError, match="frozen"):
+            verdict.outcome = Outcome.PROVED
+
+
+class TestJudgement:
+    good = holds(subject(), counts={"distinct": 1}, bounds="b")
+    proof = proved(subject(), counts={"obligations": 1})
+    unsure = inconclusive(subject(), reason="r")
+
+    @pytest.mark.parametrize(
+        ("verdict", "expected", "code"),
+        [
+            (good, "holds", ExitCode.AS_EXPECTED),
+            (proof, "proved", ExitCode.AS_EXPECTED),
+            (refutation(), "refuted", ExitCode.AS_EXPECTED),
+            (refutation(), "holds", ExitCode.UNEXPECTED_REFUTATION),
+            (refutation(), "proved", ExitCode.UNEXPECTED_REFUTATION),
+            (good, "refuted", ExitCode.MISSING_REFUTATION),
+            (proof, "refuted", ExitCode.MISSING_REFUTATION),
+            (good, "proved", ExitCode.INCONCLUSIVE),
+            (proof, "holds", ExitCode.VACUOUS_OR_UNPINNED),
+            (unsure, "holds", ExitCode.INCONCLUSIVE),
+            (unsure, "refuted", ExitCode.INCONCLUSIVE),
+            (refutation(Aspect.VACUITY), "holds", ExitCode.VACUOUS_OR_UNPINNED),
+            (refutation(Aspect.PIN), "holds", ExitCode.VACUOUS_OR_UNPINNED),
+            (refutation(Aspect.MUTANT), "refuted", ExitCode.AS_EXPECTED),
+        ],
+    )
+    def test_compared_exactly(self, verdict, expected, code):
+        judgement = judge(verdict, expected=Outcome(expected))
+        assert judgement.exit_code is code
+        assert judgement.ok is (code is ExitCode.AS_EXPECTED)
+
+    def test_not_knowing_is_never_expected(self):
+        with pytest.raises(ValueError, match="not an expectation"):
+            judge(self.unsure, expected=Outcome.INCONCLUSIVE)
+
+
+class TestExitCodes:
+    def test_the_numbers_are_fixed(self):
+        assert [code.value for code in ExitCode] == [0, 1, 2, 3, 4, 5, 6, 7, 70]
+        assert set(MEANING) == set(ExitCode)
+        assert len(table().splitlines()) == len(ExitCode)
+
+    def test_the_most_severe_wins(self):
+        ok, sure = ExitCode.AS_EXPECTED, ExitCode.INCONCLUSIVE
+        assert most_severe([ok, sure, ok]) is sure
+        assert most_severe([sure, ExitCode.MISSING_REFUTATION]) is ExitCode.MISSING_REFUTATION
+        assert most_severe([ExitCode.VACUOUS_OR_UNPINNED, ExitCode.UNEXPECTED_REFUTATION]).value == 1
+        assert most_severe([ExitCode.UNEXPECTED_REFUTATION, ExitCode.STOPPED]) is ExitCode.STOPPED
+
+    def test_nothing_at_all_is_not_success(self):
+        assert most_severe([]) is ExitCode.VACUOUS_OR_UNPINNED
+
+
+def _builds_verdict(node: ast.AST) -> bool:
+    """A call of the class, or one of pydantic's ways around its validation."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    return name in ("Verdict", "model_construct", "model_copy")
+
+
+class TestLint:
+    def test_only_one_module_builds_verdicts(self):
+        rooms = [path for room in ("spec", "impl", "models", "checks") for path in (ROOT / room).rglob("*.py")]
+        assert len(rooms) > 30
+        builders = {
+            path.relative_to(ROOT).as_posix()
+            for path in rooms
+            if any(_builds_verdict(node) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        }
+        assert builders == {"checks/verdict.py"}
+
+    def test_the_lint_sees_a_builder(self):
+        for text in ("v = Verdict(subject=s)", "v = verdict.Verdict(x=1)", "w = v.model_copy(update={})"):
+            assert any(_builds_verdict(node) for node in ast.walk(ast.parse(text)))

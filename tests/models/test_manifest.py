@@ -1,0 +1,190 @@
+"""Manifest errors name the file, the value and the remedy; pins are compared with the specification."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from models.manifest import (
+    Expected,
+    Kind,
+    ManifestError,
+    PinError,
+    Tier,
+    check_against_spec,
+    load,
+    manifest_files,
+    parse,
+)
+from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, data, manifest
+
+
+def broken(change) -> ManifestError:
+    """The error after ``change`` was applied to a good manifest."""
+    content = copy.deepcopy(data())
+    change(content)
+    with pytest.raises(ManifestError) as caught:
+        parse(content, file="lights.toml")
+    assert "lights.toml" in str(caught.value)
+    return caught.value
+
+
+class TestSchema:
+    def test_a_good_manifest(self):
+        found = manifest()
+        assert [entry.name for entry in found.entries()] == [
+            "any-size",
+            "two-lamps",
+            "careless",
+            "careless-mutant",
+        ]
+        assert found.instance[0].tier is Tier.FAST
+        assert found.instance[1].expect.of(SAFE) is Expected.REFUTED
+        assert found.instance[1].expect.of(FORWARD) is Expected.HOLDS
+        assert found.kinds[REACHED] is Kind.REACHABLE
+
+    @pytest.mark.parametrize("section", ["instance", "proof"])
+    def test_an_entry_without_expectation(self, section):
+        error = broken(lambda content: content[section][0].pop("expect"))
+        assert "has no expectation" in error.message
+        assert content_name(section) in error.message
+        assert "expect =" in error.remedy
+
+    def test_a_mutant_without_expectation(self):
+        error = broken(lambda content: content["mutant"][0].pop("killer"))
+        assert "killer" in str(error)
+        assert "equivalent" in str(error)
+
+    def test_not_knowing_cannot_be_expected(self):
+        error = broken(lambda content: content["proof"][0].update(expect={"every": "inconclusive"}))
+        assert "inconclusive" in str(error)
+
+    def test_an_unknown_key(self):
+        error = broken(lambda content: content["instance"][0].update(bound={"Lamp": 2}))
+        assert "'two-lamps' . bound is an unknown key" in error.message
+
+    def test_a_missing_key(self):
+        assert "bounds is missing" in broken(lambda content: content["instance"][0].pop("bounds")).message
+
+    def test_a_negative_count(self):
+        error = broken(lambda content: content["instance"][0].update(counts={"distinct": -5}))
+        assert "-5" in error.message
+
+    def test_an_unknown_engine(self):
+        error = broken(lambda content: content["instance"][0].update(engines=["explor"]))
+        assert "explor" in error.message
+
+
+def content_name(section: str) -> str:
+    return repr(data()[section][0]["name"])
+
+
+class TestReferences:
+    def test_an_unknown_property_in_an_expectation(self):
+        wrong = {"every": "holds", "refuted": ["lights.never_bth"]}
+        error = broken(lambda content: content["instance"][0].update(expect=wrong))
+        assert "unknown property 'lights.never_bth'" in error.message
+        assert f"did you mean {SAFE!r}" in error.remedy
+
+    def test_an_unknown_killer(self):
+        error = broken(lambda content: content["mutant"][0].update(killer="lights.x"))
+        assert "unknown property 'lights.x'" in error.message
+
+    def test_an_unknown_instance(self):
+        error = broken(lambda content: content["mutant"][0].update(instance="two-lamp"))
+        assert "unknown instance 'two-lamp'" in error.message
+        assert "did you mean 'two-lamps'" in error.remedy
+
+    def test_a_name_used_twice(self):
+        assert "used twice" in broken(lambda content: content["instance"][1].update(name="two-lamps")).message
+
+    def test_a_property_pinned_twice(self):
+        error = broken(lambda content: content["properties"].update(lemma=[SAFE]))
+        assert "pinned twice" in error.message
+
+    def test_refuted_and_skipped(self):
+        error = broken(lambda content: content["instance"][1].update(skip={SAFE: "no reason"}))
+        assert "not judged there" in error.message
+
+    def test_symmetry_with_liveness_is_refused(self):
+        def change(content):
+            content["properties"]["leads_to"] = ["lights.goes_out"]
+            content["instance"][0]["symmetry"] = ["Lamp"]
+
+        assert "unsound" in broken(change).message
+
+    def test_symmetry_over_an_unknown_sort(self):
+        error = broken(lambda content: content["instance"][0].update(symmetry=["Lamb"]))
+        assert "did you mean 'Lamp'" in error.remedy
+
+
+def against_spec(change) -> ManifestError:
+    content = copy.deepcopy(data())
+    change(content)
+    with pytest.raises(ManifestError) as caught:
+        check_against_spec(parse(content, file="lights.toml"), file="lights.toml")
+    return caught.value
+
+
+class TestAgainstTheSpecification:
+    def test_a_good_one(self):
+        check_against_spec(manifest(), file="lights.toml")
+
+    def test_a_renamed_property(self):
+        def change(content):
+            content["properties"]["transition_invariant"] = ["lights.count_growz"]
+
+        error = against_spec(change)
+        assert isinstance(error, PinError)
+        assert (
+            "'lights.count_growz' is not in the specification (renamed to 'lights.count_grows'?)"
+            in error.message
+        )
+
+    def test_a_property_that_is_not_pinned(self):
+        error = against_spec(lambda content: content["properties"].pop("transition_invariant"))
+        assert isinstance(error, PinError)
+        assert f"transition_invariant {FORWARD!r}, which is not pinned" in error.message
+
+    def test_a_property_of_another_kind(self):
+        def change(content):
+            content["properties"] = {"invariant": [SAFE, FORWARD], "reachable": [REACHED]}
+
+        error = against_spec(change)
+        assert isinstance(error, PinError)
+        assert "pinned as invariant, but is declared as transition_invariant" in error.message
+
+    @pytest.mark.parametrize(
+        ("key", "value", "named"),
+        [
+            ("bounds", {"Lamp": 2, "Turn": 3, "Lump": 1}, "Lump"),
+            ("bounds", {"Lamp": 2}, "Turn"),
+            ("bounds", {"Lamp": 0, "Turn": 3}, "Lamp"),
+            ("constants", {"CAREFULL": True}, "CAREFULL"),
+            ("constants", {"CAREFUL": 3}, "3"),
+            ("protocol", "tests.protocols.lights:Light", "tests.protocols.lights:Light"),
+        ],
+    )
+    def test_an_instance_that_does_not_fit(self, key, value, named):
+        error = against_spec(lambda content: content["instance"][0].update({key: value}))
+        assert not isinstance(error, PinError)
+        assert named in error.message
+        assert "two-lamps" in error.message
+        assert error.remedy
+
+
+class TestFiles:
+    def test_the_manifests_of_the_repository_load(self):
+        for path in manifest_files():
+            assert load(path).name == path.stem
+
+    def test_a_missing_file(self, tmp_path):
+        with pytest.raises(ManifestError, match=r"none\.toml.*cannot be read"):
+            load(tmp_path / "none.toml")
+
+    def test_bad_syntax(self, tmp_path):
+        path = tmp_path / "bad.toml"
+        path.write_text(f'name = "x"\nprotocol = {REFERENCE}\n', encoding="utf-8")
+        with pytest.raises(ManifestError, match="is not TOML"):
+            load(path)
