@@ -11,9 +11,10 @@ from checks.interleave.errors import (
     CorruptTokenError,
     DivergenceError,
     NondeterminismError,
+    UnsoundReductionError,
     WrongProgramError,
 )
-from checks.interleave.explore import explore, explore_randomly, explore_subtree, replay, split
+from checks.interleave.explore import Options, explore, explore_randomly, explore_subtree, replay, split
 from checks.interleave.limits import Limits
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.result import Exploration, Found, Statistics, Status
@@ -29,10 +30,12 @@ __all__ = [
     "Found",
     "Limits",
     "NondeterminismError",
+    "Options",
     "RandomWalk",
     "Statistics",
     "Status",
     "Strategy",
+    "UnsoundReductionError",
     "WorkItem",
     "WrongProgramError",
     "decode",

@@ -10,7 +10,7 @@ touched what it touches.
 
 from collections.abc import Sequence
 
-from checks.interleave.errors import DivergenceError, UnsoundFootprintError
+from checks.interleave.errors import DivergenceError, UnsoundReductionError
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Footprint, Interner, independent
 
@@ -141,7 +141,7 @@ class DepthFirst:
 
     def _complain(self, node: _Node) -> None:
         gone = sorted(node.sleep.keys() - set(node.enabled))
-        raise UnsoundFootprintError(
+        raise UnsoundReductionError(
             f"step {self._depth - 1}: the sleeping event {gone[0]!r} is no longer enabled, though no step "
             f"since then touched {', '.join(self._interner.names(sum(node.sleep[gone[0]])))}",
             remedy="let the step that disables it write one of these objects (World.touch)",

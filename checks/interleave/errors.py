@@ -50,7 +50,7 @@ class NondeterminismError(CheckError):
         super().__init__(message, remedy=f"remove the cause, which usually is one of: {CAUSES}")
 
 
-class UnsoundFootprintError(CheckError):
-    """A sleeping event vanished although nothing that it depends on happened: some footprint is too small."""
+class UnsoundReductionError(CheckError):
+    """The reduction left out something that it must not leave out: some footprint or observation is wrong."""
 
     exit_code = ExitCode.INTERNAL_ERROR

@@ -3,11 +3,11 @@
 import contextlib
 import gc
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checks.interleave.depth_first import DepthFirst
 from checks.interleave.determinism import check_again
-from checks.interleave.errors import CorruptTokenError
+from checks.interleave.errors import CorruptTokenError, UnsoundReductionError
 from checks.interleave.limits import Limits, Meter
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.replay import Exact
@@ -23,6 +23,7 @@ Tick = Callable[[Exploration], None]
 
 _COLLECT_EVERY = 1009
 _CHECK_EVERY = 997
+_AUDIT_SEED = 20240229
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,9 @@ class Options:
     """End the search at the first violation."""
     classes: bool = False
     """Collect digests of the Mazurkiewicz traces."""
+    audit: int = 20
+    """Random executions that an exhaustive search must explain: it has seen their outcomes and violations
+    as well. 0: no audit."""
     check_every: int = _CHECK_EVERY
     """Run the first execution, and each one whose number is a multiple of this, twice. 0: never."""
 
@@ -58,9 +62,12 @@ def explore(
     options = options or Options()
     interner = Interner()
     strategy = DepthFirst(interner, reduction=options.reduction, item=item)
+    sample = random_sample(program, options) if item == WHOLE else Exploration()
     result = _search(program, strategy, interner, options, tick)
     if not result.violations or not options.stop_at_violation:
         result.remaining = tuple(strategy.remaining()) if result.remaining else ()
+    check_explained(result, sample)
+    result.statistics.audited = sample.statistics.executions
     reduced = "sleep sets" if options.reduction else "no reduction"
     result.bounds = f"{program.load()().settings.text()}; every interleaving ({reduced})"
     return result
@@ -138,6 +145,43 @@ def replay(program: ProgramRef, token: str, *, steps: int = Limits().steps) -> R
     strategy = Exact(content.picks, fingerprints=content.fingerprints)
     with quiet():
         return run_once(program.load(), strategy, interner=Interner(), steps=steps)
+
+
+def random_sample(program: ProgramRef, options: Options) -> Exploration:
+    """Run the executions of the audit."""
+    if not options.reduction or not options.audit:
+        return Exploration()
+    few = replace(options, limits=Limits(steps=options.limits.steps), check_every=0, stop_at_violation=False)
+    return _search(program, RandomWalk(seed=_AUDIT_SEED, executions=options.audit), Interner(), few, None)
+
+
+def check_explained(result: Exploration, sample: Exploration) -> None:
+    """Compare an exhaustive search with random executions.
+
+    Raises:
+        UnsoundReductionError: a random execution has an outcome, a trace or a violation that a complete
+            search with reduction did not see.
+    """
+    if result.remaining or result.reasons:
+        return
+    known = {violation.identity for violation in result.violations}
+    for violation, found in sample.violations.items():
+        if violation.identity not in known:
+            raise _unexplained(f"the violation {violation.message!r} (token {found.token})")
+    if result.violations:
+        return
+    for final in sample.finals - result.finals:
+        raise _unexplained(f"the outcome {final!r}")
+    if sample.classes - result.classes:
+        raise _unexplained("a Mazurkiewicz trace")
+
+
+def _unexplained(what: str) -> UnsoundReductionError:
+    return UnsoundReductionError(
+        f"a random execution shows {what}, which the search with reduction has missed",
+        remedy="let each step record what it touches (World.touch), let processes share nothing but the "
+        "objects of the world, and let a check of single steps see the world through Program.observe only",
+    )
 
 
 @contextlib.contextmanager

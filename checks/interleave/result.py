@@ -36,6 +36,8 @@ class Statistics:
     """Length of the longest execution. The maximum over parts."""
     checked_again: int = 0
     """Executions that were run twice to see that they are deterministic."""
+    audited: int = 0
+    """Random executions whose outcomes the search had to explain."""
 
     def add(self, other: "Statistics") -> None:
         """Add the work of another part."""

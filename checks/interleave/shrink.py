@@ -1,7 +1,7 @@
 """Making a failing execution short and natural before it is shown.
 
-The measure is (picks that differ from the default choice, steps, picks). A candidate is accepted if it shows a
-violation of the same identity with a smaller measure. Passes: set a block of picks to the default, delete a
+The measure is (picks that differ from the default choice, steps, picks). A candidate is accepted if it shows
+a violation of the same identity with a smaller measure. Passes: set a block of picks to the default, delete a
 block of picks, lower one pick. They repeat until none helps, or the limit of attempts is reached.
 """
 
@@ -100,7 +100,7 @@ class _Shrinker:
         for place, pick in enumerate(picks):
             for lower in sorted({1, pick // 2, pick - 1}):
                 if 0 < lower < pick:
-                    yield picks[:place] + (lower,) + picks[place + 1 :]
+                    yield (*picks[:place], lower, *picks[place + 1 :])
 
     def _try(self, candidate: Picks) -> bool:
         trimmed = _trim(candidate)

@@ -1,16 +1,18 @@
-"""Spreading one search tree over Spark: rounds of subtrees with a budget each, then the rest is dealt out again.
+"""Spreading one search tree over Spark: rounds of subtrees with a budget each, then the rest is dealt out
+again.
 
-A work item is a node of the search tree. A task searches its items for a fixed number of executions and returns what
-is left as new items. Budgets count executions, never time, so that a task is a function of its items: one that is
-lost with its executor and runs again elsewhere returns the same result, and `collect` takes one result of each
-task. The set of outcomes, the violations and all counts are those of the search on one core.
+A work item is a node of the search tree. A task searches its items for a fixed number of executions and
+returns what is left as new items. Budgets count executions, never time, so that a task is a function of its
+items: one that is lost with its executor and runs again elsewhere returns the same result, and `collect`
+takes one result of each task. The set of outcomes, the violations and all counts are those of the search on
+one core.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checks.interleave.explore import Options, explore_subtree, split
+from checks.interleave.explore import Options, check_explained, explore_subtree, random_sample, split
 from checks.interleave.result import Exploration, merge
 from checks.interleave.work import WorkItem
 from models.scheduled import ProgramRef
@@ -81,6 +83,9 @@ def explore_on_spark(
     total.remaining = tuple(items)
     if stopped is not None:
         total.reasons = (*total.reasons, stopped)
+    sample = random_sample(program, options)
+    check_explained(total, sample)
+    total.statistics.audited = sample.statistics.executions
     reduced = "sleep sets" if options.reduction else "no reduction"
     total.bounds = f"{program.load()().settings.text()}; every interleaving ({reduced})"
     return total

@@ -54,7 +54,7 @@ def encode(program_digest: str, trace: Sequence[Step]) -> str:
         _put(body, step.pick)
     body += bytes(fingerprint(step.enabled) for step in trace)
     body += zlib.crc32(bytes(body)).to_bytes(_CHECKSUM, "big")
-    return PREFIX + base64.urlsafe_b64encode(zlib.compress(bytes(body), 9)).decode().rstrip("=")
+    return PREFIX + _pack(zlib.compress(bytes(body), 9))
 
 
 def decode(token: str) -> Token:
@@ -70,13 +70,26 @@ def decode(token: str) -> Token:
             remedy="copy the whole token, and use the version of the tool that made it",
         )
     try:
-        packed = base64.b64decode(_padded(text[len(PREFIX) :]), altchars=b"-_", validate=True)
-        body = zlib.decompressobj().decompress(packed, _LARGEST)
-        return _parse(body)
+        return _parse(_unpack(text[len(PREFIX) :]))
     except (binascii.Error, zlib.error, ValueError, IndexError) as error:
         raise CorruptTokenError(
             f"replay token {_shown(text)} is damaged: {error}", remedy="copy the whole token again, unchanged"
         ) from error
+
+
+def _unpack(text: str) -> bytes:
+    packed = base64.b64decode(_padded(text), altchars=b"-_", validate=True)
+    if _pack(packed) != text:
+        raise ValueError("the last character is impossible")
+    reader = zlib.decompressobj()
+    body = reader.decompress(packed, _LARGEST)
+    if not reader.eof or reader.unused_data:
+        raise ValueError("it is cut short or continued")
+    return body
+
+
+def _pack(packed: bytes) -> str:
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def _parse(body: bytes) -> Token:

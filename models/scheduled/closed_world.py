@@ -41,6 +41,7 @@ _MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     ),
     (os, ("urandom", "getpid", "getrandom")),
     (uuid, ("uuid1", "uuid4")),
+    (threading, ("_start_new_thread", "_start_joinable_thread")),
     (secrets, ("token_bytes", "token_hex", "randbits", "choice")),
 )
 _AUDITED = (
@@ -53,7 +54,6 @@ _AUDITED = (
     "os.remove",
     "os.rename",
     "os.system",
-    "_thread.start_new_thread",
     "sqlite3.connect",
     "time.sleep",
 )
@@ -89,7 +89,7 @@ def installed() -> Iterator[None]:
     if not _guard.hooked:
         sys.addaudithook(_audit)
         _guard.hooked = True
-    saved = [(module, name, getattr(module, name)) for module, names in _MODULES for name in names]
+    saved = [(module, name, getattr(module, name)) for module, name in _present()]
     for module, name, original in saved:
         setattr(module, name, _replacement(f"{module.__name__}.{name}", original))
     _guard.installed = True
@@ -138,10 +138,14 @@ def strict() -> Iterator[None]:
 
 
 def _banned_functions() -> Iterator[tuple[str, object]]:
-    for module, names in _MODULES:
-        for name in names:
-            function = getattr(module, name)
-            yield f"{module.__name__}.{name}", getattr(function, "__wrapped__", function)
+    for module, name in _present():
+        function = getattr(module, name)
+        yield f"{module.__name__}.{name}", getattr(function, "__wrapped__", function)
+
+
+def _present() -> list[tuple[ModuleType, str]]:
+    """Return what this version of Python has."""
+    return [(module, name) for module, names in _MODULES for name in names if hasattr(module, name)]
 
 
 def _bound_name(function: object) -> str | None:
@@ -157,7 +161,7 @@ def _bound_name(function: object) -> str | None:
 
 def _replacement(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*arguments: Any, **options: Any) -> Any:
-        if _guard.armed:
+        if _guard.armed and threading.get_ident() == _guard.thread:
             _refuse(name, sys._getframe(1))  # noqa: SLF001
         return original(*arguments, **options)
 
@@ -181,7 +185,7 @@ def _refuse(what: str, frame: FrameType | None) -> None:
         name = inner.f_code.co_filename
         if any(part in name for part in _PASS_THROUGH) and "site-packages" not in name:
             return
-        if not name.startswith(_STANDARD) and "/models/scheduled/" not in name:
+        if not name.startswith(_STANDARD) and not name.startswith(_PACKAGE):
             place = f"{name.rpartition('/')[2]}:{inner.f_lineno} in {inner.f_code.co_qualname}"
             break
         inner = inner.f_back
@@ -193,4 +197,5 @@ def _refuse(what: str, frame: FrameType | None) -> None:
     raise ClosedWorldError(message)
 
 
+_PACKAGE = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _STANDARD = os.path.dirname(os.__file__)  # noqa: PTH120  # compared with file names of code objects, which are strings

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import os
 import types
 from collections import deque
 from collections.abc import Callable
@@ -104,6 +105,9 @@ class Lane:
         return [task for task in self.tasks if not task.done()]
 
 
+_INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)  # noqa: PTH120
+
+
 def where(task: asyncio.Task[Any]) -> str:
     """Return the task's name and the innermost line of the program at which it waits."""
     coroutine: Any = task.get_coro()
@@ -111,7 +115,7 @@ def where(task: asyncio.Task[Any]) -> str:
     while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
         frame = coroutine.cr_frame
         code = frame.f_code
-        if "/models/scheduled/" not in code.co_filename and "/asyncio/" not in code.co_filename:
+        if not code.co_filename.startswith(_INSIDE):
             place = f"{code.co_qualname} ({code.co_filename.rpartition('/')[2]}:{frame.f_lineno})"
         coroutine = coroutine.cr_await
     return f"{task.get_name()} in {place}"

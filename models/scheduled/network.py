@@ -228,7 +228,7 @@ class Network:
         world = self._world
         lane = world.lanes[message.destination]
         owner, table = self._handlers.get(lane.name, (lane, {}))
-        if not lane.alive or owner is not lane:
+        if not lane.alive or owner is not lane or not table:
             if answers:
                 self._unavailable(message)
             return

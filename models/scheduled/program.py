@@ -20,10 +20,8 @@ Observation = Mapping[str, Hashable]
 class Program:
     """A program under exploration. One instance is one execution."""
 
-    @property
-    def settings(self) -> Settings:
-        """Bounds of the world. No faults unless overridden."""
-        return Settings()
+    settings: Settings = Settings()
+    """Bounds of the world, of the class or of the instance. No faults unless overridden."""
 
     def build(self, world: World) -> None:
         """Define the processes and what they share."""

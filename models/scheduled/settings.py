@@ -27,6 +27,9 @@ class ClockOrder(StrEnum):
     PER_PROCESS = "per-process"
     """The earliest timers of each process. Processes drift freely against each other."""
 
+    UNTIMED = "untimed"
+    """Any armed timer. Durations mean nothing: the most general order, that of an untimed specification."""
+
     GLOBAL = "global"
     """The earliest timers of the whole world. All clocks agree."""
 

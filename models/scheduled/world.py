@@ -16,7 +16,7 @@ from models.scheduled.lane import Event, Lane, LaneTimer
 from models.scheduled.loop import ControlledLoop
 from models.scheduled.network import Network
 from models.scheduled.process import Process
-from models.scheduled.settings import FaultKind, Order, Settings
+from models.scheduled.settings import ClockOrder, FaultKind, Order, Settings
 from models.scheduled.storage import Disk, Store
 
 T = TypeVar("T")
@@ -197,7 +197,9 @@ class World:
             if limit is not None and self._firings.get(lane.name, 0) >= limit:
                 self.firings_exhausted = True
                 continue
-            found += [self._timer_event(timer) for timer in lane.earliest_timers()]
+            untimed = self.settings.clock is ClockOrder.UNTIMED
+            timers = lane.timers if untimed else lane.earliest_timers()
+            found += [self._timer_event(timer) for timer in timers]
         return found
 
     def _timer_event(self, timer: LaneTimer) -> Event:

@@ -1,0 +1,60 @@
+"""Programs whose number of Mazurkiewicz traces and of raw interleavings is known."""
+
+import pytest
+
+from checks.interleave import Limits, Status, explore
+from checks.interleave.explore import Options
+from models.scheduled import ProgramRef
+
+PROGRAMS = "tests.checks.interleave.programs:"
+
+CLASSES = [
+    ("ainc", 2, 2), ("ainc", 3, 6), ("ainc", 4, 24), ("ainc", 5, 120),
+    ("readers", 2, 4), ("readers", 6, 64),
+    ("casrot", 2, 2), ("casrot", 3, 5), ("casrot", 4, 14), ("casrot", 5, 43), ("casrot", 6, 144),
+    ("lastzero", 3, 12), ("lastzero", 4, 28), ("lastzero", 5, 64),
+]  # fmt: skip
+
+RAW = [("ainc", 4, 24), ("readers", 4, 120), ("casrot", 5, 120), ("lastzero", 3, 920), ("lost_update", 2, 6)]
+
+
+def program(kind: str, size: int) -> ProgramRef:
+    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+
+
+@pytest.mark.parametrize(("kind", "size", "classes"), CLASSES)
+def test_one_complete_execution_for_each_trace(kind, size, classes):
+    result = explore(program(kind, size), Options(classes=True))
+    assert result.status is Status.EXHAUSTED
+    assert result.statistics.executions == classes
+    assert len(result.classes) == classes
+
+
+@pytest.mark.parametrize(("kind", "size", "raw"), RAW)
+def test_without_reduction_every_interleaving_runs_and_nothing_else_is_found(kind, size, raw):
+    full = explore(program(kind, size), Options(reduction=False, classes=True))
+    reduced = explore(program(kind, size), Options(classes=True))
+    assert full.statistics.executions == raw
+    assert full.statistics.blocked == 0
+    assert full.finals == reduced.finals
+    assert full.classes == reduced.classes
+    assert full.status is reduced.status is Status.EXHAUSTED
+
+
+@pytest.mark.slow
+def test_lastzero_4_has_44300_interleavings():
+    full = explore(program("lastzero", 4), Options(reduction=False, classes=True))
+    assert (full.statistics.executions, len(full.classes)) == (44_300, 28)
+
+
+def test_a_limit_is_never_a_pass():
+    for limits in (Limits(executions=3), Limits(seconds=1e-9), Limits(steps=2)):
+        result = explore(program("lastzero", 3), Options(limits=limits))
+        assert result.status is Status.INCONCLUSIVE
+        assert result.reason
+
+
+def test_the_bounds_are_part_of_the_result():
+    result = explore(program("ainc", 2))
+    assert "no faults" in result.bounds
+    assert "sleep sets" in result.bounds

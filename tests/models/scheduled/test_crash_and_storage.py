@@ -1,0 +1,132 @@
+"""Crashes, disks, stores: what is lost, what stays, and that dead code does not run."""
+
+import pytest
+
+from checks.interleave import explore
+from models.scheduled import (
+    TORN,
+    FaultBudget,
+    Process,
+    Program,
+    ProgramError,
+    ProgramRef,
+    Settings,
+    StorageFailedError,
+    StorageUnknownError,
+    World,
+)
+
+HERE = "tests.models.scheduled.test_crash_and_storage:"
+
+
+class Finally(Program):
+    """Its coroutine would write in `finally` and in `except`."""
+
+    settings = Settings(faults=FaultBudget(crashes=1), crashable=frozenset({"p"}))
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+
+    def build(self, world: World) -> None:
+        self.world = world
+
+        async def main(process: Process) -> None:
+            try:
+                self.log.append("begin")
+                await process.point("middle")
+            except BaseException:
+                self.log.append("except")
+                raise
+            finally:
+                self.log.append("finally")
+
+        world.process("p", main, restarts=False)
+
+    def final(self) -> object:
+        return tuple(self.log)
+
+
+def test_a_crash_runs_neither_except_nor_finally():
+    result = explore(ProgramRef.of(f"{HERE}Finally"))
+    assert result.finals == {("begin",), ("begin", "finally")}
+
+
+class WriteAhead(Program):
+    """Appends two records, syncs after the first one; what does a restart find?"""
+
+    settings = Settings(faults=FaultBudget(crashes=1), crashable=frozenset({"p"}))
+
+    def __init__(self) -> None:
+        self.found: tuple[object, ...] = ()
+
+    def build(self, world: World) -> None:
+        async def main(process: Process) -> None:
+            disk = process.disk
+            if process.incarnation == 2:
+                self.found = tuple(disk.records())
+                return
+            disk.append("a")
+            await disk.sync()
+            disk.append("b")
+            await process.point("unsynced")
+
+        world.process("p", main)
+
+    def final(self) -> object:
+        return self.found
+
+
+def test_a_crash_keeps_any_prefix_of_what_was_not_synced_and_may_tear_the_last():
+    result = explore(ProgramRef.of(f"{HERE}WriteAhead"))
+    assert result.finals == {(), ("a",), (TORN,), ("a", "b"), ("a", TORN)}
+
+
+class Put(Program):
+    """One put with a fault budget; the caller says what it was told."""
+
+    def __init__(self, **faults: int) -> None:
+        self.settings = Settings(
+            faults=FaultBudget(**faults), crashable=frozenset({"p"} if faults.get("crashes") else ())
+        )
+        self.told = "nothing"
+
+    def build(self, world: World) -> None:
+        self.store = world.store("objects")
+
+        async def main(process: Process) -> None:
+            try:
+                await process.store("objects").put("key", [1])
+            except (StorageFailedError, StorageUnknownError) as error:
+                self.told = type(error).__name__
+            else:
+                self.told = "stored"
+
+        world.process("p", main, restarts=False)
+
+    def final(self) -> object:
+        return self.told, "key" in self.store.content()
+
+
+@pytest.mark.parametrize(
+    ("faults", "finals"),
+    [
+        ({}, {("stored", True)}),
+        ({"storage_failures": 1}, {("stored", True), ("StorageFailedError", False)}),
+        ({"storage_lost_acks": 1}, {("stored", True), ("StorageUnknownError", True)}),
+        # A request to a remote store that was under way at the crash takes effect afterwards.
+        ({"crashes": 1}, {("stored", True), ("nothing", True)}),
+    ],
+)
+def test_outcomes_of_a_store(faults, finals):
+    assert explore(ProgramRef.of(f"{HERE}Put", **faults)).finals == finals
+
+
+def test_a_crashable_process_that_does_not_exist_is_an_error():
+    with pytest.raises(ProgramError, match="ghost"):
+        explore(ProgramRef.of(f"{HERE}ghost"))
+
+
+def ghost() -> Program:
+    program = Finally()
+    program.settings = Settings(crashable=frozenset({"ghost"}))
+    return program

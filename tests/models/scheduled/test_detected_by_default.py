@@ -1,0 +1,157 @@
+"""What is found without writing a property: deadlock, leaks, lost exceptions, spinning, an open world."""
+
+import asyncio
+import datetime as dt
+import random
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from checks.interleave import explore
+from models.scheduled import Process, Program, ProgramRef, World
+
+HERE = "tests.models.scheduled.test_detected_by_default:"
+
+
+class Misbehaving(Program):
+    """Runs one of the functions below as the only process."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def build(self, world: World) -> None:
+        world.process("p", globals()[self.name])
+
+
+async def deadlocks(process: Process) -> None:
+    lock = asyncio.Lock()
+    async with lock, lock:
+        pass
+
+
+async def leaks_a_task(process: Process) -> None:
+    leaks_a_task.kept = asyncio.create_task(asyncio.Event().wait())  # type: ignore[attr-defined]
+
+
+async def loses_an_exception(process: Process) -> None:
+    async def fail() -> None:
+        raise ValueError("unseen")
+
+    task = asyncio.create_task(fail())
+    await process.point("let it fail")
+    assert task.done()
+
+
+async def fails(process: Process) -> None:
+    raise KeyError("main")
+
+
+async def fails_in_a_callback(process: Process) -> None:
+    asyncio.get_running_loop().call_soon(lambda: 1 // 0)
+    await process.point("after")
+
+
+async def spins(process: Process) -> None:
+    while True:
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("deadlocks", "deadlock", "p/main in deadlocks"),
+        ("leaks_a_task", "task-leak", "left tasks behind"),
+        ("loses_an_exception", "unretrieved-exception", "ValueError('unseen')"),
+        ("fails", "exception", "KeyError('main')"),
+        ("fails_in_a_callback", "callback-exception", "ZeroDivisionError"),
+        ("spins", "livelock", "spins without waiting"),
+    ],
+)
+def test_it_is_found(name, kind, words):
+    result = explore(ProgramRef.of(f"{HERE}Misbehaving", name=name))
+    assert result.status.value == "refuted"
+    violation = result.first().violation
+    assert violation.kind == kind
+    assert words in violation.message
+
+
+async def reads_the_clock(process: Process) -> None:
+    time.time()
+
+
+async def reads_an_imported_clock(process: Process) -> None:
+    monotonic()
+
+
+async def asks_for_the_date(process: Process) -> None:
+    dt.datetime.now(dt.UTC)
+
+
+async def draws_a_number(process: Process) -> None:
+    random.random()
+
+
+async def opens_a_file(process: Process) -> None:
+    with Path("/dev/null").open():  # noqa: ASYNC230
+        pass
+
+
+async def starts_a_thread(process: Process) -> None:
+    threading.Thread(target=len, args=((),)).start()
+
+
+async def uses_an_executor(process: Process) -> None:
+    await asyncio.get_running_loop().run_in_executor(None, len, ())
+
+
+async def connects(process: Process) -> None:
+    await asyncio.open_connection("localhost", 1)
+
+
+async def hides_it(process: Process) -> None:
+    try:
+        time.time()
+    except Exception:  # noqa: BLE001
+        await process.point("as if nothing had happened")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        reads_the_clock,
+        reads_an_imported_clock,
+        asks_for_the_date,
+        draws_a_number,
+        opens_a_file,
+        starts_a_thread,
+        uses_an_executor,
+        connects,
+        hides_it,
+    ],
+)
+def test_the_world_is_closed_and_the_error_names_the_line(function: Callable[[Process], object]):
+    result = explore(ProgramRef.of(f"{HERE}Misbehaving", name=function.__name__))
+    kinds = {violation.kind for violation in result.violations}
+    assert "closed-world" in kinds
+    message = next(v.message for v in result.violations if v.kind == "closed-world")
+    assert function.__name__ in message or "loop." in message
+
+
+def test_the_real_world_is_back_afterwards():
+    explore(ProgramRef.of(f"{HERE}Misbehaving", name="reads_the_clock"))
+    assert time.time() > 0
+    assert random.random() < 1
+
+
+async def imports(process: Process) -> None:
+    import wave  # a module that nothing else has imported
+
+    assert wave.__name__ == "wave"
+
+
+def test_an_import_inside_a_function_is_allowed():
+    assert explore(ProgramRef.of(f"{HERE}Misbehaving", name="imports")).status.value == "exhausted"
