@@ -1,0 +1,177 @@
+"""The judge ``conform``: Hypothesis drives the implementation and the interpreter side by side.
+
+It samples: a pass holds over the examples that were run, and the bounds say how many. Actions that no example
+performed are named by the coverage verdict, unless the adapter says why it cannot offer them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from checks.counterexample import Counterexample
+from checks.errors import BadInputError
+from checks.judge import Context
+from checks.trace import counterexample
+from checks.verdict import COVERAGE, Aspect, Verdict, holds, refuted
+from models.instance import Instance
+from models.manifest import AnyEntry, ConformEntry, Kind
+from models.refinements.step import StepChecker
+from models.stateful import Adapter, Journal, Mismatch, machine
+
+CLAIM = "conformance"
+
+
+class AdapterClass(Protocol):
+    """What the manifest's ``adapter`` names."""
+
+    ignored: tuple[str, ...]
+    """Variables of the specification that only count for bounds."""
+    never_offered: dict[str, str]
+    """Actions that the adapter cannot perform, each with the reason."""
+
+    def __call__(self, instance: Instance, checker: StepChecker) -> Adapter:
+        """Begin a run of the implementation."""
+
+
+class Conform:
+    """Judges an implementation by examples."""
+
+    name = "conform"
+    kinds: frozenset[Kind] = frozenset()
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """See :class:`checks.judge.Judge`."""
+        assert isinstance(entry, ConformEntry)
+        instance = _instance(entry, context)
+        adapter = _adapter(entry)
+        checker = StepChecker(instance, ignored=adapter.ignored)
+        journal = Journal()
+        begin = time.perf_counter()
+        mismatch = _drive(entry, context, checker, lambda: adapter(instance, checker), journal)
+        seconds = time.perf_counter() - begin
+        counts = {"examples": journal.examples, "performed": sum(journal.performed.values())}
+        bounds = (
+            f"{entry.examples} examples of at most {entry.steps} steps, seed {context.seed}; "
+            f"{instance.bounds_text()}"
+        )
+        return [
+            self._conformance(entry, context, (counts, bounds, seconds), _shown(checker, journal, mismatch)),
+            self._coverage(entry, context, (counts, bounds, seconds), _silent(checker, adapter, journal)),
+        ]
+
+    def _replay(self, entry: ConformEntry) -> str:
+        return f"tidemark verify --tier full --only {self.name}/{entry.name}"
+
+    def _conformance(
+        self,
+        entry: ConformEntry,
+        context: Context,
+        over: tuple[dict[str, int], str, float],
+        shown: Counterexample | None,
+    ) -> Verdict:
+        counts, bounds, seconds = over
+        subject = context.subject(entry, self.name, CLAIM)
+        replay = self._replay(entry)
+        if shown is None:
+            return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
+        return refuted(
+            subject, counts=counts, bounds=bounds, seconds=seconds, counterexample=shown, replay=replay
+        )
+
+    def _coverage(
+        self,
+        entry: ConformEntry,
+        context: Context,
+        over: tuple[dict[str, int], str, float],
+        problems: list[str],
+    ) -> Verdict:
+        counts, bounds, _ = over
+        subject = context.subject(entry, self.name, COVERAGE, Aspect.VACUITY)
+        replay = self._replay(entry)
+        if not problems:
+            return holds(subject, counts=counts, bounds=bounds, replay=replay)
+        reason = "; ".join(problems)
+        return refuted(
+            subject, counts=counts, bounds=bounds, counterexample=None, reason=reason, replay=replay
+        )
+
+
+def _instance(entry: ConformEntry, context: Context) -> Instance:
+    for known in context.manifest.instance:
+        if known.name == entry.instance:
+            return Instance(known.protocol, known.bounds, known.constants, known.name)
+    raise BadInputError(f"no instance {entry.instance!r}", remedy="name an instance of the manifest")
+
+
+def _adapter(entry: ConformEntry) -> AdapterClass:
+    module, _, name = entry.adapter.partition(":")
+    try:
+        return cast("AdapterClass", getattr(import_module(module), name))
+    except (ImportError, AttributeError) as error:
+        raise BadInputError(f"no adapter {entry.adapter!r} ({error})", remedy="write module:Class") from error
+
+
+def _drive(
+    entry: ConformEntry,
+    context: Context,
+    checker: StepChecker,
+    build: Callable[[], Adapter],
+    journal: Journal,
+) -> Mismatch | None:
+    """Run the examples; returns the shrunk failure, or None."""
+    tested: Any = machine(checker, build, journal)
+    # derandomize: the gate must not depend on luck; another seed is another set of examples.
+    tested.TestCase.settings = settings(
+        max_examples=entry.examples,
+        stateful_step_count=entry.steps,
+        deadline=None,
+        database=None,
+        derandomize=context.seed == 0,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+    if context.seed:
+        tested._hypothesis_internal_use_seed = context.seed  # noqa: SLF001  what @seed does to a test function
+    try:
+        run_state_machine_as_test(tested, settings=tested.TestCase.settings)
+    except Mismatch as mismatch:
+        return mismatch
+    return None
+
+
+def _shown(checker: StepChecker, journal: Journal, mismatch: Mismatch | None) -> Counterexample | None:
+    if mismatch is None:
+        return None
+    return counterexample(
+        checker.interpreter.instance,
+        states=journal.states,
+        steps=journal.steps,
+        failing=str(mismatch),
+        replayable=False,
+    )
+
+
+def _silent(checker: StepChecker, adapter: AdapterClass, journal: Journal) -> list[str]:
+    """What makes the run say less than it seems: actions never performed, excuses that are not needed."""
+    names = [action.name for action in checker.spec.actions]
+    problems = [
+        f"the action {name} was never performed"
+        for name in names
+        if not journal.performed[name] and name not in adapter.never_offered
+    ]
+    problems += [
+        f"the adapter excuses {name!r}, which was performed or does not exist"
+        for name in adapter.never_offered
+        if name not in names or journal.performed[name]
+    ]
+    return problems
+
+
+JUDGE = Conform()

@@ -1,0 +1,28 @@
+"""What drives an implementation by the names of the specification's actions."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from models.interpreted.interpreter import Step
+
+State = tuple[Any, ...]
+
+
+class Adapter(Protocol):
+    """One run of an implementation. A fresh one is built for every example."""
+
+    def state(self) -> State:
+        """The abstract state, by the refinement mapping."""
+
+    def offers(self, step: Step) -> bool:
+        """Whether the implementation can be made to do this step now.
+
+        It may offer less than the specification allows (a policy that has no reason to sync), never more.
+        """
+
+    def perform(self, step: Step) -> None:
+        """Do it, and let everything run that changes nothing in the abstract state."""
+
+    def close(self) -> None:
+        """End the run."""
