@@ -1,4 +1,4 @@
-"""Breadth-first search with the plain interpreter: slow, obvious, what each faster engine is compared with."""
+"""Breadth-first search with the plain interpreter: slow and obvious; faster engines are compared with it."""
 
 from __future__ import annotations
 
