@@ -1,6 +1,6 @@
 """Command line: ``python -m impl.demo [--rows N] [--segments N] [--seed N] [--dir PATH] [--keep]``.
 
-Exit code 0 when nothing was lost or doubled, 1 when something was or the story could not be played to its end,
+Exit code 0 when nothing was lost or doubled, 1 when something was or the story could not be told to its end,
 2 for options that make no sense.
 """
 

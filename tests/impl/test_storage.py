@@ -1,0 +1,191 @@
+"""The real adapters: Parquet files, SQLite metadata, the file log."""
+
+import asyncio
+import sqlite3
+
+import pyarrow.parquet as pq
+import pytest
+
+from impl.errors import CorruptDataError, StoreError
+from impl.runtime import AsyncioClock
+from impl.storage.file_log import FileLogReader, FileLogWriter, log_file, read_log
+from impl.storage.parquet_store import ParquetStore
+from impl.storage.sqlite_meta import SqliteMetaStore
+from impl.types import BinlogRecord, ChannelRecord, EndPosition, Row, SegmentRecord
+from tests.impl.parts import CHANNEL, pack, run
+
+ROWS = (Row(3, 1, 30, "three"), Row(4, 1, 40, ""))
+
+
+def test_a_binlog_comes_back_as_it_was_written(tmp_path):
+    async def scenario():
+        store = ParquetStore(tmp_path / "binlogs")
+        await store.put("channel/segment-1/a", ROWS)
+        assert await store.get("channel/segment-1/a") == ROWS
+        assert store.paths() == ("channel/segment-1/a",)
+        assert pq.read_metadata(store.file_of("channel/segment-1/a")).num_rows == 2
+
+    run(scenario())
+
+
+def test_a_second_write_replaces_the_first(tmp_path):
+    async def scenario():
+        store = ParquetStore(tmp_path)
+        await store.put("a", ROWS)
+        await store.put("a", ROWS[:1])
+        assert await store.get("a") == ROWS[:1]
+
+    run(scenario())
+
+
+def test_an_interrupted_write_leaves_no_object(tmp_path, monkeypatch):
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    async def scenario():
+        store = ParquetStore(tmp_path)
+        monkeypatch.setattr("impl.storage.parquet_store.os.fsync", full)
+        with pytest.raises(StoreError, match="No space left"):
+            await store.put("a", ROWS)
+        assert store.paths() == ()
+        with pytest.raises(StoreError, match="it was never written"):
+            await store.get("a")
+
+    run(scenario())
+
+
+def test_a_damaged_binlog_is_named(tmp_path):
+    async def scenario():
+        store = ParquetStore(tmp_path)
+        await store.put("a", ROWS)
+        file = store.file_of("a")
+        file.write_bytes(file.read_bytes()[:-7])
+        with pytest.raises(CorruptDataError, match=r"a\.parquet is damaged"):
+            await store.get("a")
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("path", ["../a", "/a", "", "b/../../a"])
+def test_a_path_cannot_leave_the_directory(tmp_path, path):
+    with pytest.raises(ValueError, match="must be relative and without"):
+        ParquetStore(tmp_path).file_of(path)
+
+
+CHANNEL_RECORD = ChannelRecord(
+    channel=CHANNEL,
+    checkpoint=5,
+    assigned_to=None,
+    last_owner="a",
+    term=3,
+    dropped=True,
+    flush_requests=(6, 9),
+)
+SEGMENT_RECORD = SegmentRecord(
+    segment_id=1,
+    channel=CHANNEL,
+    dml_position=EndPosition(8),
+    flushed=True,
+    binlogs=(BinlogRecord("a", (3, 4)), BinlogRecord("b", (8,))),
+)
+
+
+def test_metadata_come_back_in_another_process_of_the_file(tmp_path):
+    async def scenario():
+        first = SqliteMetaStore(tmp_path / "meta")
+        await first.save_channels([ChannelRecord(channel="z"), CHANNEL_RECORD])
+        await first.save_segment(SegmentRecord(segment_id=1, channel=CHANNEL))
+        await first.save_segment(SEGMENT_RECORD)
+        second = SqliteMetaStore(tmp_path / "meta")
+        snapshot = await second.load()
+        assert snapshot.channels == (CHANNEL_RECORD, ChannelRecord(channel="z"))
+        assert snapshot.segments == (SEGMENT_RECORD,)
+        await first.close()
+        await second.close()
+
+    run(scenario())
+
+
+def test_a_failing_change_leaves_nothing_of_itself(tmp_path):
+    async def scenario():
+        store = SqliteMetaStore(tmp_path / "meta")
+        await store.save_channels([CHANNEL_RECORD])
+        broken = ChannelRecord(channel="b", term=None)  # type: ignore[arg-type]
+        with pytest.raises(CorruptDataError, match="NOT NULL"):
+            await store.save_channels([ChannelRecord(channel="new"), broken])
+        assert (await store.load()).channels == (CHANNEL_RECORD,)
+        await store.close()
+
+    run(scenario())
+
+
+def test_sqlite_is_asked_for_durability(tmp_path):
+    async def scenario():
+        store = SqliteMetaStore(tmp_path / "meta")
+        await store.load()
+        assert store._connection is not None
+        assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        await store.close()
+
+    run(scenario())
+
+
+def test_a_file_of_another_version_is_refused(tmp_path):
+    async def scenario():
+        with sqlite3.connect(tmp_path / "meta") as connection:
+            connection.execute("PRAGMA user_version = 7")
+        connection.close()
+        store = SqliteMetaStore(tmp_path / "meta")
+        with pytest.raises(CorruptDataError, match="has version 7, this program reads 1"):
+            await store.load()
+        await store.close()
+
+    run(scenario())
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    async def scenario():
+        (tmp_path / "meta").write_bytes(b"not a database, but long enough to be looked at" * 20)
+        store = SqliteMetaStore(tmp_path / "meta")
+        with pytest.raises(CorruptDataError, match="is damaged"):
+            await store.load()
+        await store.close()
+
+    run(scenario())
+
+
+def test_a_reader_follows_the_log_and_waits_for_whole_lines(tmp_path):
+    async def scenario():
+        writer = FileLogWriter(tmp_path, CHANNEL)
+        packs = [pack(1, (1, 1)), pack(2, close=True), pack(3, (2, 3), (1, 4))]
+        writer.append(packs[0])
+        writer.append(packs[1])
+        reader = FileLogReader(tmp_path, clock=AsyncioClock(), poll_seconds=0.001)
+        assert await reader.next_pack(CHANNEL, EndPosition(0)) == packs[0]
+        assert await reader.next_pack(CHANNEL, EndPosition(1)) == packs[1]
+        waiting = asyncio.create_task(reader.next_pack(CHANNEL, EndPosition(2)))
+        with log_file(tmp_path, CHANNEL).open("ab") as torn:
+            torn.write(b'{"start":2,"end":3,"rows":[[3,2,3,""],')
+        await asyncio.sleep(0.02)
+        assert not waiting.done()
+        with log_file(tmp_path, CHANNEL).open("ab") as rest:
+            rest.write(b'[3,1,4,""]],"close":false,"drop":false}\n')
+        assert await waiting == packs[2]
+        assert read_log(tmp_path, CHANNEL) == tuple(packs)
+        writer.close()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    "line", [b"nonsense", b'{"start":1}', b'{"start":5,"end":2,"rows":[],"close":false,"drop":false}']
+)
+def test_a_damaged_line_of_the_log_is_named(tmp_path, line):
+    log_file(tmp_path, CHANNEL).write_bytes(line + b"\n")
+    with pytest.raises(CorruptDataError, match=r"channel-1\.jsonl has a damaged line"):
+        read_log(tmp_path, CHANNEL)
+
+
+def test_a_log_that_does_not_exist_is_empty(tmp_path):
+    assert read_log(tmp_path, CHANNEL) == ()
