@@ -39,9 +39,14 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
         return Outcome.HOLDS if entry.killer is None else Outcome.REFUTED
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
-    if aspect is Aspect.VACUITY and claim not in task.manifest.kinds:
+    if aspect is Aspect.VACUITY and claim not in _known_claims(task):
         return Outcome.HOLDS
     return Outcome(entry.expect.of(claim).value)
+
+
+def _known_claims(task: Task) -> set[str]:
+    extra = task.manifest.kinds_of(task.entry) if isinstance(task.entry, InstanceEntry | ProofEntry) else {}
+    return {*task.manifest.kinds, *extra}
 
 
 def judgements(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> list[Judgement]:

@@ -222,6 +222,11 @@ def inconclusive(
     )
 
 
+def timed(verdict: Verdict, *, seconds: float) -> Verdict:
+    """The same verdict with the wall time of the search that found it."""
+    return verdict.model_copy(update={"seconds": seconds})
+
+
 class Judgement(BaseModel):
     """A verdict beside the outcome that the manifest expects, compared exactly."""
 

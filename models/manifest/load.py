@@ -105,7 +105,7 @@ def _check_claims(manifest: Manifest, *, file: str) -> None:
         where = f"{entry.section} {entry.name!r}"
         named = [*(entry.claims or ()), *entry.skip, *entry.expect.refuted]
         for claim in named:
-            _known(claim, manifest.kinds, what=f"{where}: unknown property", file=file)
+            _known(claim, manifest.kinds_of(entry), what=f"{where}: unknown property", file=file)
         for claim in entry.expect.refuted:
             if claim in entry.skip or (entry.claims is not None and claim not in entry.claims):
                 raise ManifestError(
@@ -145,8 +145,9 @@ def _check_references(manifest: Manifest, *, file: str) -> None:
         _known(
             generated.instance, instances, what=f"generated {generated.name!r}: unknown instance", file=file
         )
-    claims = set(manifest.kinds).union(*(program.claims for program in manifest.interleave))
+    claimed = {claim for program in manifest.interleave for claim in program.claims}
     for mutant in manifest.mutant:
+        claims = claimed | set(manifest.kinds_of(mutant))
         _known(mutant.instance, hosts, what=f"mutant {mutant.name!r}: unknown instance", file=file)
         if mutant.killer is not None:
             _known(mutant.killer, claims, what=f"mutant {mutant.name!r}: unknown property", file=file)

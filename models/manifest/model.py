@@ -73,6 +73,18 @@ class Entry(Strict):
     """Pinned counts; a judge that reports the same count must report the same number."""
 
 
+class VariantEntry(Entry):
+    """An entry that judges a protocol or a variant of it."""
+
+    protocol: Reference
+    claims: tuple[str, ...] | None = None
+    """Properties judged here; all that are pinned if absent."""
+    skip: dict[str, str] = Field(default_factory=dict)
+    """Properties that are not judged here, each with the reason."""
+    adds: dict[Kind, tuple[str, ...]] = Field(default_factory=dict)
+    """Pinned ids by kind of the properties that this variant declares beyond those of its base."""
+
+
 class SearchEngine(StrEnum):
     """Engines that enumerate an instance; all of them must come to the same counts."""
 
@@ -81,30 +93,22 @@ class SearchEngine(StrEnum):
     INTERPRETED = "interpreted"
 
 
-class InstanceEntry(Entry):
+class InstanceEntry(VariantEntry):
     """A bounded instance, searched exhaustively by each of its engines."""
 
     section: Literal["instance"] = "instance"
-    protocol: Reference
     engines: tuple[SearchEngine, ...] = Field(min_length=1)
     bounds: dict[str, int | tuple[int, int]]
     """Bound per sort or number type, for example ``Segment = 2`` (two of them), ``Position = 4`` (0..4)."""
     constants: dict[str, Any] = Field(default_factory=dict)
     symmetry: tuple[str, ...] = ()
     """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
-    claims: tuple[str, ...] | None = None
-    """Properties judged here; all pinned properties if absent."""
-    skip: dict[str, str] = Field(default_factory=dict)
-    """Pinned properties that are not judged here, each with the reason."""
 
 
-class ProofEntry(Entry):
+class ProofEntry(VariantEntry):
     """A proof for any size. ``counts.obligations`` is pinned."""
 
     section: Literal["proof"] = "proof"
-    protocol: Reference
-    claims: tuple[str, ...] | None = None
-    skip: dict[str, str] = Field(default_factory=dict)
     timeout_s: float = Field(default=20.0, gt=0)
     """Time-out of one obligation, in seconds."""
 
@@ -150,6 +154,8 @@ class MutantEntry(Strict):
     """Which bug or hazard it stands for."""
     killer: str | None = None
     """Property or claim id that must be refuted."""
+    adds: dict[Kind, tuple[str, ...]] = Field(default_factory=dict)
+    """Pinned ids by kind of the properties that the mutant declares beyond those of its base."""
     equivalent: str | None = None
     """Reason why no property can tell it apart."""
 
@@ -204,9 +210,13 @@ class Manifest(Strict):
         """The kind of each pinned property."""
         return {claim: kind for kind, claims in self.properties.items() for claim in claims}
 
-    def claims_of(self, entry: InstanceEntry | ProofEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
+    def kinds_of(self, entry: VariantEntry | MutantEntry) -> dict[str, Kind]:
+        """The kind of each property of an entry's protocol: the pinned ones, and what a variant adds."""
+        return self.kinds | {claim: kind for kind, claims in entry.adds.items() for claim in claims}
+
+    def claims_of(self, entry: VariantEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
         """The pinned properties of the given kinds that ``entry`` has to decide."""
         allowed = set(kinds)
-        known = self.kinds
+        known = self.kinds_of(entry)
         chosen = tuple(known) if entry.claims is None else entry.claims
         return tuple(claim for claim in chosen if known[claim] in allowed and claim not in entry.skip)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from models.instance import BadInstance, Instance
 from models.manifest.errors import ManifestError, PinError
-from models.manifest.model import InstanceEntry, Kind, Manifest
+from models.manifest.model import InstanceEntry, Kind, Manifest, ProofEntry
 from spec.language.errors import SpecError
 from spec.language.protocol import resolve
 from spec.language.spec import Spec
@@ -22,9 +22,9 @@ def check_against_spec(manifest: Manifest, *, file: str) -> None:
     declared = _kinds(_trace(manifest.protocol, where="protocol", file=file))
     _compare(manifest.kinds, declared, file=file)
     for proof in manifest.proof:
-        _check_variant(manifest, proof.protocol, f"proof {proof.name!r}", file=file)
+        _check_variant(manifest, proof, file=file)
     for entry in manifest.instance:
-        _check_variant(manifest, entry.protocol, f"instance {entry.name!r}", file=file)
+        _check_variant(manifest, entry, file=file)
         _check_instance(entry, file=file)
 
 
@@ -71,17 +71,26 @@ def _compare(pinned: Mapping[str, Kind], declared: Mapping[str, Kind], *, file: 
         )
 
 
-def _check_variant(manifest: Manifest, reference: str, where: str, *, file: str) -> None:
+def _check_variant(manifest: Manifest, entry: ProofEntry | InstanceEntry, *, file: str) -> None:
     """A variant has the pinned properties of its base, so that its verdicts speak about the same claims."""
-    if reference == manifest.protocol:
+    where = f"{entry.section} {entry.name!r}"
+    if entry.protocol == manifest.protocol and not entry.adds:
         return
-    declared = _kinds(_trace(reference, where=where, file=file))
-    for claim, kind in manifest.kinds.items():
+    declared = _kinds(_trace(entry.protocol, where=where, file=file))
+    pinned = manifest.kinds_of(entry)
+    for claim, kind in pinned.items():
         if declared.get(claim) is not kind:
             raise PinError(
-                f"{where}: the variant {reference} has no {kind.value} {claim!r}",
+                f"{where}: the variant {entry.protocol} has no {kind.value} {claim!r}",
                 file=file,
-                remedy="a variant overrides actions; leave the properties of its base in place",
+                remedy="leave the properties of its base in place, and list under 'adds' what it declares",
+            )
+    for claim, kind in declared.items():
+        if claim not in pinned:
+            raise PinError(
+                f"{where}: {entry.protocol} declares the {kind.value} {claim!r}, which is not pinned",
+                file=file,
+                remedy=f"add it to the entry:  adds.{kind.value} = [{claim!r}]",
             )
 
 

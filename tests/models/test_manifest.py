@@ -155,6 +155,25 @@ class TestAgainstTheSpecification:
         assert isinstance(error, PinError)
         assert "pinned as invariant, but is declared as transition_invariant" in error.message
 
+    def test_what_a_variant_adds_is_pinned_in_its_entry(self):
+        def change(content, adds=None):
+            content["instance"][0]["protocol"] = "tests.protocols.lights:Brighter"
+            content["instance"][0].update(adds=adds or {})
+
+        error = against_spec(change)
+        assert isinstance(error, PinError)
+        assert "invariant 'lights.few_turns', which is not pinned" in error.message
+        content = copy.deepcopy(data())
+        change(content, adds={"invariant": ["lights.few_turns"]})
+        found = parse(content, file="lights.toml")
+        check_against_spec(found, file="lights.toml")
+        assert "lights.few_turns" in found.claims_of(found.instance[0], [Kind.INVARIANT])
+        assert "lights.few_turns" not in found.claims_of(found.instance[1], [Kind.INVARIANT])
+
+    def test_a_variant_without_what_it_is_said_to_add(self):
+        error = against_spec(lambda content: content["instance"][0].update(adds={"lemma": ["lights.none"]}))
+        assert "has no lemma 'lights.none'" in error.message
+
     @pytest.mark.parametrize(
         ("key", "value", "named"),
         [

@@ -61,3 +61,12 @@ class Lights(Protocol):
 
 class Darker(Lights):
     """A variant that renames nothing."""
+
+
+class Brighter(Lights):
+    """A variant with a property of its own."""
+
+    @invariant()
+    def few_turns(s):
+        """Switching wears the lamps out."""
+        return s.turns <= 3
