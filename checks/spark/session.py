@@ -182,6 +182,7 @@ def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -
         raise _start_error(master, java, error) from error
     if not master.is_local:
         _wait_for_executor(session, master, seconds=options.executor_seconds)
+    if not master.on_loopback:
         session.sparkContext.addPyFile(str(code_zip(folder=folder)))
     return session
 

@@ -14,8 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("spec", "impl", "models", "checks")
 
 
+SUFFIXES = frozenset({".py", ".toml", ".json", ".j2"})
+"""Code, and the data files that code reads."""
+
+
 def code_zip(*, folder: Path) -> Path:
-    """A zip of the rooms' Python files below ``folder``, named by its content.
+    """A zip of the rooms' files below ``folder``, named by its content.
 
     The same code gives the same bytes: entries are sorted and their times are fixed, so that a zip can be
     recognised, and an old one is never taken for the present code.

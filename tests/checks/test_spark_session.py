@@ -287,6 +287,25 @@ print(sorted(os.listdir(".")), sorted(os.listdir("build/spark")))
 """
 
 
+WITH_AN_EXECUTOR_OF_ITS_OWN = """
+import os
+from checks.spark.session import spark_session, stop_session
+context = spark_session(master="local-cluster[1,1,1024]").sparkContext
+def look(_):
+    import checks
+    return checks.__file__, os.environ["PYTHONHASHSEED"]
+print(context.parallelize([1], 1).map(look).collect())
+stop_session()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_executor_in_another_process_runs_this_code(tmp_path: Path) -> None:
+    answer = run(WITH_AN_EXECUTOR_OF_ITS_OWN, folder=tmp_path, PYTHONHASHSEED="7")
+    assert answer.stdout == f"{[(str(ROOT / 'checks' / '__init__.py'), '7')]}\n", answer.stderr
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_machine_without_java_uses_the_bundled_one_quietly_and_leaves_nothing_behind(
