@@ -1,6 +1,6 @@
 """What the code of a simulated process is given: its door to the world."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from models.scheduled.lane import Lane
@@ -66,6 +66,10 @@ class Process:
     def post(self, destination: str, method: str, *arguments: Any) -> None:
         """Send a message for which there is no answer."""
         self._world.network.post(self._world.caller, destination, method, arguments)
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Start a task that lasts as long as this incarnation. Its failure is an error of the program."""
+        self._world.loop.create_task(work, name=name)
 
     async def point(self, name: str) -> None:
         """Let anything else happen here: a named preemption point."""

@@ -56,7 +56,7 @@ async def fails_in_a_callback(process: Process) -> None:
 
 
 async def spins(process: Process) -> None:
-    while True:
+    while True:  # noqa: ASYNC110
         await asyncio.sleep(0)
 
 

@@ -1,0 +1,170 @@
+"""The edges of the flush implementation, made of objects of the controlled world.
+
+Each coroutine method here suspends its caller until somebody picks that it goes on: these are the places of
+interruption which the granularity table of `impl/README.md` counts.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from impl.errors import RpcError, RpcTimeoutError, StoreError
+from impl.types import (
+    ChannelName,
+    Pack,
+    Position,
+    RecoveryAnswer,
+    Row,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentId,
+    Tick,
+    UpdateCheckpoints,
+)
+from models.scheduled.errors import (
+    CallTimeoutError,
+    CallUnavailableError,
+    StorageFailedError,
+    StorageUnknownError,
+)
+from models.scheduled.process import Process
+from models.scheduled.world import World
+
+COORDINATOR = "coordinator"
+NODE = "node"
+
+
+async def remote(process: Process, destination: str, method: str, *arguments: Any) -> Any:
+    """Call another process and translate the failures of the world into those of the implementation."""
+    try:
+        return await process.call(destination, method, *arguments)
+    except CallTimeoutError as error:
+        raise RpcTimeoutError(f"{method}: {error}") from error
+    except CallUnavailableError as error:
+        raise RpcError(f"{method}: {error}") from error
+
+
+class Log:
+    """A log whose packs are all there from the start. Reading the next one is a step; at the end, a long wait."""
+
+    def __init__(self, world: World, packs: Sequence[Pack]) -> None:
+        self._world = world
+        self._packs = tuple(packs)
+
+    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
+        """Return the first pack that ends after a position."""
+        del channel
+        for pack in self._packs:
+            if pack.end.ts > after.ts:
+                return await self._world.operation(f"consume {pack.end.ts}", lambda pack=pack: pack)  # type: ignore[misc]
+        return await asyncio.get_running_loop().create_future()
+
+
+class Objects:
+    """The object store of one process."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
+        """Write an object."""
+        try:
+            await self._process.store("objects").put(path, tuple(rows))
+        except (StorageFailedError, StorageUnknownError) as error:
+            raise StoreError(str(error)) from error
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """Read an object."""
+        rows = await self._process.store("objects").get(path)
+        if rows is None:
+            raise StoreError(f"there is no object {path!r}")
+        return tuple(rows)
+
+
+class CoordinatorCalls:
+    """The coordinator as a data node sees it."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
+        """Record a binlog."""
+        del deadline
+        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request)
+        assert isinstance(outcome, SaveOutcome)
+        return outcome
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
+        """Raise checkpoints."""
+        del deadline
+        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request)
+
+    async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:
+        """Take up a channel."""
+        del deadline
+        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id)
+        assert isinstance(answer, RecoveryAnswer)
+        return answer
+
+    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+        """Mark a channel dropped."""
+        del deadline
+        await remote(self._process, COORDINATOR, "drop_channel", channel, node_id)
+
+
+class NodeCalls:
+    """The data node as the coordinator sees it. A failed call is news for whoever waits to poll again."""
+
+    def __init__(self, process: Process, news: Callable[[], None]) -> None:
+        self._process = process
+        self._news = news
+
+    async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
+        """Ask for a flush."""
+        del deadline
+        await self._call("flush_channel", channel, flush_ts)
+
+    async def seal_segments(
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick, deadline: float
+    ) -> bool:
+        """Ask for the end of segments."""
+        del deadline
+        return bool(await self._call("seal_segments", channel, tuple(segments), expires))
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        try:
+            return await remote(self._process, NODE, method, *arguments)
+        except RpcError:
+            self._news()
+            raise
+
+
+class PollingClock:
+    """The pause between two polls of a client. It ends when there is something new to see.
+
+    A poll that finds what the poll before it has found changes nothing anywhere; leaving such polls out leaves out
+    stuttering only.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._changed = asyncio.Event()
+
+    def news(self) -> None:
+        """Note that the coordinator has answered somebody, or failed to reach the node."""
+        self._changed.set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for news, and then for the client to come back."""
+        del seconds
+        await self._changed.wait()
+        await self._process.point("client.poll")
+        self._changed.clear()
+
+
+class TimerClock:
+    """Waiting by timers of the process."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when the timer fires."""
+        await asyncio.sleep(seconds)
