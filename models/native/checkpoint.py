@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.native.errors import NativeError
+from models.native.errors import SavedSearchError
 from models.native.kernel import Kernel
 from models.native.search import Hit, Limits, Search
 
@@ -58,22 +58,22 @@ def save(search: Search, path: Path) -> None:
 
 
 def load(path: Path, kernel: Kernel, limits: Limits | None = None) -> Search:
-    """The search as it was saved, ready to ``run``. Errors: NativeError for a damaged file or another kernel's."""
+    """The search as it was saved, ready to ``run``. Errors: SavedSearchError for a damaged file or another kernel's."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ARRAYS}
             head, checksum = str(stored["head"]), str(stored["checksum"])
     except (OSError, KeyError, ValueError, EOFError) as error:
-        raise NativeError(f"{path.name} is no saved search ({error}); start the search anew") from error
+        raise SavedSearchError(f"{path.name} is no saved search ({error}); start the search anew") from error
     except Exception as error:  # zipfile and zlib have errors of their own for damaged files
         if type(error).__module__ not in ("zipfile", "zlib"):
             raise
-        raise NativeError(f"{path.name} is damaged ({error}); start the search anew") from error
+        raise SavedSearchError(f"{path.name} is damaged ({error}); start the search anew") from error
     if _checksum(head, arrays) != checksum:
-        raise NativeError(f"{path.name} is damaged (checksum); start the search anew")
+        raise SavedSearchError(f"{path.name} is damaged (checksum); start the search anew")
     content = json.loads(head)
     if content["kernel"] != _kernel_digest(kernel):
-        raise NativeError(f"{path.name} belongs to another protocol or instance; start the search anew")
+        raise SavedSearchError(f"{path.name} belongs to another protocol or instance; start the search anew")
     search = Search(kernel, limits)
     search.visited.restore(arrays["states"], arrays["parents"], arrays["steps"], arrays["fresh"])
     for name in ("stats", "flags", "seen"):
