@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-Spawn = Callable[[Coroutine[Any, Any, None], str], None]
-"""Start a coroutine as a task of the process, under a name."""
+Work = Callable[[], Coroutine[Any, Any, None]]
+Spawn = Callable[[Work, str], None]
+"""Start work as a task of the process, under a name."""
 
 
 class AsyncioClock:
@@ -36,14 +37,14 @@ class Supervisor:
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._failed = asyncio.Event()
 
-    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Start ``work`` as a task."""
+    def spawn(self, work: Work, name: str) -> None:
+        """Start ``work`` as a task. Its coroutine is made when the task first runs, if it ever does."""
         task = asyncio.get_running_loop().create_task(self._guard(work), name=name)
         self._tasks[task] = name
 
-    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guard(self, work: Work) -> None:
         try:
-            await work
+            await work()
         except asyncio.CancelledError:
             raise
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is the process's failure
@@ -72,3 +73,5 @@ class Supervisor:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        for task in others:
+            self._tasks.pop(task, None)

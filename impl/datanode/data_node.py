@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from impl.config import DataNodeConfig
 from impl.datanode.buffer_manager import BufferManager
@@ -85,10 +86,10 @@ class DataNode:
 
     def start(self, *, with_memory_check: bool = True) -> None:
         """Start the loops that are common to all channels."""
-        self.supervisor.spawn(self.updater.run_signal(), f"{self.node_id} checkpoint signal")
-        self.supervisor.spawn(self.updater.run_timer(), f"{self.node_id} checkpoint timer")
+        self.supervisor.spawn(self.updater.run_signal, f"{self.node_id} checkpoint signal")
+        self.supervisor.spawn(self.updater.run_timer, f"{self.node_id} checkpoint timer")
         if with_memory_check:
-            self.supervisor.spawn(self._run_memory_check(), f"{self.node_id} memory check")
+            self.supervisor.spawn(self._run_memory_check, f"{self.node_id} memory check")
 
     async def stop(self) -> None:
         """End all work. What is not durable is lost to this incarnation; the log has it."""
@@ -111,7 +112,7 @@ class DataNode:
         pipeline = self._build_pipeline(answer)
         self.buffers.register(pipeline.write_buffer)
         self.pipelines[answer.channel] = pipeline
-        self.supervisor.spawn(self._serve(pipeline), f"{self.node_id} channel {answer.channel}")
+        self.supervisor.spawn(partial(self._serve, pipeline), f"{self.node_id} channel {answer.channel}")
         return pipeline
 
     def _build_pipeline(self, answer: RecoveryAnswer) -> ChannelPipeline:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
+from functools import partial
 
 from impl.config import DataNodeConfig
 from impl.datanode.sync_task import SyncStage, SyncTask
@@ -44,7 +45,7 @@ class SyncManager:
         queue = self.queues.setdefault(key, deque())
         queue.append(task)
         if len(queue) == 1:
-            self._spawn(self._drain(key), f"sync {task.channel} segment {task.segment_id}")
+            self._spawn(partial(self._drain, key), f"sync {task.channel} segment {task.segment_id}")
 
     def _queue_key(self, task: SyncTask) -> Hashable:
         """Tasks of one key run in the order of their submission."""

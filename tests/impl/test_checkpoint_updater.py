@@ -55,8 +55,8 @@ class Bench:
         self.supervisor = Supervisor()
 
     def start(self):
-        self.supervisor.spawn(self.updater.run_signal(), "signal")
-        self.supervisor.spawn(self.updater.run_timer(), "timer")
+        self.supervisor.spawn(self.updater.run_signal, "signal")
+        self.supervisor.spawn(self.updater.run_timer, "timer")
 
     async def add(self, position, *, flush=False, channel=CHANNEL):
         async def callback(call):

@@ -252,7 +252,7 @@ def test_the_memory_check_runs_by_the_clock():
     async def scenario():
         world = World(config=DataNodeConfig(memory_watermark_bytes=1, memory_check_seconds=3.0))
         node = await world.node()
-        node.supervisor.spawn(node._run_memory_check(), "memory check")
+        node.supervisor.spawn(node._run_memory_check, "memory check")
         await world.feed(pack(1, (1, 1)))
         assert world.recorded_keys() == []
         await world.clock.advance(3.0)
