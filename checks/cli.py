@@ -43,6 +43,10 @@ TierOption = Annotated[Tier, typer.Option(help="fast: before every push; full: t
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
 Master = Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")]
 Build = Annotated[Path, typer.Option(help="Folder for the files of the run.")]
+ManifestOption = Annotated[
+    list[Path] | None,
+    typer.Option("--manifest", help="Manifest file, may be repeated; all of the repository if left out."),
+]
 LOCAL = "local[*]"
 BUILD = Path("build")
 
@@ -55,19 +59,27 @@ def verify(
     seed: Seed = 0,
     master: Master = LOCAL,
     build: Build = BUILD,
+    manifest: ManifestOption = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
     ] = False,
 ) -> int:
     """Run every check of the manifest: the gate."""
     settings = cli_run.Settings(tier=tier.value, seed=seed, master=master, build=build)
-    return cli_run.gate(settings, only=only or None, resume=resume)
+    return cli_run.gate(settings, only=only or None, resume=resume, manifest=manifest or ())
 
 
 def _one_judge(name: str, about: str) -> None:
-    def command(only: Only = "", *, seed: Seed = 0, master: Master = LOCAL, build: Build = BUILD) -> int:
+    def command(
+        only: Only = "",
+        *,
+        seed: Seed = 0,
+        master: Master = LOCAL,
+        build: Build = BUILD,
+        manifest: ManifestOption = None,
+    ) -> int:
         settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
-        return cli_run.gate(settings, only=only or None, judge=name)
+        return cli_run.gate(settings, only=only or None, judge=name, manifest=manifest or ())
 
     command.__doc__ = about
     application.command(name=name)(command)
@@ -85,9 +97,11 @@ _one_judge("mutate", "Check that each property kills its mutants.")
 @application.command()
 def replay(
     token: Annotated[str, typer.Argument(help="A replay token as a failure prints it.")],
+    *,
+    manifest: ManifestOption = None,
 ) -> int:
     """Run a counterexample again, step by step."""
-    return cli_tools.replay(token)
+    return cli_tools.replay(token, manifests=manifest or ())
 
 
 @application.command()
@@ -98,9 +112,10 @@ def export(
         cli_tools.Form, typer.Option("--format", help="dot: the state graph; itf: a longest shortest run.")
     ] = cli_tools.Form.DOT,
     limit: Annotated[int, typer.Option(help="Greatest number of states.")] = 2_000,
+    manifest: ManifestOption = None,
 ) -> int:
     """Write the state graph of a small instance (DOT), or a run of it (ITF), to standard output."""
-    return cli_tools.export(instance, form=form, limit=limit)
+    return cli_tools.export(instance, form=form, limit=limit, manifests=manifest or ())
 
 
 @application.command()
@@ -110,9 +125,9 @@ def report(*, build: Build = BUILD) -> int:
 
 
 @application.command()
-def show() -> int:
+def show(*, manifest: ManifestOption = None) -> int:
     """List the checks of the manifest, with what each expects."""
-    return cli_tools.show()
+    return cli_tools.show(manifest or ())
 
 
 @application.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -20,13 +21,13 @@ from models.manifest import Manifest, Tier, check_against_spec, load, manifest_f
 __all__ = ["Settings", "gate", "manifests"]
 
 
-def manifests() -> list[Manifest]:
-    """All manifests of the repository, each compared with its specification.
+def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
+    """The given manifests, or else all of the repository, each compared with its specification.
 
     Raises ManifestError or PinError.
     """
     found: list[Manifest] = []
-    for path in manifest_files():
+    for path in paths or manifest_files():
         manifest = load(path)
         check_against_spec(manifest, file=path.name)
         found.append(manifest)
@@ -42,7 +43,7 @@ def gate(
     judge: str | None = None,
     resume: bool = False,
     judges: Registry | None = None,
-    known: list[Manifest] | None = None,
+    manifest: Sequence[Path] = (),
     console: Console | None = None,
 ) -> int:
     """Run the chosen checks, show and write the result; returns the exit status.
@@ -50,7 +51,7 @@ def gate(
     Raises the errors of the manifest and of the plan, before anything runs.
     """
     screen = console or Console()
-    chosen = plan(known or manifests(), tier=Tier(settings.tier), only=only, judge=judge)
+    chosen = plan(manifests(manifest), tier=Tier(settings.tier), only=only, judge=judge)
     earlier = earlier_result(settings) if resume else None
     result = run(
         chosen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import ModuleType
 
 from rich.console import Console
 
-from checks.cli_run import manifests
+from checks.cli_run import manifests as read
 from checks.errors import BadInputError, MissingToolError, known_names
 from checks.exit_codes import ExitCode
 from checks.plan import all_tasks
@@ -31,12 +32,12 @@ class Form(StrEnum):
     ITF = "itf"
 
 
-def replay(text: str) -> int:
+def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     """Replay a token: of a specification run here, of an implementation run with the controlled loop."""
     if not is_run_token(text):
         return _replay_choices(text)
     token = parse_token(text)
-    shown, still = replay_run(token, manifests())
+    shown, still = replay_run(token, read(manifests))
     print(f"{token.property_id} on {token.instance}")
     print(trace_text(shown, limit=10_000))
     print("REFUTED again" if still else "no longer refuted")
@@ -58,9 +59,9 @@ def _optional(module: str, what: str) -> ModuleType:
         ) from error
 
 
-def export(name: str, *, form: Form, limit: int) -> int:
+def export(name: str, *, form: Form, limit: int, manifests: Sequence[Path] = ()) -> int:
     """Print the state graph or a run of an instance."""
-    entries: dict[str, InstanceEntry] = {e.name: e for manifest in manifests() for e in manifest.instance}
+    entries: dict[str, InstanceEntry] = {e.name: e for manifest in read(manifests) for e in manifest.instance}
     if name not in entries:
         raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))
     instance = instance_of(entries[name])
@@ -85,9 +86,9 @@ def report(build: Path) -> int:
     return result.exit_code.value
 
 
-def show() -> int:
+def show(manifests: Sequence[Path] = ()) -> int:
     """One line per check: name, tier, expectation."""
-    for task in all_tasks(manifests()):
+    for task in all_tasks(read(manifests)):
         entry = task.entry
         if isinstance(entry, MutantEntry):
             due = f"killed by {entry.killer}" if entry.killer else f"equivalent: {entry.equivalent}"

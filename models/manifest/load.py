@@ -107,11 +107,11 @@ def _check_claims(manifest: Manifest, *, file: str) -> None:
         for claim in named:
             _known(claim, manifest.kinds_of(entry), what=f"{where}: unknown property", file=file)
         for claim in entry.expect.refuted:
-            if claim in entry.skip or (entry.claims is not None and claim not in entry.claims):
+            if claim not in manifest.claims_of(entry, Kind):
                 raise ManifestError(
                     f"{where}: {claim!r} is expected to be refuted but is not judged there",
                     file=file,
-                    remedy="remove it from 'skip' or add it to 'claims'",
+                    remedy="correct 'claims', 'kinds' or 'skip'",
                 )
         _check_symmetry(manifest, entry, file=file)
     programs: tuple[InterleaveEntry | ConformEntry, ...] = (*manifest.interleave, *manifest.conform)

@@ -81,6 +81,8 @@ class VariantEntry(Entry):
     """Properties judged here; all that are pinned if absent."""
     skip: dict[str, str] = Field(default_factory=dict)
     """Properties that are not judged here, each with the reason."""
+    kinds: tuple[Kind, ...] | None = None
+    """Kinds of property judged here; all kinds if absent."""
     adds: dict[Kind, tuple[str, ...]] = Field(default_factory=dict)
     """Pinned ids by kind of the properties that this variant declares beyond those of its base."""
 
@@ -216,7 +218,7 @@ class Manifest(Strict):
 
     def claims_of(self, entry: VariantEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
         """The pinned properties of the given kinds that ``entry`` has to decide."""
-        allowed = set(kinds)
+        allowed = set(kinds) if entry.kinds is None else set(kinds) & set(entry.kinds)
         known = self.kinds_of(entry)
         chosen = tuple(known) if entry.claims is None else entry.claims
         return tuple(claim for claim in chosen if known[claim] in allowed and claim not in entry.skip)
