@@ -11,5 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compile to machine code at the first call; the result is cached on disk and shared by all worker processes."""
+    """Compile to machine code at the first call; the result is cached on disk and shared by all worker
+    processes.
+    """
     return cast("F", numba.njit(cache=True, nogil=True)(function))

@@ -1,7 +1,7 @@
 """What one (round, partition) found out, as data that is written with its states and added up by the driver.
 
-A task may run twice, so nothing is counted by side effect: the facts lie in the header of the file that the task writes, the
-file is replaced as a whole, and the driver adds up one file per (round, partition).
+A task may run twice, so nothing is counted by side effect: the facts lie in the header of the file that the
+task writes, the file is replaced as a whole, and the driver adds up one file per (round, partition).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Immutable files of packed states: the durable side of a distributed search.
 
-Layout: magic, length and CRC-32 of the header, the header (JSON, padded with spaces so that the states start at a multiple of
-64 bytes), then the states as little-endian 64-bit words. A file is written under a temporary name and renamed, so that a reader
-sees a whole file or none, and a task that runs twice puts the same content in the same place again.
+Layout: magic, length and CRC-32 of the header, the header (JSON, padded with spaces so that the states
+start at a multiple of 64 bytes), then the states as little-endian 64-bit words. A file is written under a
+temporary name and renamed, so that a reader sees a whole file or none, and a task that runs twice puts the
+same content in the same place again.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class CorruptFileError(BadInputError):
 class Header:
     """What a file holds: the states that partition ``partition`` owns of the rounds ``first`` .. ``last``.
 
-    ``run`` is the digest of the run (protocol, instance, partitions), ``facts`` what the round found out, exactly once for
-    each (round, partition): see :mod:`checks.spark.facts`.
+    ``run`` is the digest of the run (protocol, instance, partitions), ``facts`` what the round found out,
+    exactly once for each (round, partition): see :mod:`checks.spark.facts`.
     """
 
     run: str
@@ -101,7 +102,8 @@ def _header(path: Path, fixed: bytes, read: Callable[[int], bytes]) -> tuple[Hea
 
 
 def read(path: Path) -> tuple[Header, Words]:
-    """Header and states, checked against the checksum. The states are mapped, not copied: do not write to them.
+    """Header and states, checked against the checksum. The states are mapped, not copied: do not write to
+    them.
 
     Raises CorruptFileError, FileNotFoundError.
     """
@@ -118,6 +120,6 @@ def read(path: Path) -> tuple[Header, Words]:
     if size - start != wanted:
         raise CorruptFileError(path, f"it has {size - start} bytes of states instead of {wanted}")
     block = np.frombuffer(view, dtype="<u8", offset=start) if wanted else np.empty(0, dtype="<u8")
-    if zlib.crc32(memoryview(block).cast("B") if wanted else b"") != header.checksum:
+    if zlib.crc32(block.data.cast("B") if wanted else b"") != header.checksum:
         raise CorruptFileError(path, "its states do not match the checksum")
     return header, block.reshape(header.states, header.words)

@@ -22,7 +22,9 @@ def native(instance: Instance) -> NativeKernel:
 
 
 class NativeKernel:
-    """See :class:`checks.spark.search_kernel.SearchKernel`; results are views of buffers that are used again."""
+    """See :class:`checks.spark.search_kernel.SearchKernel`; results are views of buffers that are used
+    again.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -58,7 +60,9 @@ class NativeKernel:
             outside=tuple(buffers.stats[:, 1].tolist()),
             deadlocks=int(np.count_nonzero(buffers.enabled[: block.shape[0]] == 0)),
             guards=int.from_bytes(guards, "little"),
-            events=frozenset(self._claims[index] for index in np.flatnonzero(buffers.seen[: len(self._claims)])),
+            events=frozenset(
+                self._claims[index] for index in np.flatnonzero(buffers.seen[: len(self._claims)])
+            ),
         )
 
     def failing(self, block: Words) -> Mapping[str, npt.NDArray[np.bool_]]:

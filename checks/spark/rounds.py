@@ -1,4 +1,5 @@
-"""The two halves of a round, as pure functions of files: expand the states of a partition, absorb what others sent.
+"""The two halves of a round, as pure functions of files: expand the states of a partition, absorb what
+others sent.
 
 They know nothing of Spark. The driver calls them for small levels; Spark tasks call them for large ones.
 """
@@ -90,9 +91,11 @@ def _packets(waiting: list[list[Words]], source: int, sequence: int) -> Iterator
 
 
 def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
-    """Write the new states among those received, with the facts about them and about the sender of the same number.
+    """Write the new states among those received, with the facts about them and about the sender of the same
+    number.
 
-    The file depends only on the set of states received, neither on their order nor on how often the task runs.
+    The file depends only on the set of states received, neither on their order nor on how often the task
+    runs.
     """
     facts: StepFacts | None = None
     blocks: list[Words] = []
@@ -102,7 +105,9 @@ def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
         elif source == partition and facts is None:
             facts = StepFacts.from_json(json.loads(content))
         else:
-            raise RuntimeError(f"partition {partition} got the facts of {source} in round {plan.number}, or got them twice")
+            raise RuntimeError(
+                f"partition {partition} got the facts of {source} in round {plan.number}, or got them twice"
+            )
     if facts is None:
         raise RuntimeError(f"partition {partition} got no facts in round {plan.number}: packets were lost")
     received = np.concatenate(blocks) if blocks else np.empty((0, plan.kernel.words), np.uint64)
@@ -113,5 +118,6 @@ def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
 
 
 def _write(plan: Plan, partition: int, block: Words, facts: StepFacts) -> Header:
-    found = {"states": states_to_json(judge_states(plan.kernel, block)), "steps": facts.to_json()}
+    findings = states_to_json(judge_states(plan.kernel, block))
+    found: dict[str, object] = {"states": findings, "steps": facts.to_json()}
     return plan.store.write(partition, first=plan.number, last=plan.number, block=block, facts=found)

@@ -39,7 +39,9 @@ def spec_digest(instance: Instance) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundFacts:
-    """One complete round, added up over its partitions: its states, and what expanding the round before found out."""
+    """One complete round, added up over its partitions: its states, and what expanding the round before
+    found out.
+    """
 
     number: int
     states: int
@@ -72,12 +74,18 @@ class RunDirectory:
         return directory
 
     @classmethod
-    def resume(cls, root: Path, instance: Instance, *, recipe: Recipe, partitions: int | None) -> RunDirectory:
-        """A run that was stopped. Raises BadInputError if there is none, or if it is the run of something else."""
+    def resume(
+        cls, root: Path, instance: Instance, *, recipe: Recipe, partitions: int | None
+    ) -> RunDirectory:
+        """A run that was stopped. Raises BadInputError if there is none, or if it is the run of something
+        else.
+        """
         try:
             found = json.loads((root / _NAME).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise BadInputError(f"the directory {root} holds no run", remedy="start it without resuming") from None
+            raise BadInputError(
+                f"the directory {root} holds no run", remedy="start it without resuming"
+            ) from None
         except ValueError as error:
             raise CorruptFileError(root / _NAME, f"it is no JSON ({error})") from error
         wanted = _header(instance, recipe, partitions or found.get("partitions", 0))
@@ -104,7 +112,9 @@ class RunDirectory:
         return min(rounds)
 
     def verify(self, rounds: int) -> None:
-        """Read the logs of the first ``rounds`` rounds. Raises CorruptFileError that names the file and offers a round."""
+        """Read the logs of the first ``rounds`` rounds. Raises CorruptFileError that names the file and
+        offers a round.
+        """
         for number in range(rounds):
             for partition in range(self.plan.partitions):
                 try:
@@ -114,9 +124,10 @@ class RunDirectory:
 
     def keep(self, rounds: int) -> None:
         """Forget all but the first ``rounds`` rounds. Raises BadInputError if there are fewer whole ones."""
-        if not 0 < rounds <= self.complete_rounds():
+        there = self.complete_rounds()
+        if not 0 < rounds <= there:
             raise BadInputError(
-                f"{self.root} has {self.complete_rounds()} complete rounds, so there is no round {rounds - 1}",
+                f"{self.root} has {there} complete rounds and no round {rounds - 1}",
                 remedy="resume from the last round, or from one of those",
             )
         self.store.forget_from(rounds, self.plan.partitions)
@@ -146,7 +157,9 @@ def _header(instance: Instance, recipe: Recipe, partitions: int) -> dict[str, An
     header: dict[str, Any] = {
         "format": FORMAT,
         "protocol": instance.protocol,
-        "bounds": {name: list(b) if isinstance(b, tuple) else b for name, b in sorted(instance.bounds.items())},
+        "bounds": {
+            name: list(b) if isinstance(b, tuple) else b for name, b in sorted(instance.bounds.items())
+        },
         "constants": json.loads(json.dumps(dict(sorted(instance.constants.items())))),
         "spec": spec_digest(instance),
         "partitions": partitions,

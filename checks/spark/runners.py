@@ -1,4 +1,6 @@
-"""Who carries out a round: this process for small levels, Spark for large ones. Both run the same pure functions."""
+"""Who carries out a round: this process for small levels, Spark for large ones. Both run the same pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,8 @@ class OnSpark:
             done = sum(absorbed.collect())
         finally:
             context.setJobDescription(None)  # type: ignore[arg-type]
-            # Otherwise shuffle files stay until the JVM's next full collection, which may be after the disk is full.
+            # Otherwise shuffle files stay until the JVM's next full collection, which may be after the disk
+            # is full.
             owned._jrdd.rdd().cleanShuffleDependencies(False)  # noqa: SLF001, FBT003 - Python has no other way
         if done != size:
             raise RuntimeError(f"{done} of {size} partitions reported for round {plan.number}")

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from checks.spark.facts import StateFinding, StepFacts
 from checks.spark.rounds import Plan
 from checks.spark.run_directory import RoundFacts, RunDirectory
 from checks.spark.runners import InProcess, Runner
-from checks.spark.walk_back import State, culprit, predecessor, walk_back
+from checks.spark.walk_back import Origin, State, culprit, predecessor, walk_back
 
 HANDOVER = 20_000
 """Frontier from which a round is worth a Spark job: below it, the job's latency costs more than the work."""
@@ -82,9 +85,13 @@ class Result:
 
 
 class Search:
-    """A search in a run directory. ``spark`` takes over the large rounds; without it everything runs in this process."""
+    """A search in a run directory. ``spark`` takes over the large rounds; without it everything runs in
+    this process.
+    """
 
-    def __init__(self, directory: RunDirectory, *, spark: Runner | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, directory: RunDirectory, *, spark: Runner | None = None, limits: Limits | None = None
+    ) -> None:
         self.directory = directory
         self.limits = limits or Limits()
         self._spark = spark
@@ -118,7 +125,12 @@ class Search:
         plan = replace(self.directory.plan, number=last.number + 1)
         runner = self._runner(last.states)
         started = time.monotonic()
-        runner.round(plan, note=f"depth {plan.number}, from {last.states:,} states")
+        try:
+            runner.round(plan, note=f"depth {plan.number}, from {last.states:,} states")
+        except (Py4JError, PySparkException):
+            # If a task met a damaged file, say which one and where to resume, instead of Spark's stack trace.
+            self.directory.verify(plan.number)
+            raise
         facts = self.directory.facts(plan.number)
         if facts.steps.expanded != last.states:
             raise RuntimeError(f"round {plan.number} expanded {facts.steps.expanded} of {last.states} states")
@@ -143,9 +155,11 @@ class Search:
         """A shortest run to a state of that depth: packed states and numbers of steps."""
         sizes = [self.directory.facts(number).states for number in range(depth)]
 
-        def origins(plan: Plan, target: State) -> list[tuple[State, int]]:
+        def origins(plan: Plan, target: State) -> list[Origin]:
             note = f"trace, depth {plan.number} to {plan.number - 1}"
-            return self._runner(sizes[plan.number - 1]).ask(plan, partial(predecessor, target=target), note=note)
+            return self._runner(sizes[plan.number - 1]).ask(
+                plan, partial(predecessor, target=target), note=note
+            )
 
         return walk_back(self.directory.plan, state, depth, origins)
 

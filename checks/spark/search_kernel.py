@@ -56,7 +56,9 @@ class SearchKernel(Protocol):
         """The initial states."""
 
     def expand(self, block: Words) -> Expanded:
-        """All successors of a block of at most ``chunk`` states; in the order of steps if the block is one state."""
+        """All successors of a block of at most ``chunk`` states; in the order of steps if the block is one
+        state.
+        """
 
     def failing(self, block: Words) -> Mapping[str, npt.NDArray[np.bool_]]:
         """By invariant (lemmas too): the rows where it fails; those that hold everywhere are left out."""
@@ -67,7 +69,9 @@ class SearchKernel(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make the kernel again in another process: ``factory`` (``module:function``) applied to the instance."""
+    """How to make the kernel again in another process: ``factory`` (``module:function``) applied to the
+    instance.
+    """
 
     factory: str
     protocol: str
@@ -79,7 +83,9 @@ class Recipe:
     def of(cls, instance: Instance, factory: str) -> Recipe:
         """The recipe for an instance."""
         constants = tuple((name, _frozen(value)) for name, value in sorted(instance.constants.items()))
-        return cls(factory, instance.protocol, tuple(sorted(instance.bounds.items())), constants, instance.name)
+        return cls(
+            factory, instance.protocol, tuple(sorted(instance.bounds.items())), constants, instance.name
+        )
 
     def instance(self) -> Instance:
         """The instance."""
@@ -95,7 +101,8 @@ def kernel_of(recipe: Recipe) -> SearchKernel:
     """The kernel, made once per process."""
     module, _, name = recipe.factory.partition(":")
     kernel: SearchKernel = getattr(import_module(module), name)(recipe.instance())
-    # Numba and the specification leave a million objects that never die; without this every task pays for walking them.
+    # Numba and the specification leave a million objects that never die; without this every task pays for
+    # walking them.
     gc.collect()
     gc.freeze()
     return kernel

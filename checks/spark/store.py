@@ -1,8 +1,9 @@
-"""The states of a search by owner: one file per (round, partition), and merged runs that make looking up cheap.
+"""The states of a search by owner: one file per (round, partition), and merged runs that make looking up
+cheap.
 
-The level logs are the truth. A merged run is a cache of several of them; it is made again when it is missing, and any set of
-logs and runs that covers the rounds gives the same answer. So it does not matter which worker, or which machine with the
-same file system, does the next round of a partition.
+The level logs are the truth. A merged run is a cache of several of them; it is made again when it is
+missing, and any set of logs and runs that covers the rounds gives the same answer. So it does not matter
+which worker, or which machine with the same file system, does the next round of a partition.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Store:
         _opened[path] = (identity, header, block)
         return header, block
 
-    def write(self, partition: int, *, first: int, last: int, block: Words, facts: dict[str, object]) -> Header:
+    def write(
+        self, partition: int, *, first: int, last: int, block: Words, facts: dict[str, object]
+    ) -> Header:
         """Write the log of a round, or a merged run of several."""
 
         def header(checksum: int) -> Header:
@@ -84,17 +87,23 @@ class Store:
         return level_log.write(path, block, header)
 
     def cover(self, partition: int, *, before: int) -> list[tuple[Span, Words]]:
-        """Runs which together hold all states of the rounds 0 .. ``before`` - 1. Raises FileNotFoundError for a gap."""
+        """Runs which together hold all states of the rounds 0 .. ``before`` - 1. Raises FileNotFoundError
+        for a gap.
+        """
         for _ in range(3):
             try:
-                found = [(span, self.open(span.path, partition)[1]) for span in self._chosen(partition, before)]
+                found = [
+                    (span, self.open(span.path, partition)[1]) for span in self._chosen(partition, before)
+                ]
             except FileNotFoundError:  # another worker has just merged it away
                 continue
             kept = {span.path for span, _ in found}
             for path in [p for p in _opened if p.parent == self.folder(partition) and p not in kept]:
                 del _opened[path]
             return found
-        raise FileNotFoundError(f"the level logs of partition {partition} before round {before} in {self.root} have a gap")
+        raise FileNotFoundError(
+            f"the level logs of partition {partition} before round {before} in {self.root} have a gap"
+        )
 
     def _chosen(self, partition: int, before: int) -> list[Span]:
         """The widest files that fit together without a gap."""
@@ -116,9 +125,11 @@ class Store:
         return minus(candidates, [block for _, block in self.cover(partition, before=before)])
 
     def compact(self, partition: int, *, number: int) -> None:
-        """Merge the last runs once they are as large as the one before them: few runs, and each state moves seldom.
+        """Merge the last runs once they are as large as the one before them: few runs, and each state moves
+        seldom.
 
-        What is merged depends only on sizes of immutable files, so that a task which runs twice merges the same.
+        What is merged depends only on sizes of immutable files, so that a task which runs twice merges the
+        same.
         """
         runs = self.cover(partition, before=number + 1)
         if len(runs) < 3:
@@ -140,10 +151,10 @@ class Store:
                 span.path.unlink(missing_ok=True)
 
     def forget_from(self, number: int, partitions: int) -> None:
-        """Remove the logs of round ``number`` and later, all merged runs, and what unfinished writers left."""
+        """Remove all states of round ``number`` and later, and what unfinished writers left."""
         for partition in range(partitions):
             for span in self.spans(partition):
-                if span.last >= number or span.first != span.last:
+                if span.last >= number:
                     span.path.unlink(missing_ok=True)
             for rest in self.folder(partition).glob(".*.tmp"):
                 rest.unlink(missing_ok=True)

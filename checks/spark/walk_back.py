@@ -1,7 +1,7 @@
 """From a state back to an initial state, over the level logs: no parent is ever stored.
 
-The logs keep states only. The parent of a state of round k is found by expanding round k - 1 again, so that a shortest
-counterexample costs about as much as the search up to its depth, and no memory.
+The logs keep states only. The parent of a state of round k is found by expanding round k - 1 again, so that
+a shortest counterexample costs about as much as the search up to its depth, and no memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class Origin(NamedTuple):
 
 
 def predecessor(plan: Plan, partition: int, *, target: State) -> Origin | None:
-    """The least step from this partition's states of round ``plan.number`` - 1 to ``target``, if there is one."""
+    """The least step from this partition's states of round ``plan.number`` - 1 to ``target``, if there is
+    one.
+    """
     wanted = np.array(target, np.uint64)
     best: Origin | None = None
     for rows in _frontier(plan, partition):
@@ -39,7 +41,8 @@ def predecessor(plan: Plan, partition: int, *, target: State) -> Origin | None:
 
 
 def culprit(plan: Plan, partition: int, *, claim: str) -> State | None:
-    """The least of this partition's states of round ``plan.number`` - 1 from which ``claim`` occurs in a step.
+    """The least of this partition's states of round ``plan.number`` - 1 from which ``claim`` occurs in a
+    step.
 
     Kernels tell only that a claim occurs in a block; such a block is taken apart, state by state.
     """
@@ -69,16 +72,19 @@ def _plain(rows: Words, row: int) -> State:
 def walk_back(
     plan: Plan, target: State, depth: int, origins: Callable[[Plan, State], list[Origin]]
 ) -> tuple[list[State], list[int]]:
-    """A shortest run to ``target``, a state of round ``depth``: its packed states and the numbers of its steps.
+    """A shortest run to ``target``, a state of round ``depth``: its packed states and the numbers of its
+    steps.
 
-    ``origins`` looks for steps into a state in all partitions of one round. The least one is taken, so that the run does not
-    depend on partitions. Raises RuntimeError if the logs do not hold a parent.
+    ``origins`` looks for steps into a state in all partitions of one round. The least one is taken, so that
+    the run does not depend on partitions. Raises RuntimeError if the logs do not hold a parent.
     """
     states, steps = [target], list[int]()
     for number in range(depth, 0, -1):
         found = origins(replace(plan, number=number), states[-1])
         if not found:
-            raise RuntimeError(f"round {number - 1} of {plan.root} holds no state with a step to {states[-1]}")
+            raise RuntimeError(
+                f"round {number - 1} of {plan.root} holds no state with a step to {states[-1]}"
+            )
         best = min(found)
         states.append(best.state)
         steps.append(best.step)

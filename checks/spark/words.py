@@ -1,8 +1,9 @@
 """Sets of packed states as sorted runs: sort, remove duplicates, subtract, merge.
 
-A state is a row of ``uint64`` words. A *run* is a block of different states in ascending order of (digest, words). The digest
-is a fixed mix of the words, the same in every process and on every machine, and uniform, which makes sorting by buckets and
-searching by leaps cheap. Runs are immutable, so that many processes can read the same file.
+A state is a row of ``uint64`` words. A *run* is a block of different states in ascending order of (digest,
+words). The digest is a fixed mix of the words, the same in every process and on every machine, and uniform,
+which makes sorting by buckets and searching by leaps cheap. Runs are immutable, so that many processes can
+read the same file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _ROW_BUCKET = (
 
 
 @compiled
-def _order(
+def _order(  # noqa: PLR0917 - compiled code takes no keywords
     digest_a: int, a: Words, i: int, digest_b: int, b: Words, j: int
 ) -> int:  # pragma: no cover - machine code
     """-1, 0 or 1 as row ``i`` of ``a`` comes before, is, or comes after row ``j`` of ``b``."""
@@ -54,10 +55,10 @@ def _sort(block: Words, keys: Words, rows: npt.NDArray[np.int64]) -> None:  # pr
     ordered = np.empty_like(keys)
     for row in range(size):
         key = keys[row]
-        bucket = np.int64(key >> shift)
-        at = ends[bucket]
-        ends[bucket] += 1
-        while at > starts[bucket] and _order(ordered[at - 1], block, rows[at - 1], key, block, row) > 0:
+        home = np.int64(key >> shift)
+        at = ends[home]
+        ends[home] += 1
+        while at > starts[home] and _order(ordered[at - 1], block, rows[at - 1], key, block, row) > 0:
             rows[at], ordered[at] = rows[at - 1], ordered[at - 1]
             at -= 1
         rows[at], ordered[at] = row, key
@@ -97,8 +98,8 @@ def mark_known(
 ) -> None:  # pragma: no cover - machine code
     """Set ``seen`` for the rows of ``run`` that occur in the run ``known``.
 
-    Leaps through ``known`` (galloping search), so that a small run costs little against a large one, and a large one no
-    more than a merge.
+    Leaps through ``known`` (galloping search), so that a small run costs little against a large one, and a
+    large one no more than a merge.
     """
     words = run.shape[1]
     flat_run, flat_known = run.reshape(-1), known.reshape(-1)
@@ -136,7 +137,12 @@ def merge(first: Words, second: Words, out: Words) -> None:  # pragma: no cover 
         elif i >= first.shape[0]:
             take = False
         else:
-            take = _order(mix(flat_first, i * words, words), first, i, mix(flat_second, j * words, words), second, j) < 0
+            take = (
+                _order(
+                    mix(flat_first, i * words, words), first, i, mix(flat_second, j * words, words), second, j
+                )
+                < 0
+            )
         if take:
             for word in range(out.shape[1]):
                 out[row, word] = first[i, word]
@@ -169,12 +175,13 @@ def _sieve(
         used[slot] = True
         for word in range(block.shape[1]):
             table[slot, word] = block[row, word]
-        # The low half chooses the owner, the high half the order within it: one must not spoil the other's uniformity.
+        # The low half chooses the owner, the high half the order within it: one must not spoil the other's
+        # uniformity.
         owner = np.int64(((key & np.uint64(0xFFFFFFFF)) * np.uint64(partitions)) >> np.uint64(32))
         owners[row] = owner
         counts[owner + 1] += 1
-    for owner in range(partitions):
-        counts[owner + 1] += counts[owner]
+    for before in range(partitions):
+        counts[before + 1] += counts[before]
     return counts
 
 
@@ -196,8 +203,9 @@ def _grouped(
 class Sieve:
     """Splits blocks by owner and drops most duplicates on the way.
 
-    A direct-mapped cache of the states seen last: exact about what it drops, not about what it lets through; the owner removes
-    the rest. ``expected`` is the number of states to come; the cache takes at most 2**22 of them.
+    A direct-mapped cache of the states seen last: exact about what it drops, not about what it lets
+    through; the owner removes the rest. ``expected`` is the number of states to come; the cache takes at
+    most 2**22 of them.
     """
 
     def __init__(self, *, words: int, partitions: int, expected: int) -> None:
@@ -229,7 +237,9 @@ def minus(run: Words, known: list[Words]) -> Words:
 
 
 def least(block: Words) -> Words:
-    """The state of a block that is least word by word: a choice which depends on no order. The block has a state."""
+    """The state of a block that is least word by word: a choice which depends on no order. The block has a
+    state.
+    """
     keys = tuple(block[:, word] for word in reversed(range(block.shape[1])))
     chosen: Words = block[np.lexsort(keys)[0]]
     return chosen

@@ -1,0 +1,81 @@
+"""The counts of a search by three engines, in one form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from checks.spark.native_kernel import FACTORY
+from checks.spark.run_directory import RunDirectory
+from checks.spark.runners import Runner
+from checks.spark.search import Limits, Result, Search
+from checks.spark.search_kernel import Recipe
+from models.instance import Instance
+from models.interpreted.interpreter import Interpreter
+from models.interpreted.search import Search as InterpretedSearch
+from models.native.kernel import compile_kernel
+from models.native.search import search as native_search
+
+GRID = Instance("tests.checks.spark.protocols:Grid", {"Place": 6}, name="grid")
+LAMPS = Instance("tests.checks.spark.protocols:Lamps", {"Lamp": 4, "Colour": 255}, name="lamps")
+WIDE_LAMPS = Instance("tests.checks.spark.protocols:Lamps", {"Lamp": 5, "Colour": 2**14}, name="wide-lamps")
+TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 4}, name="two-phase")
+
+
+def make(
+    folder: Path, instance: Instance, *, partitions: int = 2, factory: str = FACTORY
+) -> RunDirectory:
+    return RunDirectory.create(folder, instance, recipe=Recipe.of(instance, factory), partitions=partitions)
+
+
+def distributed(
+    folder: Path,
+    instance: Instance,
+    *,
+    partitions: int = 2,
+    factory: str = FACTORY,
+    spark: Runner | None = None,
+    handover: int = 0,
+) -> Result:
+    directory = make(folder, instance, partitions=partitions, factory=factory)
+    return Search(directory, spark=spark, limits=Limits(handover=handover)).run()
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """All that must not depend on partitions or on the engine."""
+    return {
+        "distinct": result.distinct,
+        "generated": result.levels[0] + result.generated,
+        "depth": len(result.levels),
+        "by_action": result.steps.generated,
+        "outside": result.steps.outside,
+        "deadlocks": result.steps.deadlocks,
+        "broken": {name: depth for name, (depth, _) in result.violations.items()},
+        "events": set(result.events),
+    }
+
+
+def native_summary(instance: Instance) -> dict[str, Any]:
+    kernel = compile_kernel(instance)
+    result = native_search(kernel)
+    hits = {claim.id: result.hit(claim) for claim in (*kernel.state_claims, *kernel.step_claims)}
+    depths = {
+        claim.id: next(d for d, end in enumerate(result.tally.levels[1:]) if hits[claim.id].state < end)
+        for claim in kernel.state_claims
+        if hits[claim.id]
+    }
+    return {
+        "distinct": result.distinct,
+        "generated": result.generated,
+        "depth": result.depth,
+        "by_action": result.tally.generated.tolist(),
+        "outside": result.tally.outside.tolist(),
+        "deadlocks": result.tally.deadlocks,
+        "broken": depths,
+        "events": {claim.id for claim in kernel.step_claims if hits[claim.id]},
+    }
+
+
+def interpreted_counts(instance: Instance) -> tuple[int, int, int]:
+    reached = InterpretedSearch(Interpreter(instance), limit=100_000).run(lambda *_: None)
+    return len(reached.parents), reached.generated, reached.depth

@@ -1,0 +1,125 @@
+"""The distributed search without Spark: the same functions of files, in one process."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from checks.spark import rounds
+from checks.spark.search import Search
+from tests.checks.spark.opponents import (
+    GRID,
+    LAMPS,
+    TWO_PHASE,
+    WIDE_LAMPS,
+    distributed,
+    interpreted_counts,
+    make,
+    native_summary,
+    summary,
+)
+from tests.checks.spark.slow_kernel import FACTORY as SLOW
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3, 7])
+@pytest.mark.parametrize("instance", [GRID, LAMPS, WIDE_LAMPS, TWO_PHASE], ids=lambda i: i.name)
+def test_counts_are_the_native_engine_s_for_any_number_of_partitions(tmp_path, instance, partitions):
+    assert summary(distributed(tmp_path / "run", instance, partitions=partitions)) == native_summary(instance)
+
+
+@pytest.mark.parametrize("instance", [GRID, LAMPS, WIDE_LAMPS], ids=lambda i: i.name)
+def test_counts_are_the_interpreter_s(tmp_path, instance):
+    found = summary(distributed(tmp_path / "run", instance, partitions=3))
+    assert (found["distinct"], found["generated"], found["depth"]) == interpreted_counts(instance)
+
+
+@pytest.mark.parametrize("instance", [GRID, LAMPS], ids=lambda i: i.name)
+def test_a_kernel_with_another_packing_gives_the_same(tmp_path, instance):
+    slow = distributed(tmp_path / "slow", instance, partitions=2, factory=SLOW)
+    assert summary(slow) == summary(distributed(tmp_path / "fast", instance, partitions=3))
+
+
+def test_two_phase_commit_has_its_published_number_of_states(tmp_path):
+    five = dataclasses.replace(TWO_PHASE, bounds={"Manager": 5})
+    found = summary(distributed(tmp_path / "run", five, partitions=2))
+    assert (found["distinct"], found["generated"], found["depth"]) == (8832, 58146, 17)
+
+
+def test_known_answers_of_the_grid(tmp_path):
+    result = distributed(tmp_path / "run", GRID, partitions=3)
+    assert {name: depth for name, (depth, _) in result.violations.items()} == {"grid.not_far": 5}
+    assert result.events == {"grid.never_left": 3, "grid.jumps_from_the_top": 8}
+    # 7 x 6 places, before and after the jump; each of the 6 rows leaves the bounds once before and once after.
+    assert result.distinct == 84
+    assert sum(result.steps.outside) == 12
+
+
+def test_levels_are_disjoint_and_complete(tmp_path):
+    directory = make(tmp_path / "run", TWO_PHASE, partitions=3)
+    result = Search(directory).run()
+    store = directory.store
+    whole = [store.open(s.path, p)[1] for p in range(3) for s in store.spans(p) if s.first == s.last]
+    states = {tuple(row) for block in whole for row in block.tolist()}
+    assert len(states) == sum(len(block) for block in whole) == result.distinct
+
+
+def test_a_round_that_runs_twice_writes_the_same_bytes(tmp_path):
+    directory = make(tmp_path / "run", TWO_PHASE, partitions=2)
+    result = Search(directory).run()
+    number = 6
+    assert result.levels[number] > 100
+    plan = dataclasses.replace(directory.plan, number=number)
+    before = [directory.store.log_path(number, p).read_bytes() for p in range(2)]
+    packets = [packet for p in range(2) for packet in rounds.expand(plan, p)]
+    for partition in range(2):
+        mine = [packet for owner, packet in reversed(packets) if owner == partition]
+        rounds.absorb(plan, partition, mine)
+        rounds.absorb(plan, partition, mine)
+    assert [directory.store.log_path(number, p).read_bytes() for p in range(2)] == before
+
+
+def test_packets_of_a_sender_are_the_same_in_every_attempt(tmp_path):
+    directory = make(tmp_path / "run", TWO_PHASE, partitions=3)
+    Search(directory).run()
+    plan = dataclasses.replace(directory.plan, number=5)
+    assert list(rounds.expand(plan, 1)) == list(rounds.expand(plan, 1))
+
+
+def test_lost_or_doubled_packets_are_noticed(tmp_path):
+    directory = make(tmp_path / "run", GRID, partitions=2)
+    plan = dataclasses.replace(directory.plan, number=1)
+    packets = [packet for p in range(2) for owner, packet in rounds.expand(plan, p) if owner == 0]
+    with pytest.raises(RuntimeError, match="packets were lost"):
+        rounds.absorb(plan, 0, packets[:-1])
+    with pytest.raises(RuntimeError, match="got them twice"):
+        rounds.absorb(plan, 0, [*packets, packets[-1]])
+
+
+def test_merged_runs_are_only_a_cache(tmp_path):
+    directory = make(tmp_path / "run", LAMPS, partitions=2)
+    store, states, number = directory.store, 0, 0
+    merged = 0
+    while True:
+        size = directory.facts(number).states
+        if not size:
+            break
+        states, number = states + size, number + 1
+        Search(directory)._local.round(dataclasses.replace(directory.plan, number=number), note="")
+        extra = [s.path for p in range(2) for s in store.spans(p) if s.first != s.last]
+        merged += len(extra)
+        for path in extra[::2]:
+            path.unlink()
+    assert merged > 0
+    assert states == native_summary(LAMPS)["distinct"]
+
+
+def test_a_gap_in_the_logs_is_an_error_and_never_fewer_states(tmp_path):
+    directory = make(tmp_path / "run", LAMPS, partitions=1)
+    Search(directory).run()
+    for span in directory.store.spans(0):
+        if span.first <= 2 <= span.last:
+            span.path.unlink()
+    with pytest.raises(FileNotFoundError, match="gap"):
+        directory.store.new_states(np.zeros((1, directory.store.words), np.uint64), 0, before=4)
