@@ -76,6 +76,7 @@ class Flush(Protocol):
     consumed: Position = 0
     held: Map[Position, Held] = "none"
     task: Map[Segment, Position, Task] = "none"
+    flush_task: Set[Segment, Position] = False  # this sync task ends its segment
     phase: Map[Segment, Phase] = "growing"
     flush_ts: Position = 0
     tick: Tick = "idle"
@@ -139,14 +140,6 @@ class Flush(Protocol):
     def passes(s, position):
         """The acknowledged checkpoint resets the flush timestamp that the callback read."""
         return ite(s.STRICT, position > s.saw_flush_ts, position >= s.saw_flush_ts)
-
-    def carries_the_rest(s, segment, end):
-        """The sync task is the last one of its segment: nothing of the segment is in memory or queued
-        beyond it.
-        """
-        beyond = exists(s.Position, lambda p: (p > end) & s.row_of(p, segment) & (s.held[p] != "none"))
-        later = exists(s.Position, lambda e: (e > end) & (s.task[segment, e] != "none"))
-        return ~beyond & ~later
 
     def yield_buffer(s, segment):
         """The segment's buffer becomes a sync task; from here on its rows are in flight."""
@@ -218,6 +211,7 @@ class Flush(Protocol):
         require(s.alive & (s.phase[segment] == "sealed"))
         require(s.task[segment, s.consumed] == "none")
         s.phase[segment] = "flushing"
+        s.flush_task[segment, s.consumed] = True
         s.yield_buffer(segment)
 
     @action(fairness="weak", source="facts 7.6: first task first, by the segment's key lock")
@@ -253,7 +247,7 @@ class Flush(Protocol):
 
     def ends_segment(s, segment, end):
         """The save carries the flush mark."""
-        return (s.phase[segment] == "flushing") & s.carries_the_rest(segment, end)
+        return s.flush_task[segment, end]
 
     def record_rows(s, segment, end):
         """Add the task's rows once; mark the segment flushed by its last task; raise its position."""
@@ -283,9 +277,7 @@ class Flush(Protocol):
     def finish_sync(s, segment: Segment, end: Position):
         """The answer arrives: the rows leave the memory and no longer pin the checkpoint."""
         require(s.alive & (s.task[segment, end] == "recorded"))
-        others = exists(s.Position, lambda e: (e != end) & (s.task[segment, e] != "none"))
-        last = ~others & s.carries_the_rest(segment, end) & (s.phase[segment] == "flushing")
-        s.phase[segment] = ite(last, "flushed", s.phase[segment])
+        s.phase[segment] = ite(s.flush_task[segment, end], "flushed", s.phase[segment])
         s.release(segment, end)
 
     def release(s, segment, end):
@@ -299,6 +291,7 @@ class Flush(Protocol):
             ),
         )
         s.task[segment, end] = "none"
+        s.flush_task[segment, end] = False
 
     # ---- flush requests ----
 
@@ -480,6 +473,7 @@ class Flush(Protocol):
         s.consumed = ite(s.INCLUSIVE, maximum(seek, 1) - 1, seek)
         s.held = each(s.Position, lambda p: "none")
         s.task = each(s.Segment, s.Position, lambda segment, e: "none")
+        s.flush_task = each(s.Segment, s.Position, lambda segment, e: False)
         s.phase = each(s.Segment, lambda segment: ite(s.flushed[segment], "flushed", "growing"))
 
     @action(source="facts 10.1; hazard 22")
@@ -688,9 +682,14 @@ class Flush(Protocol):
         )
 
     @lemma(source="facts 10.2, 7.1")
-    def recorded_up_to_the_position(s):
-        """A segment's recorded position says exactly which of its rows are recorded."""
-        return forall(s.Position, lambda p: implies(s.carries[p], s.durable(p) == s.replayed(p)))
+    def rows_up_to_the_position_are_recorded(s):
+        """Every row up to its segment's recorded position is recorded."""
+        return forall(s.Position, lambda p: implies(s.carries[p] & s.replayed(p), s.durable(p)))
+
+    @lemma(source="facts 10.2, 7.1")
+    def recorded_rows_lie_below_the_position(s):
+        """No row beyond its segment's recorded position is recorded."""
+        return forall(s.Position, lambda p: implies(s.durable(p), s.replayed(p)))
 
     @lemma(source="facts 7.1")
     def only_rows_are_recorded(s):
@@ -743,15 +742,52 @@ class Flush(Protocol):
             ),
         )
 
+    @lemma(source="facts 7.3, 7.6")
+    def flush_tasks_belong_to_flushing_segments(s):
+        """A flush task is unfinished, and its segment is flushing."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, e: implies(s.flush_task[g, e], (s.task[g, e] != "none") & (s.phase[g] == "flushing")),
+        )
+
+    @lemma(source="facts 7.3, 7.6")
+    def flush_tasks_are_the_last(s):
+        """No later task of the segment, and no row of it in memory beyond the flush task."""
+        return all_of(
+            forall(
+                s.Segment,
+                s.Position,
+                s.Position,
+                lambda g, e, f: implies(s.flush_task[g, e] & (s.task[g, f] != "none"), f <= e),
+            ),
+            forall(
+                s.Segment,
+                s.Position,
+                s.Position,
+                lambda g, e, p: implies(s.flush_task[g, e] & s.row_of(p, g) & (s.held[p] != "none"), p <= e),
+            ),
+        )
+
     @lemma(source="facts 7.6, 7.7")
-    def the_last_task_flushes(s):
-        """The recorded last task of a flushing segment has marked it flushed."""
+    def a_recorded_flush_task_has_flushed(s):
+        """The recorded flush task has marked its segment flushed."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, e: implies(s.flush_task[g, e] & (s.task[g, e] == "recorded"), s.flushed[g]),
+        )
+
+    @lemma(source="facts 7.7, 10.2")
+    def flushed_segments_are_over(s):
+        """A segment recorded as flushed is not growing or sealed again, and has no task beyond its position."""
         return forall(
             s.Segment,
             s.Position,
             lambda g, e: implies(
-                (s.phase[g] == "flushing") & (s.task[g, e] == "recorded") & s.carries_the_rest(g, e),
                 s.flushed[g],
+                any_of(s.phase[g] == "flushing", s.phase[g] == "flushed")
+                & implies(s.task[g, e] != "none", e <= s.dml[g]),
             ),
         )
 

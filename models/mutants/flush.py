@@ -140,6 +140,7 @@ class SyncUnordered(Mutant):
     def release(s, segment, end):
         s.held = each(s.Position, lambda p: ite(s.own_row(p, segment, end), "none", s.held[p]))
         s.task[segment, end] = "none"
+        s.flush_task[segment, end] = False
 
 
 class SaveAppends(Mutant):

@@ -1,8 +1,8 @@
 """Mutants made by rule from the traced protocol as it is now, so that they cannot drift from it.
 
-Each changes one place of one action: a guard conjunct dropped, an effect dropped, ``<`` for ``<=``, an argument
-of a minimum forgotten, off by one, and so on. Ids name action, place and operator; they do not depend on other
-actions.
+Each changes one place of one action: a guard conjunct dropped, an effect dropped, ``<`` for ``<=``, an
+argument of a minimum forgotten, off by one, and so on. Ids name action, place and operator; they do not
+depend on other actions.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ specification          implementation
 alive                  the node's process lives and has opened the channel
 consumed               ``WriteBuffer.consumed``
 held                   rows of ``WriteBuffer.buffers`` (buffered), of unfinished tasks (syncing)
-task                   ``SyncTask.stage``; *recorded* once this very call was handled with success
+task, flush_task       ``SyncTask``; *recorded* once this very call was handled with success
 phase, flush_ts        metacache, write buffer
 tick, tick_position    ``BufferManager.reading``
 pending..., signal     ``CheckpointUpdater.tasks``; the signal as far as a flagged task waits
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from impl.datacoord.coordinator import Coordinator
 from impl.datanode.data_node import DataNode
@@ -37,14 +37,24 @@ CallId = tuple[int, int]
 """A remote call: incarnation of the sender, number within it."""
 
 
+class TaskView(NamedTuple):
+    """One unfinished sync task. ``save`` is its last save call, None before the first."""
+
+    segment: SegmentId
+    end: int
+    stage: str
+    is_flush: bool
+    rows: tuple[int, ...]
+    save: CallId | None
+
+
 @dataclass(frozen=True)
 class NodeView:
     """One incarnation of the data node. Rows are given by their positions, segments by their ids."""
 
     consumed: int
     buffered: tuple[int, ...]
-    tasks: tuple[tuple[SegmentId, int, str, tuple[int, ...], CallId | None], ...]
-    """(segment, end, stage, rows, id of the last save call of this task)."""
+    tasks: tuple[TaskView, ...]
     phases: tuple[tuple[SegmentId, str], ...]
     flush_ts: int
     reading: int | None
@@ -103,10 +113,11 @@ def node_view(
         buffered=tuple(sorted(row.ts for held in buffer.buffers.values() for row in held.rows)),
         tasks=tuple(
             sorted(
-                (
+                TaskView(
                     item.segment_id,
                     item.position.ts,
                     item.stage.value,
+                    item.is_flush,
                     tuple(row.ts for row in item.rows),
                     history.saves.get((incarnation, item.segment_id, item.position.ts)),
                 )
@@ -184,8 +195,11 @@ def abstract(
     place = {segment: index for index, segment in enumerate(segments)}
     memory = node if node is not None else _EMPTY
     running = memory if alive else _EMPTY
-    syncing = {p for task in memory.tasks for p in task[3]}
-    stages = {(place[g], end): _task(stage, call, coordinator) for g, end, stage, _, call in memory.tasks}
+    syncing = {p for task in memory.tasks for p in task.rows}
+    stages = {
+        (place[task.segment], task.end): _task(task.stage, task.save, coordinator) for task in memory.tasks
+    }
+    flush_tasks = {(place[task.segment], task.end) for task in memory.tasks if task.is_flush}
     phases = {place[g]: phase for g, phase in memory.phases if g in place}
     dml, flushed = dict(coordinator.dml), set(coordinator.flushed)
     request = {t: _request(t, running, coordinator) for t in every}
@@ -198,6 +212,7 @@ def abstract(
             p: "buffered" if p in memory.buffered else "syncing" if p in syncing else "none" for p in every
         },
         "task": {(g, e): stages.get((g, e), "none") for g in place.values() for e in every},
+        "flush_task": {(g, e): (g, e) in flush_tasks for g in place.values() for e in every},
         "phase": {g: phases.get(g, "growing") for g in place.values()},
         "flush_ts": running.flush_ts,
         "tick": "idle" if running.reading is None else "have_checkpoint",

@@ -112,7 +112,8 @@ class StepChecker:
                 return Refuted(prop.id, f"{prop.sentence} Changed: {self.changes(before, after)}")
         return Refuted(
             "refinement",
-            f"no step of {self.spec.name} makes {self.changes(before, after)}; {self._nearest(before, after)}",
+            f"no step of {self.spec.name} makes {self.changes(before, after)}; "
+            f"{self._nearest(before, after)}",
         )
 
     def _nearest(self, before: State, after: State) -> str:
