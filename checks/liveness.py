@@ -1,9 +1,10 @@
-"""Liveness on the finished graph of a search: does every state with the premise lead to one with the conclusion?
+"""Liveness on the finished graph of a search: does every state with the premise lead to one with the
+conclusion?
 
-Counterexamples are real lassos: a run to a state with the premise, on without the conclusion, and round a cycle for ever that
-is fair to every action which the protocol declares fair. Fairness is meant for each action with each value of its parameters
-and for steps that change the state, as in TLA+; steps that leave the bounds count as disabled. The interpreter takes every
-lasso again, and decides about fairness itself.
+Counterexamples are real lassos: a run to a state with the premise, on without the conclusion, and round a
+cycle for ever that is fair to every action which the protocol declares fair. Fairness is meant for each
+action with each value of its parameters and for steps that change the state, as in TLA+; steps that leave
+the bounds count as disabled. The interpreter takes every lasso again, and decides about fairness itself.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from models.native.codec import State
 from models.native.graph import Graph, Mask, reach
 from models.native.kernel import Conditions
 from models.native.lasso import Cycle, Fairness, FairSearch, walk_back
-from models.native.path import Path, PathMismatch, chain, replayed
+from models.native.path import Path, PathMismatchError, chain, replayed
 from spec.language.expr import Const, Expr, Value, substitute
 from spec.language.fold import conjunction, fold, negation
 from spec.language.spec import Property
@@ -29,7 +30,9 @@ BOUNDS_NOTE = "steps that leave the bounds count as disabled"
 
 @dataclass(frozen=True)
 class Case:
-    """A leads_to for one value of its parameters: states that begin the wait, and states in which it goes on."""
+    """A leads_to for one value of its parameters: states that begin the wait, and states in which it goes
+    on.
+    """
 
     values: tuple[Value, ...]
     begins: Expr
@@ -38,7 +41,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found about a leads_to. ``waiting``: states, over all parameters, in which the wait goes on."""
+    """What was found about a leads_to. ``waiting``: states, over all parameters, in which the wait goes
+    on.
+    """
 
     prop: Property
     waiting: int
@@ -124,20 +129,20 @@ class LivenessChecker:
         )
 
     def _confirm(self, prop: Property, case: Case, fairness: Fairness, path: Path) -> None:
-        """The interpreter's own word on the lasso. Errors: PathMismatch."""
+        """The interpreter's own word on the lasso. Errors: PathMismatchError."""
         assert path.loop_start is not None
         holds = self.interpreter.evaluate
         waits = [bool(holds(case.waits, state)) for state in path.states]
         start = next((n for n, state in enumerate(path.states) if holds(case.begins, state)), len(waits))
         if start > path.loop_start or not all(waits[path.loop_start :]):
-            raise PathMismatch(f"{prop.id}: the lasso does not wait for the conclusion for ever")
+            raise PathMismatchError(f"{prop.id}: the lasso does not wait for the conclusion for ever")
         cycle, taken = path.states[path.loop_start :], set(path.steps[path.loop_start :])
         if cycle[0] != cycle[-1]:
-            raise PathMismatch(f"{prop.id}: the lasso is not closed")
+            raise PathMismatchError(f"{prop.id}: the lasso is not closed")
         for number, quantifier in [(n, all) for n in fairness.weak] + [(n, any) for n in fairness.strong]:
             step = self.interpreter.steps[number]
             if step not in taken and quantifier(self._enabled(state, step) for state in cycle):
-                raise PathMismatch(f"{prop.id}: the lasso is not fair to {step}")
+                raise PathMismatchError(f"{prop.id}: the lasso is not fair to {step}")
 
     def _enabled(self, state: State, step: Step) -> bool:
         found = self.interpreter.apply(state, step)

@@ -1,4 +1,6 @@
-"""One LLVM function per action (all rows of a block, all parameters), and one for conditions on single states."""
+"""One LLVM function per action (all rows of a block, all parameters), and one for conditions on single
+states.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,18 @@ from spec.language.spec import Action, Property
 from spec.language.types import BOOL
 
 EXPAND_ARGS = (
-    "ptr noalias readonly %rows, i64 %n, ptr noalias %succ, ptr noalias %parent, ptr noalias %step, ptr noalias %cursor, "
-    "ptr noalias %enabled, ptr noalias %stats, ptr noalias %flags, ptr noalias %seen, ptr noalias %where"
+    "ptr noalias readonly %rows, i64 %n, ptr noalias %succ, ptr noalias %parent, ptr noalias %step, "
+    "ptr noalias %cursor, ptr noalias %enabled, ptr noalias %stats, ptr noalias %flags, ptr noalias %seen, "
+    "ptr noalias %where"
 )
 CHECK_ARGS = "ptr noalias readonly %rows, i64 %n, ptr noalias %out"
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """Where an action's numbers begin: its own index, its first step and its first guard among all actions'."""
+    """Where an action's numbers begin: its own index, its first step and its first guard among all
+    actions'.
+    """
 
     action: int
     first_step: int
@@ -34,7 +39,9 @@ class Numbering:
 
 @dataclass(frozen=True)
 class Claim:
-    """A condition on steps that is reported the first time it is true: a broken transition invariant, a witness."""
+    """A condition on steps that is reported the first time it is true: a broken transition invariant, a
+    witness.
+    """
 
     index: int
     prop: Property
@@ -70,7 +77,12 @@ class ActionWriter:
     """Writes the function of one action."""
 
     def __init__(
-        self, action: Action, numbering: Numbering, claims: Sequence[Claim], translator: Translator, words: int
+        self,
+        action: Action,
+        numbering: Numbering,
+        claims: Sequence[Claim],
+        translator: Translator,
+        words: int,
     ) -> None:
         self.action, self.numbering, self.claims = action, numbering, claims
         self.tr, self.out, self.words = translator, translator.out, words
@@ -113,7 +125,9 @@ class ActionWriter:
         return out.function(f"define void @action_{self.numbering.action}({EXPAND_ARGS})")
 
     def _level(self, depth: int, flat: Val, fail: str) -> None:
-        """Guards that can be decided now, then the next parameter. ``fail``: where to go on if the step is not enabled."""
+        """Guards that can be decided now, then the next parameter. ``fail``: where to go on if the step is
+        not enabled.
+        """
         last = {number: at for at, level in enumerate(self.levels) for _, number in level}
         waiting = [number for _, number in self.levels[depth]]
         for position, (part, number) in enumerate(self.levels[depth]):
@@ -205,7 +219,9 @@ def load_words(out: Emitter, row: str, words: int) -> list[str]:
 
 
 def write_conditions(name: str, conditions: Sequence[Expr], translator: Translator, words: int) -> str:
-    """A function that sets, for each row, bit i of group i // 64 where condition i holds; gives the union of all bits."""
+    """A function that sets, for each row, bit i of group i // 64 where condition i holds; gives the union
+    of all bits.
+    """
     out = translator.out
     groups = max(1, -(-len(conditions) // 64))
     head, done = out.label(), out.label()

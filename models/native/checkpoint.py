@@ -1,4 +1,6 @@
-"""A stopped search on disk: written whole or not at all, and refused if it is damaged or belongs to another kernel."""
+"""A stopped search on disk: written whole or not at all, and refused if it is damaged or belongs to another
+kernel.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def save(search: Search, path: Path) -> None:
 
 
 def load(path: Path, kernel: Kernel, limits: Limits | None = None) -> Search:
-    """The search as it was saved, ready to ``run``. Errors: SavedSearchError for a damaged file or another kernel's."""
+    """The search as it was saved, ready to ``run``. Errors: SavedSearchError for a damaged file or another
+    kernel's.
+    """
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ARRAYS}
@@ -87,5 +91,7 @@ def _restore_tally(search: Search, saved: dict[str, Any]) -> None:
     for name in ("initial", "next_row", "levels", "deadlocks", "first_deadlock", "seconds"):
         setattr(tally, name, saved[name])
     for name in ("state_hits", "step_hits"):
-        hits = {int(key): Hit(hit["state"], hit["step"], tuple(hit["target"])) for key, hit in saved[name].items()}
+        hits = {
+            int(key): Hit(hit["state"], hit["step"], tuple(hit["target"])) for key, hit in saved[name].items()
+        }
         setattr(tally, name, hits)

@@ -1,7 +1,7 @@
 """Packed states: how each variable of an instance lies in 64-bit words, and the way there and back.
 
-A scalar takes the bits that its domain needs and holds the index of the value in the domain. The entries of a map lie one
-after another (a *run*); no entry straddles a word, and a map may be cut into several runs.
+A scalar takes the bits that its domain needs and holds the index of the value in the domain. The entries of
+a map lie one after another (a *run*); no entry straddles a word, and a map may be cut into several runs.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ class Codec:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        bare = [_bare_field(instance, slot, variable) for slot, variable in enumerate(instance.spec.variables)]
+        bare = [
+            _bare_field(instance, slot, variable) for slot, variable in enumerate(instance.spec.variables)
+        ]
         whole, cut = _place(bare, split=False), _place(bare, split=True)
         layout = cut if _words(cut) < _words(whole) else whole
         self.words = max(1, _words(layout))
@@ -98,8 +100,8 @@ class Codec:
                 index = field.value.index(item)
                 if index is None:
                     raise NativeError(
-                        f"{self.instance.name}: {field.variable.name} holds {item!r}, outside the bounds of {field.value.type} "
-                        f"({self.instance.bounds_text()}); widen the bound"
+                        f"{self.instance.name}: {field.variable.name} holds {item!r}, outside the bounds of "
+                        f"{field.value.type} ({self.instance.bounds_text()}); widen the bound"
                     )
                 if places:
                     word, shift = places[number]
@@ -144,7 +146,9 @@ def _bare_field(instance: Instance, slot: int, variable: Variable) -> Field:
 
 
 def _place(fields: Sequence[Field], *, split: bool) -> list[Field]:
-    """First fit by decreasing size; with ``split``, a map may fill the rest of a word and go on in the next."""
+    """First fit by decreasing size; with ``split``, a map may fill the rest of a word and go on in the
+    next.
+    """
     used: list[int] = []
     placed: dict[int, tuple[Run, ...]] = {}
     for field in sorted(fields, key=lambda f: (-f.bits * f.entries, f.slot)):
@@ -176,6 +180,6 @@ def _too_wide(instance: Instance, fields: Sequence[Field], words: int) -> str:
     widest = max(fields, key=lambda field: field.bits * field.entries)
     shape = f"{widest.entries} entries of {widest.bits} bits" if widest.is_map else f"{widest.bits} bits"
     return (
-        f"{instance.name}: a state takes {words} words of {WORD} bits, more than {MAX_WORDS}; the widest variable is "
-        f"{widest.variable.name} with {shape}; lower the bounds ({instance.bounds_text()})"
+        f"{instance.name}: a state takes {words} words of {WORD} bits, more than {MAX_WORDS}; the widest "
+        f"variable is {widest.variable.name} with {shape}; lower the bounds ({instance.bounds_text()})"
     )

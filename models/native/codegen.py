@@ -1,4 +1,6 @@
-"""The whole text of a kernel: one function per action, one over all actions, one for the conditions on states."""
+"""The whole text of a kernel: one function per action, one over all actions, one for the conditions on
+states.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from models.instance import Instance
 from models.native.actions import CHECK_ARGS, EXPAND_ARGS, ActionWriter, Claim, Numbering, write_conditions
 from models.native.codec import Codec
 from models.native.emitter import Emitter
-from models.native.expressions import Translator, literal
+from models.native.expressions import Translator
+from models.native.reading import Tables, literal
 from models.native.shape import Shape
 from spec.language.expr import Expr, Quantified
 from spec.language.fold import negation
@@ -17,7 +20,6 @@ from spec.language.spec import Property
 from spec.language.types import BOOL, MapType
 
 VERSION = 1
-Tables = dict[str, tuple[str, int, int]]
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ def conditions_text(instance: Instance, codec: Codec, conditions: Sequence[Expr]
 
 
 def _expand(actions: int) -> str:
-    names = ", ".join(part.replace("noalias ", "").replace("readonly ", "") for part in EXPAND_ARGS.split(", "))
+    names = ", ".join(
+        part.replace("noalias ", "").replace("readonly ", "") for part in EXPAND_ARGS.split(", ")
+    )
     calls = [f"  call void @action_{number}({names})" for number in range(actions)]
     return "\n".join([f"define void @expand({EXPAND_ARGS}) {{", "entry:", *calls, "  ret void", "}", ""])
 
@@ -110,7 +114,9 @@ def _module(instance: Instance, codec: Codec, functions: Sequence[str], tables: 
 def _layout_comment(codec: Codec) -> list[str]:
     lines = []
     for field in codec.fields:
-        runs = ", ".join(f"{run.count} from word {run.word} bit {run.shift}" for run in field.runs) or "constant"
+        runs = (
+            ", ".join(f"{run.count} from word {run.word} bit {run.shift}" for run in field.runs) or "constant"
+        )
         lines.append(f"; {field.variable.name}: {field.entries} x {field.bits} bits: {runs}")
     return lines
 

@@ -15,9 +15,11 @@ HALF = np.uint64(32)
 NEARLY_HALF = np.uint64(29)
 
 
-@numba.njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, inline="always")
 def mix(flat: Any, first: Any, words: Any) -> Any:
-    """Digest of the ``words`` words from ``first`` on; each word is mixed in by a bijection of the 64 bits."""
+    """Digest of the ``words`` words from ``first`` on; each word is mixed in by a bijection of the 64
+    bits.
+    """
     value = SEED
     for k in range(words):
         value = (value ^ flat[first + k]) * FIRST
@@ -26,7 +28,7 @@ def mix(flat: Any, first: Any, words: Any) -> Any:
     return value ^ (value >> NEARLY_HALF)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def _digests(flat: Any, words: Any) -> Any:
     found = np.empty(flat.size // words, dtype=np.uint64)
     for row in range(found.size):

@@ -1,7 +1,8 @@
-"""The transition graph of a finished search, as arrays: for liveness, where paths matter and not only states.
+"""The transition graph of a finished search, as arrays: for liveness, where paths matter and not only
+states.
 
-Only steps that change the state are edges: fairness speaks about those, and standing still is possible anyway. Steps that
-leave the bounds are no edges either, and do not count as enabled.
+Only steps that change the state are edges: fairness speaks about those, and standing still is possible
+anyway. Steps that leave the bounds are no edges either, and do not count as enabled.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def build_graph(result: SearchResult) -> Graph:
     )
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def _mark_enabled(first: Any, step: Any, bit_of: Any, found: Any) -> None:
     for state in range(found.shape[0]):
         for edge in range(first[state], first[state + 1]):
@@ -101,10 +102,10 @@ def _mark_enabled(first: Any, step: Any, bit_of: Any, found: Any) -> None:
                 found[state, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def reach(first: Any, target: Any, allowed: Any, sources: Any) -> Any:
-    """Breadth-first through ``allowed`` states: the edge that led to each state (-2: a source; -1: not reached), and the
-    reached states in order.
+    """Breadth-first through ``allowed`` states: the edge that led to each state (-2: a source; -1: not
+    reached), and the reached states in order.
     """
     via = np.full(first.size - 1, -1, dtype=np.int64)
     queue = np.empty(first.size - 1, dtype=np.int32)
@@ -126,9 +127,10 @@ def reach(first: Any, target: Any, allowed: Any, sources: Any) -> Any:
     return via, queue[:tail]
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def components(first: Any, target: Any, allowed: Any) -> Any:
-    """Strongly connected components of the ``allowed`` states: the component of each state (-1: not allowed), their number.
+    """Strongly connected components of the ``allowed`` states: the component of each state (-1: not
+    allowed), their number.
 
     Tarjan's algorithm with explicit stacks.
     """
@@ -181,9 +183,10 @@ def components(first: Any, target: Any, allowed: Any) -> Any:
     return component, total
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def summarise(first: Any, target: Any, step: Any, component: Any, total: Any, enabled: Any, bit_of: Any) -> Any:
+@numba.njit(cache=True, nogil=True)
+def summarise(edges: Any, component: Any, total: Any, enabled: Any, bit_of: Any) -> Any:
     """By component: fair steps enabled in some state, enabled in every state, taken by some edge inside."""
+    first, target, step = edges
     groups = enabled.shape[1]
     some = np.zeros((total, groups), dtype=np.uint64)
     every = np.full((total, groups), ~np.uint64(0), dtype=np.uint64)

@@ -19,14 +19,18 @@ _FOLDER = "TIDEMARK_KERNELS"
 
 
 def kernel_folder() -> Path:
-    """Where compiled kernels are kept: ``$TIDEMARK_KERNELS``, else ``build/kernels`` of the source tree, else a temporary one."""
+    """Where compiled kernels are kept: ``$TIDEMARK_KERNELS``, else ``build/kernels`` of the source tree,
+    else a temporary one.
+    """
     given = os.environ.get(_FOLDER)
     if given:
         return Path(given)
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").exists() and os.access(root, os.W_OK):
         return root / "build" / "kernels"
-    return Path(tempfile.gettempdir()) / f"tidemark-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    return (
+        Path(tempfile.gettempdir()) / f"tidemark-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    )
 
 
 @cache
@@ -40,7 +44,9 @@ def _machine() -> Any:
     """A new one each time: an execution engine takes it over."""
     target = _target()
     features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, codemodel="jitdefault", jit=True)
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=2, codemodel="jitdefault", jit=True
+    )
 
 
 def _optimised(text: str) -> bytes:
@@ -49,7 +55,9 @@ def _optimised(text: str) -> bytes:
         module = llvm.parse_assembly(text)
         module.verify()
     except RuntimeError as error:
-        raise NativeError(f"the generated kernel is not valid ({str(error).strip()}); report this protocol") from error
+        raise NativeError(
+            f"the generated kernel is not valid ({str(error).strip()}); report this protocol"
+        ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -98,10 +106,15 @@ def _stored(path: Path) -> bytes | None:
 
 
 def _keep(folder: Path, digest: str, text: str, data: bytes) -> None:
-    """Write under a temporary name and rename, so that other processes see all or nothing. A full disk costs only speed."""
+    """Write under a temporary name and rename, so that other processes see all or nothing. A full disk
+    costs only speed.
+    """
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in ((f"{digest}.ll", text.encode()), (f"{digest}.o", hashlib.sha256(data).digest() + data)):
+        for name, content in (
+            (f"{digest}.ll", text.encode()),
+            (f"{digest}.o", hashlib.sha256(data).digest() + data),
+        ):
             handle, temporary = tempfile.mkstemp(dir=folder, prefix=name)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)

@@ -1,7 +1,7 @@
 """The compiled kernel of an instance: successors of whole blocks of packed states, and conditions on them.
 
-A block is a ``uint64`` array of shape (states, words). Kernels release the interpreter lock while they run, and are pickled
-as their instance.
+A block is a ``uint64`` array of shape (states, words). Kernels release the interpreter lock while they run,
+and are pickled as their instance.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ CHUNK_SUCCESSORS = 1 << 20
 class Expansion:
     """All that follows from a block in one step.
 
-    ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk of rows;
-    ``parent`` is the row of each one's predecessor and ``step`` its index in ``Interpreter.steps``. ``generated`` and
-    ``outside`` count by action: all enabled steps, and those that leave the bounds. ``guards`` tells of each guard conjunct
-    (numbered through the actions in declared order) whether it held at least once after those evaluated before it.
-    ``enabled`` is 0 for a row without any enabled step. ``events`` maps the index of a step claim (a broken transition
-    invariant or a reached witness, see ``Kernel.step_claims``) to the successor where it was first seen.
+    ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk
+    of rows; ``parent`` is the row of each one's predecessor and ``step`` its index in
+    ``Interpreter.steps``. ``generated`` and ``outside`` count by action: all enabled steps, and those that
+    leave the bounds. ``guards`` tells of each guard conjunct (numbered through the actions in declared
+    order) whether it held at least once after those evaluated before it. ``enabled`` is 0 for a row without
+    any enabled step. ``events`` maps the index of a step claim (a broken transition invariant or a reached
+    witness, see ``Kernel.step_claims``) to the successor where it was first seen.
     """
 
     successors: Block
@@ -52,7 +53,9 @@ class Expansion:
 
 
 class Buffers:
-    """Room for the results of one call of ``expand`` on at most ``rows`` rows; used again and again by a search."""
+    """Room for the results of one call of ``expand`` on at most ``rows`` rows; used again and again by a
+    search.
+    """
 
     def __init__(self, kernel: Kernel, rows: int) -> None:
         layout, room = kernel.plan, max(1, rows * kernel.plan.steps)
@@ -67,7 +70,8 @@ class Buffers:
         self.seen = np.zeros(max(1, len(layout.step_claims)), dtype=np.uint8)
         self.where = np.zeros(max(1, len(layout.step_claims)), dtype=np.int64)
         arrays = (
-            self.successors, self.parent, self.step, self.cursor, self.enabled, self.stats, self.flags, self.seen, self.where
+            self.successors, self.parent, self.step, self.cursor, self.enabled,
+            self.stats, self.flags, self.seen, self.where,
         )  # fmt: skip
         self.addresses = tuple(array.ctypes.data for array in arrays)
 
@@ -85,7 +89,9 @@ class Kernel:
         self.warm = self._library.warm
         pointer, size = ctypes.c_void_p, ctypes.c_int64
         self._expand = ctypes.CFUNCTYPE(None, pointer, size, *[pointer] * 9)(self._library.address("expand"))
-        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(self._library.address("check"))
+        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(
+            self._library.address("check")
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (compile_kernel, (self.instance,))  # an instance is pickled without what is computed from it
@@ -130,7 +136,9 @@ class Kernel:
         ``stats``, ``flags`` and ``seen`` of the buffers go on counting; the caller clears them.
         """
         if block.dtype != np.uint64 or block.shape[1] != self.words or not block.flags.c_contiguous:
-            raise ValueError(f"a block of {self.words} uint64 words a row is wanted, not {block.dtype} {block.shape}")
+            raise ValueError(
+                f"a block of {self.words} uint64 words a row is wanted, not {block.dtype} {block.shape}"
+            )
         if len(block) > buffers.rows:
             raise ValueError(f"{len(block)} rows for buffers of {buffers.rows}")
         buffers.cursor[0] = 0
@@ -151,7 +159,11 @@ class Kernel:
             for index in np.flatnonzero(buffers.seen & ~seen):
                 events[int(index)] = total + int(buffers.where[index])
             found.append(
-                (buffers.successors[:count].copy(), buffers.parent[:count] + first, buffers.step[:count].copy())
+                (
+                    buffers.successors[:count].copy(),
+                    buffers.parent[:count] + first,
+                    buffers.step[:count].copy(),
+                )
             )
             enabled.append(buffers.enabled[: len(part)].copy())
             total += count
@@ -169,7 +181,9 @@ class Kernel:
         )
 
     def check(self, block: Block) -> NDArray[np.uint64]:
-        """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is ``state_claims[i]``."""
+        """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is
+        ``state_claims[i]``.
+        """
         return _conditions(self._check, block, len(self.state_claims))
 
     def digest(self, block: Block) -> NDArray[np.uint64]:
@@ -184,7 +198,9 @@ class Conditions:
         self.size = len(conditions)
         self._library = Library(conditions_text(instance, Codec(instance), conditions), folder)
         pointer = ctypes.c_void_p
-        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, ctypes.c_int64, pointer)(self._library.address("check"))
+        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, ctypes.c_int64, pointer)(
+            self._library.address("check")
+        )
 
     def evaluate(self, block: Block) -> NDArray[np.uint64]:
         """For each row, bit i % 64 of column i // 64 tells whether condition i holds."""
@@ -199,10 +215,11 @@ def _conditions(function: Any, block: Block, size: int) -> NDArray[np.uint64]:
 
 
 def compile_kernel(instance: Instance, *, folder: Path | None = None) -> Kernel:
-    """The kernel of an instance; compiled code is kept in ``folder`` (``build/kernels`` by default) and found again there.
+    """The kernel of an instance; compiled code is kept in ``folder`` (``build/kernels`` by default) and
+    found again there.
 
     Errors: NativeError if the instance is too wide; BadInstance if its constants break an assumption.
     """
     kernel = Kernel(instance, folder=folder)
-    assert kernel.interpreter  # checks the assumptions on the constants
+    _ = kernel.interpreter  # checks the assumptions on the constants
     return kernel

@@ -1,8 +1,9 @@
-"""Fair cycles: a set of states in which a run can stay for ever without breaking a fairness assumption, and one such run.
+r"""Fair cycles: a set of states in which a run can stay for ever without breaking a fairness assumption, and
+one such run.
 
-Fairness is meant for each action with each value of its parameters, as in TLA+'s ``\\A p: WF_vars(A(p))``: a weakly fair
-step that is enabled for ever is taken, a strongly fair one that is enabled again and again is taken again and again. A run
-may also stand still for ever where no fair step is enabled.
+Fairness is meant for each action with each value of its parameters, as in TLA+'s ``\A p: WF_vars(A(p))``:
+a weakly fair step that is enabled for ever is taken, a strongly fair one that is enabled again and again is
+taken again and again. A run may also stand still for ever where no fair step is enabled.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Fairness:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A walk through ``states`` by ``steps``; it leads back to its first state, or stands still there if there is no step."""
+    """A walk through ``states`` by ``steps``; it leads back to its first state, or stands still there if
+    there is no step.
+    """
 
     states: tuple[int, ...]
     steps: tuple[int, ...]
@@ -64,14 +67,15 @@ class FairSearch:
     def component(self, allowed: Mask) -> Mask | None:
         """The states of a part in which a run can go round for ever, fairly; None if there is none.
 
-        A component in which a weakly fair step is always enabled and never taken holds no fair cycle. Where a strongly fair
-        step is enabled and never taken, a fair cycle must avoid the states that enable it, so these are taken away.
+        A component in which a weakly fair step is always enabled and never taken holds no fair cycle. Where
+        a strongly fair step is enabled and never taken, a fair cycle must avoid the states that enable it,
+        so these are taken away.
         """
         graph = self.graph
         while allowed.any():
             own, total = components(graph.first, graph.target, allowed)
             some, every, taken = summarise(
-                graph.first, graph.target, graph.step, own, total, self.enabled, self.bit_of
+                (graph.first, graph.target, graph.step), own, total, self.enabled, self.bit_of
             )
             weakly = ~(every & ~taken & self.weak).any(axis=1)
             owed = some & ~taken & self.strong
@@ -149,7 +153,9 @@ class _Walk:
         self._to(goals)
         here = self.states[-1]
         if without is None or not without[here]:
-            taken = [e for e in self._edges(here) if self.graph.step[e] == step and self.part[self.graph.target[e]]]
+            taken = [
+                e for e in self._edges(here) if self.graph.step[e] == step and self.part[self.graph.target[e]]
+            ]
             self._over(taken[0])
 
     def close(self) -> None:

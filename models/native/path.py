@@ -1,4 +1,6 @@
-"""Runs as the interpreter sees them: a path through the search graph, decoded and taken again step by step."""
+"""Runs as the interpreter sees them: a path through the search graph, decoded and taken again step by
+step.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,17 @@ from models.native.codec import State
 from models.native.search import Hit, SearchResult
 
 
-class PathMismatch(RuntimeError):
-    """The interpreter does not take a step that the kernel took: a fault of the native reading, not of a protocol."""
+class PathMismatchError(RuntimeError):
+    """The interpreter does not take a step that the kernel took: a fault of the native reading, not of a
+    protocol.
+    """
 
 
 @dataclass(frozen=True)
 class Path:
-    """A real run: ``states`` has one more element than ``steps``; ``loop_start`` is the state that the end leads back to."""
+    """A real run: ``states`` has one more element than ``steps``; ``loop_start`` is the state that the end
+    leads back to.
+    """
 
     states: tuple[State, ...]
     steps: tuple[Step, ...]
@@ -33,7 +39,7 @@ def chain(result: SearchResult, state: int) -> tuple[list[int], list[int]]:
 
 
 def path_to(result: SearchResult, hit: Hit) -> Path:
-    """The shortest run to a hit, taken again by the interpreter. Errors: PathMismatch."""
+    """The shortest run to a hit, taken again by the interpreter. Errors: PathMismatchError."""
     numbers, taken = chain(result, hit.state)
     codec, kernel = result.kernel.codec, result.kernel
     states = [codec.unpack(result.states[number]) for number in numbers]
@@ -47,13 +53,13 @@ def path_to(result: SearchResult, hit: Hit) -> Path:
 def replayed(
     interpreter: Interpreter, states: Sequence[State], steps: Sequence[Step], *, loop_start: int | None = None
 ) -> Path:
-    """The run, after the interpreter has taken every step of it. Errors: PathMismatch."""
+    """The run, after the interpreter has taken every step of it. Errors: PathMismatchError."""
     if loop_start is None and not steps and states[0] not in interpreter.initial():
-        raise PathMismatch(f"{states[0]} is no initial state")
+        raise PathMismatchError(f"{states[0]} is no initial state")
     for number, step in enumerate(steps):
         found = interpreter.apply(states[number], step)
         if found is None or not found.inside or found.state != states[number + 1]:
-            raise PathMismatch(
+            raise PathMismatchError(
                 f"step {number + 1}, {step}, from {interpreter.decode(states[number])} is not a step to "
                 f"{interpreter.decode(states[number + 1])} for the interpreter"
             )

@@ -1,4 +1,5 @@
-"""Scalar operations with the interval of each value, so that bound checks and constants fold away while text is written.
+"""Scalar operations with the interval of each value, so that bound checks and constants fold away while
+text is written.
 
 Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
 """
@@ -37,7 +38,9 @@ def number(value: int) -> Val:
 def ranged(ref: str, low: int, high: int) -> Val:
     """A number within bounds. Errors: NativeError if it could leave 63 bits."""
     if low < -LIMIT or high > LIMIT:
-        raise NativeError(f"a number may reach {low}..{high}, beyond 62 bits; lower the bounds or the factors")
+        raise NativeError(
+            f"a number may reach {low}..{high}, beyond 62 bits; lower the bounds or the factors"
+        )
     return Val(str(low) if low == high else ref, low, high)
 
 
@@ -66,7 +69,7 @@ def join(out: Emitter, op: str, items: Sequence[Val]) -> Val:
     unit, absorbing = (TRUE, FALSE) if op == "and" else (FALSE, TRUE)
     result = unit
     for item in items:
-        if item == absorbing or result == absorbing:
+        if absorbing in (item, result):
             return absorbing
         if item == unit or item.ref == result.ref:
             continue
@@ -112,12 +115,12 @@ def arithmetic(out: Emitter, op: str, left: Val, right: Val) -> Val:
     """add, sub, mul, div, mod, min, max; division rounds towards minus infinity, by a positive number."""
     match op:
         case "add":
-            return _plain(out, op, left, right, left.low + right.low, left.high + right.high)
+            return _plain(out, op, left, right, (left.low + right.low, left.high + right.high))
         case "sub":
-            return _plain(out, op, left, right, left.low - right.high, left.high - right.low)
+            return _plain(out, op, left, right, (left.low - right.high, left.high - right.low))
         case "mul":
             corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-            return _plain(out, op, left, right, min(corners), max(corners))
+            return _plain(out, op, left, right, (min(corners), max(corners)))
         case "min" | "max":
             return _extreme(out, op, left, right)
         case "div" | "mod":
@@ -125,7 +128,8 @@ def arithmetic(out: Emitter, op: str, left: Val, right: Val) -> Val:
     raise TypeError(f"no arithmetic: {op}")
 
 
-def _plain(out: Emitter, op: str, left: Val, right: Val, low: int, high: int) -> Val:
+def _plain(out: Emitter, op: str, left: Val, right: Val, limits: tuple[int, int]) -> Val:
+    low, high = limits
     if low == high:
         return number(low)
     if (op == "add" and right.high == right.low == 0) or (op == "sub" and right.high == right.low == 0):

@@ -1,8 +1,9 @@
 """Breadth-first search of an instance with the compiled kernel.
 
-Counts are TLC's: ``distinct`` states within the bounds; ``generated``: the initial states and every successor, duplicates and
-those outside the bounds included; ``depth``: states on the longest shortest path. The search goes on after a violation, so
-that counts stay complete and every claim gets its own shortest counterexample.
+Counts are TLC's: ``distinct`` states within the bounds; ``generated``: the initial states and every
+successor, duplicates and those outside the bounds included; ``depth``: states on the longest shortest path.
+The search goes on after a violation, so that counts stay complete and every claim gets its own shortest
+counterexample.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import psutil
@@ -32,7 +33,9 @@ MEMORY_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When to stop early; the result then says that it is incomplete. None: no limit (memory: a share of what is free)."""
+    """When to stop early; the result then says that it is incomplete. None: no limit (memory: a share of
+    what is free).
+    """
 
     states: int | None = None
     seconds: float | None = None
@@ -51,7 +54,9 @@ class Watch(Protocol):
 
 @dataclass(frozen=True)
 class Hit:
-    """Where a claim was first decided: a state, or a step from state ``state`` by ``step`` to the packed ``target``."""
+    """Where a claim was first decided: a state, or a step from state ``state`` by ``step`` to the packed
+    ``target``.
+    """
 
     state: int
     step: int | None = None
@@ -154,7 +159,9 @@ def _silent(*, distinct: int, frontier: int, depth: int, rate: float) -> None:
 
 
 class Search:
-    """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on later."""
+    """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
+    later.
+    """
 
     def __init__(self, kernel: Kernel, limits: Limits | None = None) -> None:
         self.kernel = kernel
@@ -163,7 +170,7 @@ class Search:
         self.visited = Visited(kernel.words, kernel.plan.steps, self._capacity())
         self.tally = Tally()
         self._marks = np.empty((1, max(1, -(-len(kernel.state_claims) // 64))), dtype=np.uint64)
-        self._interrupted = False
+        self.interrupted = False
 
     def _capacity(self) -> int:
         memory = self.limits.memory
@@ -217,15 +224,26 @@ class Search:
     def _full(self) -> str:
         if self.limits.states is not None and self.visited.count >= self.limits.states:
             return f"the limit of {self.limits.states} states was reached"
-        return f"the memory for {self.visited.capacity} states was used up; raise the memory bound or use the distributed search"
+        return (
+            f"the memory for {self.visited.capacity} states was used up; raise the memory bound, or use the "
+            "distributed search"
+        )
 
     def _limit(self) -> str:
         limits = self.limits
-        if self._interrupted:
+        if self.interrupted:
             return "stopped by the user"
-        if limits.states is not None and self.visited.count >= limits.states and self.tally.next_row < self.visited.count:
+        if (
+            limits.states is not None
+            and self.visited.count >= limits.states
+            and self.tally.next_row < self.visited.count
+        ):
             return f"the limit of {limits.states} states was reached"
-        if limits.seconds is not None and self.tally.seconds >= limits.seconds and self.tally.next_row < self.visited.count:
+        if (
+            limits.seconds is not None
+            and self.tally.seconds >= limits.seconds
+            and self.tally.next_row < self.visited.count
+        ):
             return f"the limit of {limits.seconds:g} s was reached"
         if limits.stop_at_first and self._violated():
             return "stopped at the first violation, as asked"
@@ -240,16 +258,19 @@ class Search:
             self.tally.levels.append(self.visited.count)
 
     def _chunk(self) -> str:
-        """Expand the next rows of the present level; nothing is counted twice if it is stopped between two chunks."""
+        """Expand the next rows of the present level; nothing is counted twice if it is stopped between two
+        chunks.
+        """
         tally, visited = self.tally, self.visited
         if tally.next_row == tally.levels[-1]:
             self._close_level()
         first, last = tally.next_row, min(tally.next_row + self.buffers.rows, tally.levels[-1])
         buffers, known = self.buffers, visited.count
-        counted, seen = [array.copy() for array in (buffers.stats, buffers.flags, buffers.seen)], buffers.seen.copy()
+        counters: tuple[NDArray[Any], ...] = (buffers.stats, buffers.flags, buffers.seen)
+        counted, seen = [array.copy() for array in counters], buffers.seen.copy()
         found = self.kernel.run(visited.states[first:last], buffers)
         if not visited.has_room(found):
-            for array, value in zip((buffers.stats, buffers.flags, buffers.seen), counted, strict=True):
+            for array, value in zip(counters, counted, strict=True):
                 array[:] = value
             return self._full()
         self._note_steps(first, seen)
@@ -308,7 +329,7 @@ class Search:
             return
 
         def stop(_number: int, _frame: object) -> None:
-            self._interrupted = True
+            self.interrupted = True
 
         saved = signal.signal(signal.SIGINT, stop)
         try:

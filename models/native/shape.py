@@ -1,4 +1,6 @@
-"""Size and free locals of expressions, remembered by identity: trees share parts and would be walked again and again."""
+"""Size and free locals of expressions, remembered by identity: trees share parts and would be walked again
+and again.
+"""
 
 from __future__ import annotations
 

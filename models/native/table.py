@@ -1,8 +1,9 @@
-"""The set of visited states: an append-only array of packed rows, and an open-addressing table of their numbers.
+"""The set of visited states: an append-only array of packed rows, and an open-addressing table of their
+numbers.
 
-A slot of the table is 64 bits: a tag (half of the digest) above the number of the row plus one; zero is empty. A slot is
-found by multiplying, not by masking, so that the table may have any size. Rows are compared word by word: the digest only
-tells where to look, so that no two states are ever taken for one.
+A slot of the table is 64 bits: a tag (half of the digest) above the number of the row plus one; zero is
+empty. A slot is found by multiplying, not by masking, so that the table may have any size. Rows are
+compared word by word: the digest only tells where to look, so that no two states are ever taken for one.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: Any, array: Any, _index: Any) -> Any:
+def _prefetch(_context: Any, array: Any, _index: Any) -> Any:
     """Ask the processor to bring an element of a one-dimensional array into its cache."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = signature.args[0]
         built = context.make_array(kind)(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, kind, built, [args[1]], wraparound=False)
+        tools: Any = cgutils
+        pointer = tools.get_item_pointer(context, builder, kind, built, [args[1]], wraparound=False)
         place, flag = ir.PointerType(), ir.IntType(32)
-        function = cgutils.get_or_insert_function(
+        function = tools.get_or_insert_function(
             builder.module, ir.FunctionType(ir.VoidType(), [place, flag, flag, flag]), "llvm.prefetch.p0"
         )
         builder.call(function, [pointer, flag(0), flag(3), flag(1)])
@@ -45,25 +46,29 @@ def prefetch(_context: Any, array: Any, _index: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-@numba.njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+prefetch: Any = intrinsic(_prefetch)
+
+
+@numba.njit(cache=True, inline="always")
 def _slot(digest: Any, slots: Any) -> Any:
     return np.int64(((digest >> _HALF) * slots) >> _HALF)
 
 
-@numba.njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, inline="always")
 def _same(rows: Any, first: Any, states: Any, second: Any, words: Any) -> Any:
-    for k in range(words):
+    for k in range(words):  # noqa: SIM110 - compiled, where a loop is the fast form
         if rows[first + k] != states[second + k]:
             return False
     return True
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def absorb(  # noqa: PLR0917 - a compiled loop takes plain positional arrays
     rows: Any, words: Any, parent: Any, step: Any, span: Any, base: Any,
     table: Any, states: Any, parents: Any, steps: Any, known: Any, room: Any, fresh_by_step: Any,
 ) -> Any:  # fmt: skip
-    """Append the unknown ones of ``rows[span[0]:span[1]]`` to ``states``; parents are ``base`` plus the row's parent.
+    """Append the unknown ones of ``rows[span[0]:span[1]]`` to ``states``; parents are ``base`` plus the
+    row's parent.
 
     Stops early where ``known`` would exceed ``room``. Gives (next row to absorb, number of states).
     """
@@ -108,7 +113,7 @@ def absorb(  # noqa: PLR0917 - a compiled loop takes plain positional arrays
     return at, known
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def fill(table: Any, states: Any, words: Any, known: Any) -> None:
     """Enter the first ``known`` states, all different, into an empty table."""
     slots = np.uint64(table.size)
@@ -130,7 +135,7 @@ def fill(table: Any, states: Any, words: Any, known: Any) -> None:
             table[place] = (tags[j] << _HALF) | np.uint64(at + j + 1)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def find(rows: Any, words: Any, table: Any, states: Any) -> Any:
     """The number of each row among the states, or -1."""
     slots = np.uint64(table.size)
@@ -154,8 +159,8 @@ def find(rows: Any, words: Any, table: Any, states: Any) -> Any:
 class Visited:
     """Visited states with their parents and the steps that reached them first.
 
-    ``capacity`` states are reserved at once; memory is taken only as states come. Errors: MemoryError if not even the
-    reservation succeeds.
+    ``capacity`` states are reserved at once; memory is taken only as states come. Errors: MemoryError if
+    not even the reservation succeeds.
     """
 
     def __init__(self, words: int, steps: int, capacity: int) -> None:
@@ -197,7 +202,13 @@ class Visited:
         return self.count + rows <= self.capacity
 
     def absorb(
-        self, rows: NDArray[np.uint64], parent: NDArray[np.int64], step: NDArray[np.int32], *, count: int, base: int
+        self,
+        rows: NDArray[np.uint64],
+        parent: NDArray[np.int64],
+        step: NDArray[np.int32],
+        *,
+        count: int,
+        base: int,
     ) -> None:
         """Add the first ``count`` rows, for which there must be room."""
         at = 0
@@ -218,14 +229,20 @@ class Visited:
 
     def find(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The number of each row's state, or -1 if it was not visited."""
-        found: NDArray[np.int64] = find(np.ascontiguousarray(rows).reshape(-1), self.words, self.table, self._states)
+        found: NDArray[np.int64] = find(
+            np.ascontiguousarray(rows).reshape(-1), self.words, self.table, self._states
+        )
         return found
 
-    def restore(self, states: NDArray[np.uint64], parents: NDArray[Any], steps: NDArray[Any], fresh: NDArray[Any]) -> None:
+    def restore(
+        self, states: NDArray[np.uint64], parents: NDArray[Any], steps: NDArray[Any], fresh: NDArray[Any]
+    ) -> None:
         """Take over the arrays of a saved search."""
         self.count = len(states)
         if self.count > self.capacity:
-            raise MemoryError(f"{self.count} saved states for a memory of {self.capacity} states; raise the memory bound")
+            raise MemoryError(
+                f"{self.count} saved states for a memory of {self.capacity} states; raise the memory bound"
+            )
         self._states[: states.size] = states.reshape(-1)
         self.parents[: self.count] = parents
         self.steps[: self.count] = steps

@@ -76,20 +76,17 @@ class Updater:
         return self.out.op(f"shl i64 {index}, {shift}")
 
     def _merge(self, word: int, mask: str, bits: str) -> None:
-        """Replace the masked bits of a new word; bits beside the mask (of a value that does not fit) do no harm."""
+        """Replace the masked bits of a new word; bits beside the mask (of a value that does not fit) do no
+        harm.
+        """
         out, cell = self.out, self.cells[word]
         self._touched.add(word)
-        if mask.isdigit():
-            keep = str(((1 << 64) - 1) ^ int(mask))
-        else:
-            keep = out.op(f"xor i64 {mask}, -1")
+        keep = str(((1 << 64) - 1) ^ int(mask)) if mask.isdigit() else out.op(f"xor i64 {mask}, -1")
         kept = out.op(f"and i64 {out.get(cell)}, {keep}")
         if bits == "0":
             out.put(cell, kept)
             return
         out.put(cell, out.op(f"or i64 {kept}, {out.op(f'and i64 {bits}, {mask}')}"))
-
-    # --- maps -----------------------------------------------------------------------------------------------------
 
     def _table(self, field: Field, expr: Expr) -> None:
         match expr:
@@ -190,7 +187,9 @@ class Updater:
                 if index.lstrip("-").isdigit():
                     known |= (int(index) & ones) << shift
                     continue
-                moved = index if shift == 0 else self.out.op(f"shl i64 {self._cut(field, index, ones)}, {shift}")
+                moved = (
+                    index if shift == 0 else self.out.op(f"shl i64 {self._cut(field, index, ones)}, {shift}")
+                )
                 bits = moved if bits == "0" else self.out.op(f"or i64 {bits}, {moved}")
             if known:
                 bits = str(known) if bits == "0" else self.out.op(f"or i64 {bits}, {known}")

@@ -1,4 +1,6 @@
-"""A protocol whose only purpose is to use every feature of the language, with values that leave the bounds."""
+"""A protocol whose only purpose is to use every feature of the language, with values that leave the
+bounds.
+"""
 
 from spec.language import (
     Bool,

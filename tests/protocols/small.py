@@ -8,9 +8,7 @@ from spec.language import (
     Protocol,
     Sort,
     action,
-    all_of,
     anything,
-    constant,
     exists,
     forall,
     initially,
@@ -125,7 +123,9 @@ class Lock(Protocol):
     def exclusion(s):
         """No two processes are inside."""
         return forall(
-            s.Process, s.Process, lambda p, q: (p == q) | (s.place[p] != "critical") | (s.place[q] != "critical")
+            s.Process,
+            s.Process,
+            lambda p, q: (p == q) | (s.place[p] != "critical") | (s.place[q] != "critical"),
         )
 
     @leads_to()
