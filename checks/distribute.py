@@ -27,7 +27,7 @@ from checks.spark.runners import OnSpark
 from checks.spark.search import Limits, Result, Round, Search
 from checks.spark.search_kernel import Recipe, kernel_of
 from checks.trace import BrokenRunError, counterexample, failing_conjunct, run_again
-from checks.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
+from checks.verdict import Aspect, Subject, Verdict, amended, holds, inconclusive, refuted
 from models.instance import Instance
 from models.interpreted.interpreter import Interpreter, Step
 from models.manifest import AnyEntry, InstanceEntry, Kind, instance_of
@@ -107,7 +107,7 @@ def distribute(
         judged.verdict(prop) for prop in instance.spec.of_kind(*KINDS) if wanted is None or prop.id in wanted
     ]
     seconds = time.monotonic() - started
-    return [verdict.model_copy(update={"seconds": seconds}) for verdict in found]
+    return [amended(verdict, seconds=seconds) for verdict in found]
 
 
 def _directory(

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 
 from checks.judge import Judge
 from checks.plan import Task
-from checks.verdict import Aspect, Judgement, Outcome, Subject, Verdict, holds, judge, refuted
-from models.manifest import GeneratedMutants, InstanceEntry, InterleaveEntry, MutantEntry, ProofEntry
+from checks.verdict import COVERAGE, Aspect, Judgement, Outcome, Subject, Verdict, holds, judge, refuted
+from models.manifest import (
+    AnyEntry,
+    GeneratedMutants,
+    InstanceEntry,
+    InterleaveEntry,
+    MutantEntry,
+    ProofEntry,
+    SearchEngine,
+)
 
 EQUIVALENT = "equivalent"
 """Claim id of a mutant that is listed as equivalent: it ``holds`` if no property tells it apart."""
@@ -40,8 +48,14 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
     if aspect is Aspect.VACUITY and claim not in _known_claims(task):
-        return Outcome.HOLDS
+        return _expected_vacuity(entry, claim)
     return Outcome(entry.expect.of(claim).value)
+
+
+def _expected_vacuity(entry: AnyEntry, claim: str) -> Outcome:
+    """Nothing is vacuous but what the entry lists; if it lists something, the whole is refuted too."""
+    known = entry.vacuous if isinstance(entry, InstanceEntry) else {}
+    return Outcome.REFUTED if claim in known or (claim == COVERAGE and known) else Outcome.HOLDS
 
 
 def _known_claims(task: Task) -> set[str]:
@@ -93,9 +107,18 @@ def _claims(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> Verdict:
     problems += [
         f"{claim!r} was judged but is not pinned" for claim in answered if claim not in {*claims, *vacuity}
     ]
+    problems += _vacuity(task, vacuity)
     if not own:
         problems.append("the judge returned no verdict")
     return _pin(task, CLAIMS, problems, pins=len(claims))
+
+
+def _vacuity(task: Task, answered: set[str]) -> list[str]:
+    """The native search answers for coverage, and finds vacuous all that the entry lists as such."""
+    if not isinstance(task.entry, InstanceEntry) or task.judge != SearchEngine.EXPLORE.value:
+        return []
+    due = (COVERAGE, *task.entry.vacuous)
+    return [f"{claim!r} was not looked at" for claim in due if claim not in answered]
 
 
 def _generated(task: Task, own: Sequence[Verdict], problems: list[str]) -> Verdict:

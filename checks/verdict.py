@@ -222,9 +222,18 @@ def inconclusive(
     )
 
 
-def timed(verdict: Verdict, *, seconds: float) -> Verdict:
-    """The same verdict with the wall time of the search that found it."""
-    return verdict.model_copy(update={"seconds": seconds})
+def amended(
+    verdict: Verdict,
+    *,
+    seconds: float | None = None,
+    bounds: str | None = None,
+    counts: Mapping[str, int] | None = None,
+    notes: tuple[str, ...] | None = None,
+) -> Verdict:
+    """The same outcome with some details filled in later, checked again like a new one."""
+    changes = {"seconds": seconds, "bounds": bounds, "counts": counts, "notes": notes}
+    given = {name: value for name, value in changes.items() if value is not None}
+    return Verdict.model_validate({**dict(verdict), **given})
 
 
 class Judgement(BaseModel):

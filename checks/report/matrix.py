@@ -41,6 +41,8 @@ class Cell:
 
 def _line(outcome: Outcome, group: Sequence[Judgement], *, ok: bool) -> str:
     times = f" ({len(group)})" if len(group) > 1 else ""
+    if not ok and all(j.verdict.subject.aspect is Aspect.PIN for j in group):
+        return f"NOT as pinned{times}"
     if not ok:
         return f"{outcome.value.upper()}{times}, expected {group[0].expected.value}"
     if outcome is Outcome.REFUTED:

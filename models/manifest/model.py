@@ -105,6 +105,8 @@ class InstanceEntry(VariantEntry):
     constants: dict[str, Any] = Field(default_factory=dict)
     symmetry: tuple[str, ...] = ()
     """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
+    vacuous: dict[str, str] = Field(default_factory=dict)
+    """What this instance cannot exercise, each with the reason: ids of vacuity verdicts, compared exactly."""
 
 
 class ProofEntry(VariantEntry):
@@ -176,7 +178,11 @@ class GeneratedMutants(Strict):
     tier: Tier = Tier.FAST
     instance: Name
     total: int = Field(gt=0)
-    """Pinned number of generated mutants."""
+    """Pinned number of mutants that behave differently on the instance (those that do not are only counted)."""
+    sample: int | None = Field(default=None, gt=0)
+    """Judge so many of them, always the same ones; all if absent."""
+    distributed: bool = False
+    """Judge them as Spark tasks."""
     equivalent: dict[str, str] = Field(default_factory=dict)
     """Reviewed survivors: mutant id -> reason."""
 

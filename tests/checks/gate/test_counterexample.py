@@ -7,12 +7,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from checks.bundle import bundle_id, write_bundle
-from checks.counterexample import Change, Counterexample, Shape, Step, index_text
+from checks.counterexample import Change, Counterexample, Shape, Step, Value, index_text
 from checks.errors import BadInputError
 from checks.replay import replay, replay_command
 from checks.report.diagram import mermaid, svg
@@ -41,18 +41,25 @@ def both_lit(steps=BOTH_ON) -> Counterexample:
 
 
 def lasso() -> Counterexample:
-    dark, light = {"lit": (False,), "turns": 0}, {"lit": (True,), "turns": 0}
+    dark: dict[str, Value] = {"lit": (False,), "turns": 0}
+    light: dict[str, Value] = {"lit": (True,), "turns": 0}
     steps = tuple(
         Step(action=name, after=after, actor="lamp")
         for name, after in [("on", light), ("off", dark), ("on", light)]
     )
-    return Counterexample(shape=Shape.LASSO, initial=dark, steps=steps, failing="always dark later", loop_start=1)
+    return Counterexample(
+        shape=Shape.LASSO, initial=dark, steps=steps, failing="always dark later", loop_start=1
+    )
 
 
 class TestTrace:
     def test_only_what_changed(self):
         changes = both_lit().changes(1)
-        assert changes == [Change("lit[0]", False, True), Change("any_lit", False, True), Change("turns", 0, 1)]
+        assert changes == [
+            Change("lit[0]", False, True),
+            Change("any_lit", False, True),
+            Change("turns", 0, 1),
+        ]
 
     def test_the_failing_conjunct_names_the_values(self):
         failing = both_lit().failing
@@ -108,7 +115,7 @@ class TestForms:
         assert text.index("1. ") < text.index("repeat for ever") < text.index("2. ")
 
     def test_an_induction_counterexample_shows_its_start(self):
-        start = {"lit": (True, False, False), "turns": 4}
+        start: dict[str, Value] = {"lit": (True, False, False), "turns": 4}
         cti = Counterexample(shape=Shape.INDUCTION, initial=start, failing="f", axes={"lit": ((0, 1, 2),)})
         assert "lit = all false, except {0: true}" in trace_text(cti)
         assert "turns = 4" in trace_text(cti)
@@ -138,7 +145,7 @@ class TestForms:
 
     @pytest.mark.parametrize("shown", [trace(), lasso(), trace(failing='<b> & "c"')])
     def test_svg_is_well_formed_and_complete(self, shown):
-        picture = ElementTree.fromstring(svg(shown))
+        picture = ET.fromstring(svg(shown))
         boxes = [part for part in picture.iter() if part.tag.endswith("rect")]
         assert len(boxes) == len(shown.steps)
         texts = [part.text for part in picture.iter() if part.tag.endswith("text")]
@@ -148,7 +155,9 @@ class TestForms:
 class TestBundle:
     def verdict(self, shown):
         subject = Subject(protocol="lights", property_id=SAFE, judge="explore", instance="careless")
-        return refuted(subject, counts={"distinct": 5}, counterexample=shown, replay="tidemark replay x", bounds="b")
+        return refuted(
+            subject, counts={"distinct": 5}, counterexample=shown, replay="tidemark replay x", bounds="b"
+        )
 
     def test_all_files(self, tmp_path):
         folder = write_bundle(self.verdict(both_lit()), build=tmp_path)
@@ -195,7 +204,11 @@ class TestReplay:
     def token(self) -> RunToken:
         interpreter = Interpreter(CARELESS)
         command = replay_command(
-            interpreter, entry="careless", property_id=SAFE, initial=next(interpreter.initial()), steps=BOTH_ON
+            interpreter,
+            entry="careless",
+            property_id=SAFE,
+            initial=next(interpreter.initial()),
+            steps=BOTH_ON,
         )
         assert command.startswith("tidemark replay run1.")
         return parse_token(command.split(" ")[2])

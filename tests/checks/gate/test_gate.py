@@ -92,12 +92,49 @@ class TestVerdicts:
     def test_a_vacuous_search(self, tmp_path):
         def vacuous(subject):
             return refuted(
-                subject, counts={"distinct": 10}, counterexample=None, reason="switch_off never fired", replay="r"
+                subject,
+                counts={"distinct": 10},
+                counterexample=None,
+                reason="switch_off never fired",
+                replay="r",
             )
 
         result = judged(tmp_path, tier=Tier.FAST, explore=instead(COVERAGE, vacuous))
         assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
         assert len(result.failures) == 1
+
+    def test_what_an_instance_cannot_exercise_is_listed(self, tmp_path):
+        entry = dict(manifest_instance(), vacuous={"vacuity.action.switch_off": "the lamp stays on"})
+
+        def vacuous(entry, context):
+            def no(claim):
+                return refuted(
+                    context.subject(entry, "explore", claim, Aspect.VACUITY),
+                    counts={"distinct": 10},
+                    counterexample=None,
+                    reason="never fired",
+                    replay="r",
+                )
+
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            rest = [v for v in found if v.subject.property_id != COVERAGE]
+            return [*rest, no(COVERAGE), no("vacuity.action.switch_off")]
+
+        listed = judged(tmp_path, changes={"instance": [entry]}, explore=vacuous)
+        assert listed.exit_code is ExitCode.AS_EXPECTED
+        unlisted = judged(tmp_path, changes={"instance": [manifest_instance()]}, explore=vacuous)
+        assert unlisted.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+        gone = judged(tmp_path, changes={"instance": [entry]})
+        assert gone.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+        assert any("was not looked at" in j.verdict.reason for j in gone.failures)
+
+    def test_a_search_without_coverage(self, tmp_path):
+        def blind(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [v for v in found if v.subject.property_id != COVERAGE]
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=blind)
+        assert result.failures[0].verdict.reason == "'coverage' was not looked at"
 
 
 class TestPins:
@@ -183,7 +220,9 @@ class TestPins:
                     if name in survivors:
                         found.append(holds(subject, counts={"distinct": 4}, bounds="b"))
                     else:
-                        found.append(refuted(subject, counts={"distinct": 4}, counterexample=trace(), replay="r"))
+                        found.append(
+                            refuted(subject, counts={"distinct": 4}, counterexample=trace(), replay="r")
+                        )
                 return found
 
             return judged(tmp_path, changes={"generated": [batch], "mutant": []}, mutate=made)
@@ -268,7 +307,9 @@ class TestResume:
         assert judges["explore"].calls == []
         assert judges["mutate"].calls == ["careless-mutant"]
         assert result.exit_code is ExitCode.AS_EXPECTED
-        assert [j.verdict.outcome for j in result.judgements] == [j.verdict.outcome for j in judged(tmp_path).judgements]
+        assert [j.verdict.outcome for j in result.judgements] == [
+            j.verdict.outcome for j in judged(tmp_path).judgements
+        ]
 
     def test_nothing_to_go_on_with(self, tmp_path):
         with pytest.raises(BadInputError, match="no stopped run"):

@@ -13,6 +13,7 @@ from checks.verdict import (
     Outcome,
     Subject,
     Verdict,
+    amended,
     holds,
     inconclusive,
     judge,
@@ -29,7 +30,9 @@ def subject(aspect: Aspect = Aspect.PROPERTY) -> Subject:
 
 
 def refutation(aspect: Aspect = Aspect.PROPERTY) -> Verdict:
-    return refuted(subject(aspect), counts={"distinct": 2}, counterexample=trace(), replay="tidemark replay x")
+    return refuted(
+        subject(aspect), counts={"distinct": 2}, counterexample=trace(), replay="tidemark replay x"
+    )
 
 
 class TestConstructors:
@@ -70,6 +73,15 @@ class TestConstructors:
     def test_negative_counts_are_an_error(self):
         with pytest.raises(ValueError, match="negative"):
             inconclusive(subject(), reason="x", counts={"distinct": -1})
+
+    def test_details_are_checked_again(self):
+        verdict = holds(subject(), counts={"distinct": 7}, bounds="b")
+        assert amended(verdict, seconds=2.5).seconds == 2.5
+        assert amended(verdict, seconds=2.5).counts == {"distinct": 7}
+        with pytest.raises(ValueError, match="over nothing"):
+            amended(verdict, counts={"distinct": 0})
+        with pytest.raises(ValueError, match="say the bounds"):
+            amended(verdict, bounds=" ")
 
     def test_a_verdict_is_frozen(self):
         verdict = inconclusive(subject(), reason="time-out")
@@ -138,7 +150,9 @@ def _builds_verdict(node: ast.AST) -> bool:
 
 class TestLint:
     def test_only_one_module_builds_verdicts(self):
-        rooms = [path for room in ("spec", "impl", "models", "checks") for path in (ROOT / room).rglob("*.py")]
+        rooms = [
+            path for room in ("spec", "impl", "models", "checks") for path in (ROOT / room).rglob("*.py")
+        ]
         assert len(rooms) > 30
         builders = {
             path.relative_to(ROOT).as_posix()

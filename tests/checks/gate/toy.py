@@ -84,8 +84,14 @@ def trace(failing: str = "a == b, with a = 0, b = 1") -> Counterexample:
     return Counterexample(
         initial={"lit": (False, False), "any_lit": False, "turns": 0},
         steps=(
-            Step(action="switch_on", args={"lamp": 0}, after={"lit": (True, False), "any_lit": True, "turns": 1}),
-            Step(action="switch_on", args={"lamp": 1}, after={"lit": (True, True), "any_lit": True, "turns": 2}),
+            Step(
+                action="switch_on",
+                args={"lamp": 0},
+                after={"lit": (True, False), "any_lit": True, "turns": 1},
+            ),
+            Step(
+                action="switch_on", args={"lamp": 1}, after={"lit": (True, True), "any_lit": True, "turns": 2}
+            ),
         ),
         failing=failing,
         axes={"lit": ((0, 1),)},
@@ -120,9 +126,13 @@ def expected_verdicts(by: Fake, entry: AnyEntry, context: Context) -> list[Verdi
         counts = {"distinct": 4}
         if entry.killer is None:
             return [holds(subject, counts=counts, bounds="Lamp 2")]
-        return [refuted(subject, counts=counts, counterexample=trace(), replay=f"tidemark mutate {entry.name}")]
+        return [
+            refuted(subject, counts=counts, counterexample=trace(), replay=f"tidemark mutate {entry.name}")
+        ]
     assert not isinstance(entry, GeneratedMutants)
-    counts = {name: count for name, count in entry.counts.items() if name != "obligations"} or {"obligations": 2}
+    counts = {name: count for name, count in entry.counts.items() if name != "obligations"} or {
+        "obligations": 2
+    }
     if isinstance(entry, InstanceEntry | ProofEntry):
         claims = context.manifest.claims_of(entry, by.kinds)
     else:
@@ -144,5 +154,13 @@ def expected_verdicts(by: Fake, entry: AnyEntry, context: Context) -> list[Verdi
 
 def fakes(**answers: Answer) -> dict[str, Fake]:
     """A registry of fakes; ``answers`` by judge name."""
-    names: Sequence[str] = ("explore", "prove", "mutate", "distribute", "interpreted", "conform", "interleave")
+    names: Sequence[str] = (
+        "explore",
+        "prove",
+        "mutate",
+        "distribute",
+        "interpreted",
+        "conform",
+        "interleave",
+    )
     return {name: Fake(name, answer=answers.get(name)) for name in names}
