@@ -2,8 +2,9 @@
 
 import pytest
 
+from impl.config import DataNodeConfig
 from impl.datanode.metacache import MetaCache
-from impl.datanode.policies import FullBuffer, MemoryPressure, SealedSegment
+from impl.datanode.policies import FullBuffer, MemoryPressure, SealedSegment, default_policies
 from impl.datanode.sync_task import SyncTask
 from impl.datanode.write_buffer import WriteBuffer
 from impl.errors import LateRowError
@@ -109,6 +110,24 @@ def test_a_sealed_segment_goes_out_as_a_flush_and_once():
         assert buffer.metacache.get(1).phase is SegmentPhase.FLUSHING
         buffer.on_synced(submitted[0])
         assert buffer.metacache.get(1).phase is SegmentPhase.FLUSHED
+
+    run(scenario())
+
+
+def test_a_full_buffer_of_a_sealed_segment_is_synced_and_the_flush_follows_with_the_next_pack():
+    async def scenario():
+        buffer, submitted = make(policies=default_policies(DataNodeConfig(full_buffer_bytes=1)))
+        buffer.consume(pack(1, (1, 1)))
+        buffer.metacache.seal(1)
+        await buffer.apply_policies()
+        buffer.consume(pack(2))
+        await buffer.apply_policies()
+        buffer.consume(pack(3))
+        await buffer.apply_policies()
+        assert [(task.position.ts, len(task.rows), task.is_flush) for task in submitted] == [
+            (1, 1, False),
+            (2, 0, True),
+        ]
 
     run(scenario())
 
