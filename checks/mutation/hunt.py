@@ -11,6 +11,7 @@ import numpy as np
 from checks.mutation.relation import ROWS, ActionKernel, Relation
 from models.interpreted.interpreter import Step
 from models.native.codec import State
+from models.native.kernel import Buffers
 from models.native.table import Visited
 
 
@@ -36,7 +37,7 @@ class Findings:
     """What a search found. ``stopped`` is empty if all states within the bounds were visited.
 
     ``broken``: invariants, lemmas and transition invariants with the place of their first violation;
-    ``reached``: witnesses; ``fired``: actions that were taken within the bounds.
+    ``reached``: witnesses; ``fired``: actions that were taken within the bounds; each with its first place.
     """
 
     relation: Relation
@@ -44,7 +45,7 @@ class Findings:
     initial: int
     broken: dict[str, Find] = field(default_factory=dict)
     reached: dict[str, Find] = field(default_factory=dict)
-    fired: set[str] = field(default_factory=set)
+    fired: dict[str, Find] = field(default_factory=dict)
     stopped: str = ""
 
     @property
@@ -117,7 +118,8 @@ class _Hunt:
                 buffers.step[:count] += offset
                 self._note_steps(part, first + row)
                 if count:
-                    self.found.fired.add(action.name)
+                    if action.name not in self.found.fired:
+                        self.found.fired[action.name] = _place(buffers, 0, first + row)
                     self.visited.absorb(
                         buffers.successors, buffers.parent, buffers.step, count=count, base=first + row
                     )
@@ -130,8 +132,7 @@ class _Hunt:
             claim, at = part.claims[index], int(buffers.where[index])
             places = self.found.reached if claim.kind == "reachable" else self.found.broken
             if claim.id not in places:
-                step, target = int(buffers.step[at]), tuple(buffers.successors[at].tolist())
-                places[claim.id] = Find(base + int(buffers.parent[at]), step, target)
+                places[claim.id] = _place(buffers, at, base)
 
     def _check_states(self, known: int) -> None:
         checker, fresh = self.relation.checker, self.visited.states[known:]
@@ -145,3 +146,8 @@ class _Hunt:
                 rows = np.flatnonzero(marks[:, index // 64] & np.uint64(1 << index % 64))
                 if len(rows):
                     self.found.broken[claim.id] = Find(known + int(rows[0]))
+
+
+def _place(buffers: Buffers, at: int, base: int) -> Find:
+    """The step to successor number ``at``."""
+    return Find(base + int(buffers.parent[at]), int(buffers.step[at]), tuple(buffers.successors[at].tolist()))

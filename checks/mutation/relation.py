@@ -6,7 +6,7 @@ hundreds of mutants need one short compilation each.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +45,7 @@ def _part(whole: Instance, actions: tuple[Action, ...], properties: tuple[Proper
 
 
 class ActionKernel:
-    """One compiled action with the claims about its steps: transition invariants, and witnesses of its firing."""
+    """One compiled action with the claims about its steps: transition invariants and its witnesses."""
 
     def __init__(
         self, whole: Instance, action: Action, claims: tuple[Property, ...], folder: Path | None
@@ -120,19 +120,17 @@ class Relation:
         """The packed initial states."""
         return self.checker.codec.pack_all(self.interpreter.initial())
 
-    def differs(self, other: Relation, states: Block, *, actions: Collection[str] | None = None) -> bool:
-        """Do the two relations lead from one of the states to different states within the bounds?
+    def differs(self, other: Relation, states: Block) -> bool:
+        """Do the two relations begin differently, or lead from one of the states to different ones?
 
-        ``actions`` restricts the comparison; actions with the same kernel are not compared again.
+        Only states within the bounds count. Both have the same variables.
         """
         mine = {a.name: p for a, p in zip(self.instance.spec.actions, self.parts, strict=True)}
         others = {a.name: p for a, p in zip(other.instance.spec.actions, other.parts, strict=True)}
-        if set(mine) != set(others):
+        if set(mine) != set(others) or not np.array_equal(self.initial(), other.initial()):
             return True
         names = [name for name in mine if mine[name] is not others[name]]
-        return any(
-            _differ(mine[name], others[name], states) for name in names if actions is None or name in actions
-        )
+        return any(_differ(mine[name], others[name], states) for name in names)
 
 
 def _differ(one: ActionKernel, two: ActionKernel, states: Block) -> bool:
