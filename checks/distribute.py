@@ -20,7 +20,7 @@ from checks.errors import BadInputError, StoppedError
 from checks.judge import Context
 from checks.progress import Progress, silent
 from checks.replay import replay_command
-from checks.spark.cost import Cost, measured_rate
+from checks.spark.cost import Cost, sample
 from checks.spark.native_kernel import FACTORY
 from checks.spark.run_directory import RunDirectory
 from checks.spark.runners import OnSpark
@@ -90,7 +90,10 @@ def distribute(
     directory = _directory(
         workdir, instance, recipe, partitions or runner.cores, resume=resume, chosen=partitions is not None
     )
-    cost = Cost(rate=measured_rate(kernel_of(recipe)), cores=runner.cores, states=expected_states)
+    first = sample(kernel_of(recipe))
+    cost = Cost(
+        rate=first.rate, cores=runner.cores, states=first.states if first.complete else expected_states
+    )
     progress(0, total=expected_states, unit="states", note=cost.text())
     search = Search(directory, spark=runner, limits=limits or Limits(handover=cost.handover))
     try:

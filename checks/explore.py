@@ -21,7 +21,7 @@ from checks.liveness import BOUNDS_NOTE, LivenessChecker, shown_values
 from checks.progress import Progress, silent
 from checks.replay import replay_command
 from checks.trace import counterexample, failing_conjunct
-from checks.verdict import COVERAGE, Aspect, Subject, Verdict, holds, inconclusive, refuted
+from checks.verdict import COVERAGE, Aspect, Subject, Verdict, amended, holds, inconclusive, refuted
 from models.instance import Instance
 from models.manifest import AnyEntry, InstanceEntry, Kind, instance_of
 from models.native.checkpoint import load, save
@@ -281,11 +281,10 @@ class _Report:
                 self.subject(prop.id), "nothing was decided: the premise never holds without the conclusion"
             )
         verdict = self._holds(self.subject(prop.id), notes=(f"{answer.waiting} waiting states",))
-        return verdict.model_copy(
-            update={
-                "bounds": f"{self.bounds}; {BOUNDS_NOTE}",
-                "counts": {**verdict.counts, "edges": checker.graph.edges},
-            }
+        return amended(
+            verdict,
+            bounds=f"{self.bounds}; {BOUNDS_NOTE}",
+            counts={**verdict.counts, "edges": checker.graph.edges},
         )
 
     def coverage(self) -> list[Verdict]:

@@ -14,8 +14,9 @@ from checks.interleave.errors import (
     UnsoundReductionError,
     WrongProgramError,
 )
-from checks.interleave.explore import Options, explore, explore_randomly, explore_subtree, replay, split
+from checks.interleave.explore import explore, explore_randomly, explore_subtree, replay, split
 from checks.interleave.limits import Limits
+from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.result import Exploration, Found, Statistics, Status
 from checks.interleave.strategy import Strategy
@@ -32,6 +33,7 @@ __all__ = [
     "NondeterminismError",
     "Options",
     "RandomWalk",
+    "Reduction",
     "Statistics",
     "Status",
     "Strategy",

@@ -54,6 +54,7 @@ class DepthFirst:
         self._base = item.picks
         self._root_sleep = {label: interner.pack(footprint) for label, footprint in item.sleep}
         self._stack: list[_Node] = []
+        self._base_footprints: list[Footprint] = []
         self._depth = 0
         self._began = False
 
@@ -75,6 +76,8 @@ class DepthFirst:
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Follow the stack; below it, take the first child that is not asleep."""
         place = self._depth - len(self._base)
+        if place <= 0:
+            self._note_base(last)
         self._depth += 1
         if place < 0:
             return self._pick_base(enabled, self._depth - 1)
@@ -93,8 +96,21 @@ class DepthFirst:
 
     def done(self, last: Footprint | None) -> None:
         """Keep the footprint of the last step."""
-        if self._stack and self._depth > len(self._base):
+        if self._depth > len(self._base):
             self._note(last)
+        else:
+            self._note_base(last)
+
+    def known(self) -> list[Footprint]:
+        """Return the footprints of the steps at the beginning of the next execution that were taken before."""
+        if len(self._base_footprints) < len(self._base):
+            return []
+        found = list(self._base_footprints)
+        for node in self._stack:
+            if node.footprint is None:
+                break
+            found.append(node.footprint)
+        return found
 
     def remaining(self) -> list[WorkItem]:
         """Return what is left after the present execution. Call it between executions only."""
@@ -126,9 +142,13 @@ class DepthFirst:
         return pick
 
     def _note(self, last: Footprint | None) -> None:
-        top = self._stack[-1]
-        if top.footprint is None:
-            top.footprint = last
+        if self._stack and self._stack[-1].footprint is None:
+            self._stack[-1].footprint = last
+
+    def _note_base(self, last: Footprint | None) -> None:
+        """Keep the footprint of the step before, which led towards the root of the work item."""
+        if last is not None and len(self._base_footprints) == self._depth - 1:
+            self._base_footprints.append(last)
 
     def _inherit(self, place: int, last: Footprint | None) -> dict[str, Footprint]:
         if place == 0:

@@ -3,16 +3,19 @@
 import contextlib
 import gc
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from checks.interleave.audit import check_explained, random_sample
 from checks.interleave.depth_first import DepthFirst
 from checks.interleave.determinism import check_again
-from checks.interleave.errors import CorruptTokenError, UnsoundReductionError
+from checks.interleave.errors import CorruptTokenError
 from checks.interleave.limits import Limits, Meter
+from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.replay import Exact
-from checks.interleave.result import Exploration, Found
+from checks.interleave.result import Exploration, Found, merge
 from checks.interleave.run import Ending, Run, run_once
+from checks.interleave.states import MergingSearch, Met
 from checks.interleave.strategy import Strategy
 from checks.interleave.token import decode, encode
 from checks.interleave.traces import trace_digest
@@ -22,30 +25,15 @@ from models.scheduled import Interner, Program, ProgramRef, closed_world
 Tick = Callable[[Exploration], None]
 
 _COLLECT_EVERY = 1009
-_CHECK_EVERY = 997
-_AUDIT_SEED = 20240229
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How to search. The defaults are the ones for a gate."""
-
-    reduction: bool = True
-    """Use sleep sets."""
-    limits: Limits = field(default_factory=Limits)
-    stop_at_violation: bool = False
-    """End the search at the first violation."""
-    classes: bool = False
-    """Collect digests of the Mazurkiewicz traces."""
-    audit: int = 20
-    """Random executions that an exhaustive search must explain: it has seen their outcomes and violations
-    as well. 0: no audit."""
-    check_every: int = _CHECK_EVERY
-    """Run the first execution, and each one whose number is a multiple of this, twice. 0: never."""
 
 
 def explore(
-    program: ProgramRef, options: Options | None = None, *, item: WorkItem = WHOLE, tick: Tick | None = None
+    program: ProgramRef,
+    options: Options | None = None,
+    *,
+    item: WorkItem = WHOLE,
+    met: frozenset[bytes] = frozenset(),
+    tick: Tick | None = None,
 ) -> Exploration:
     """Search every interleaving of a program within its declared bounds.
 
@@ -53,28 +41,41 @@ def explore(
         program: the program.
         options: how to search.
         item: the part of the tree to search; the whole by default.
+        met: declared states that are covered elsewhere, when states are merged.
         tick: called about once a thousand executions with the result so far.
 
     Raises:
         NondeterminismError, DivergenceError: the program is not a function of its choices.
+        UnsoundReductionError: the reduction left out something that the audit saw.
         ProgramError: the program is put together wrongly.
     """
     options = options or Options()
     interner = Interner()
-    strategy = DepthFirst(interner, reduction=options.reduction, item=item)
-    sample = random_sample(program, options) if item == WHOLE else Exploration()
-    result = _search(program, strategy, interner, options, tick)
-    if not result.violations or not options.stop_at_violation:
-        result.remaining = tuple(strategy.remaining()) if result.remaining else ()
-    check_explained(result, sample)
-    result.statistics.audited = sample.statistics.executions
-    reduced = "sleep sets" if options.reduction else "no reduction"
-    result.bounds = f"{program.load()().settings.text()}; every interleaving ({reduced})"
+    sample = random_sample(program, options) if item == WHOLE else None
+    strategy: MergingSearch | DepthFirst
+    if options.reduction is Reduction.STATES:
+        known = Met(elsewhere=met)
+        strategy = MergingSearch(known, item=item)
+        result = search(program, strategy, interner, options, tick)
+        result.states = known.here
+    else:
+        strategy = DepthFirst(interner, reduction=options.reduction is Reduction.SLEEP_SETS, item=item)
+        result = search(program, strategy, interner, options, tick)
+    if result.remaining:
+        result.remaining = tuple(strategy.remaining())
+    if sample is not None:
+        check_explained(result, sample)
+    result.bounds = bounds_text(program, options)
     return result
 
 
 def explore_subtree(
-    program: ProgramRef, item: WorkItem, *, budget: int, options: Options | None = None
+    program: ProgramRef,
+    item: WorkItem,
+    *,
+    budget: int,
+    options: Options | None = None,
+    met: frozenset[bytes] = frozenset(),
 ) -> Exploration:
     """Search a part of the tree for at most `budget` executions. What is left is in `remaining`.
 
@@ -82,13 +83,8 @@ def explore_subtree(
     """
     options = options or Options()
     limits = Limits(steps=options.limits.steps, executions=budget)
-    part = Options(
-        reduction=options.reduction,
-        limits=limits,
-        classes=options.classes,
-        check_every=options.check_every,
-    )
-    result = explore(program, part, item=item)
+    part = replace(options, limits=limits, stop_at_violation=False, audit=0)
+    result = explore(program, part, item=item, met=met)
     result.reasons = tuple(reason for reason in result.reasons if not reason.startswith("the limit of"))
     return result
 
@@ -102,15 +98,20 @@ def split(
         The executions that were complete on the way, and the parts. Together they are the whole tree.
     """
     options = options or Options()
-    done = Exploration()
     items = [WHOLE]
-    parts: list[Exploration] = [done]
+    done = Exploration()
     while items and len(items) < target:
-        part = explore_subtree(program, items.pop(0), budget=1, options=options)
+        met = frozenset(done.states)
+        part = explore_subtree(program, items.pop(0), budget=1, options=options, met=met)
         items += part.remaining
         part.remaining = ()
-        parts.append(part)
-    return _merged(parts), items
+        done = merge([done, part], bounds="")
+    return done, items
+
+
+def bounds_text(program: ProgramRef, options: Options) -> str:
+    """Return within which bounds a complete search is exhaustive, in words."""
+    return f"{program.load()().settings.text()}; every interleaving ({options.reduction.text()})"
 
 
 def explore_randomly(
@@ -123,7 +124,7 @@ def explore_randomly(
 ) -> Exploration:
     """Run random executions. The result is `refuted` or `inconclusive`, never a pass."""
     options = options or Options()
-    result = _search(program, RandomWalk(seed=seed, executions=executions), Interner(), options, tick)
+    result = search(program, RandomWalk(seed=seed, executions=executions), Interner(), options, tick)
     result.reasons = (*result.reasons, f"{executions} random executions (seed {seed}) are a sample")
     result.remaining = ()
     return result
@@ -147,43 +148,6 @@ def replay(program: ProgramRef, token: str, *, steps: int = Limits().steps) -> R
         return run_once(program.load(), strategy, interner=Interner(), steps=steps)
 
 
-def random_sample(program: ProgramRef, options: Options) -> Exploration:
-    """Run the executions of the audit."""
-    if not options.reduction or not options.audit:
-        return Exploration()
-    few = replace(options, limits=Limits(steps=options.limits.steps), check_every=0, stop_at_violation=False)
-    return _search(program, RandomWalk(seed=_AUDIT_SEED, executions=options.audit), Interner(), few, None)
-
-
-def check_explained(result: Exploration, sample: Exploration) -> None:
-    """Compare an exhaustive search with random executions.
-
-    Raises:
-        UnsoundReductionError: a random execution has an outcome, a trace or a violation that a complete
-            search with reduction did not see.
-    """
-    if result.remaining or result.reasons:
-        return
-    known = {violation.identity for violation in result.violations}
-    for violation, found in sample.violations.items():
-        if violation.identity not in known:
-            raise _unexplained(f"the violation {violation.message!r} (token {found.token})")
-    if result.violations:
-        return
-    for final in sample.finals - result.finals:
-        raise _unexplained(f"the outcome {final!r}")
-    if sample.classes - result.classes:
-        raise _unexplained("a Mazurkiewicz trace")
-
-
-def _unexplained(what: str) -> UnsoundReductionError:
-    return UnsoundReductionError(
-        f"a random execution shows {what}, which the search with reduction has missed",
-        remedy="let each step record what it touches (World.touch), let processes share nothing but the "
-        "objects of the world, and let a check of single steps see the world through Program.observe only",
-    )
-
-
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Close the world, and keep the cyclic garbage collector from running finalisers inside executions."""
@@ -197,9 +161,10 @@ def quiet() -> Iterator[None]:
             gc.enable()
 
 
-def _search(
+def search(
     program: ProgramRef, strategy: Strategy, interner: Interner, options: Options, tick: Tick | None
 ) -> Exploration:
+    """Run executions of a strategy until it is done, or a limit is reached."""
     factory: Callable[[], Program] = program.load()
     result = Exploration()
     meter = Meter(options.limits)
@@ -242,6 +207,9 @@ def _account(result: Exploration, run: Run, digest: str, interner: Interner, opt
     if run.ending is Ending.BLOCKED:
         counters.blocked += 1
         return
+    if run.ending is Ending.MERGED:
+        counters.merged += 1
+        return
     if run.ending is Ending.CUT:
         counters.cut += 1
         return
@@ -262,9 +230,3 @@ def _record(result: Exploration, run: Run, digest: str) -> None:
     candidate = Found(run.violation, run.picks, labels, "")
     if known is None or candidate.rank() < known.rank():
         result.record(Found(run.violation, run.picks, labels, encode(digest, run.trace)))
-
-
-def _merged(parts: list[Exploration]) -> Exploration:
-    from checks.interleave.result import merge
-
-    return merge(parts, bounds="")

@@ -26,6 +26,8 @@ class Statistics:
     """Complete and violating executions. With the reduction, one for each Mazurkiewicz trace."""
     blocked: int = 0
     """Executions given up because everything enabled was asleep: the price of sleep sets."""
+    merged: int = 0
+    """Executions given up because they met a declared state that was reached before."""
     cut: int = 0
     """Executions that reached the limit of steps."""
     timer_bounded: int = 0
@@ -76,6 +78,7 @@ class Exploration:
 
     Attributes:
         finals: outcomes of the complete executions.
+        states: digests of the declared states, if equal ones are merged.
         classes: digests of the Mazurkiewicz traces, if they were asked for.
         violations: one example for each violation that was seen.
         remaining: parts of the tree that were not searched.
@@ -87,6 +90,7 @@ class Exploration:
     statistics: Statistics = field(default_factory=Statistics)
     finals: set[Hashable] = field(default_factory=set)
     classes: set[bytes] = field(default_factory=set)
+    states: set[bytes] = field(default_factory=set)
     violations: dict[Violation, Found] = field(default_factory=dict)
     remaining: tuple[WorkItem, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -114,8 +118,9 @@ class Exploration:
 
     @property
     def rate(self) -> float:
-        """Return executions a second, blocked ones included."""
-        return (self.statistics.executions + self.statistics.blocked) / max(self.seconds, 1e-9)
+        """Return executions a second, those that were given up included."""
+        counters = self.statistics
+        return (counters.executions + counters.blocked + counters.merged) / max(self.seconds, 1e-9)
 
     def first(self) -> Found:
         """Return the preferred example among all violations."""
@@ -147,6 +152,7 @@ def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
         whole.statistics.add(part.statistics)
         whole.finals |= part.finals
         whole.classes |= part.classes
+        whole.states |= part.states
         for found in part.violations.values():
             whole.record(found)
         left += part.remaining

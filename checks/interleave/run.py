@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from checks.interleave.strategy import Strategy
+from checks.interleave.strategy import Remembering, StateStrategy, Strategy
 from models.scheduled import Execution, Footprint, Interner, Program, Violation
 
 Factory = Callable[[], Program]
@@ -18,6 +18,7 @@ class Ending(StrEnum):
     VIOLATING = "violating"
     BLOCKED = "blocked"
     CUT = "cut"
+    MERGED = "merged"
 
 
 class Step(NamedTuple):
@@ -85,16 +86,34 @@ def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps:
         execution.close()
 
 
+def _replay_known(execution: Execution, strategy: Strategy, trace: list[Step]) -> Footprint | None:
+    """Take the steps that the strategy has taken before. They were checked then, and are not observed again."""
+    known = strategy.known() if isinstance(strategy, Remembering) else ()
+    for footprint in known:
+        enabled = execution.enabled()
+        labels = tuple([event.label for event in enabled])
+        pick = strategy.pick(labels, None)
+        if pick is None:
+            break
+        execution.step_again(enabled[pick])
+        trace.append(Step(labels, pick, footprint))
+    execution.catch_up()
+    return known[-1] if known else None
+
+
 def _drive(
     execution: Execution, strategy: Strategy, trace: list[Step], steps: int
 ) -> tuple[Ending, Footprint | None]:
-    last: Footprint | None = None
+    last = _replay_known(execution, strategy, trace)
+    looks = isinstance(strategy, StateStrategy)
     while execution.violation is None:
         enabled = execution.enabled()
         if not enabled:
             return Ending.COMPLETE, last
         if len(trace) >= steps:
             return Ending.CUT, last
+        if looks and not strategy.arrive(execution):
+            return Ending.MERGED, last
         labels = tuple([event.label for event in enabled])
         pick = strategy.pick(labels, last)
         if pick is None:

@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checks.interleave.explore import Options, check_explained, explore_subtree, random_sample, split
+from checks.interleave.audit import check_explained, random_sample
+from checks.interleave.explore import bounds_text, explore_subtree, split
+from checks.interleave.options import Options
 from checks.interleave.result import Exploration, merge
 from checks.interleave.work import WorkItem
 from models.scheduled import ProgramRef
 
 if TYPE_CHECKING:
+    from pyspark import Broadcast
     from pyspark.sql import SparkSession
 
 RoundTick = Callable[[int, int, Exploration], None]
@@ -68,9 +71,10 @@ def explore_on_spark(
     while items and number < spread.rounds and stopped is None:
         number += 1
         hands = _deal(items, tasks)
+        met = context.broadcast(frozenset(total.states))
         found = (
             context.parallelize(hands, len(hands))
-            .map(_Task(program=program, options=options, budget=spread.budget))
+            .map(_Task(program=program, options=options, budget=spread.budget, met=met))
             .collect()
         )
         items = sorted(item for part in found for item in part.remaining)
@@ -84,10 +88,9 @@ def explore_on_spark(
     if stopped is not None:
         total.reasons = (*total.reasons, stopped)
     sample = random_sample(program, options)
-    check_explained(total, sample)
-    total.statistics.audited = sample.statistics.executions
-    reduced = "sleep sets" if options.reduction else "no reduction"
-    total.bounds = f"{program.load()().settings.text()}; every interleaving ({reduced})"
+    if sample is not None:
+        check_explained(total, sample)
+    total.bounds = bounds_text(program, options)
     return total
 
 
@@ -98,13 +101,19 @@ class _Task:
     program: ProgramRef
     options: Options
     budget: int
+    met: "Broadcast[frozenset[bytes]]"
 
     def __call__(self, hand: Sequence[WorkItem]) -> Exploration:
         return merge(self._parts(hand), bounds="")
 
     def _parts(self, hand: Sequence[WorkItem]) -> Iterator[Exploration]:
+        met = set(self.met.value)
         for item in hand:
-            yield explore_subtree(self.program, WorkItem(*item), budget=self.budget, options=self.options)
+            part = explore_subtree(
+                self.program, WorkItem(*item), budget=self.budget, options=self.options, met=frozenset(met)
+            )
+            met |= part.states
+            yield part
 
 
 def _deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:
@@ -117,7 +126,7 @@ def _stopped(total: Exploration, options: Options) -> str | None:
     limits = options.limits
     if options.stop_at_violation and total.violations:
         return "the search ended at the first violation"
-    spent = total.statistics.executions + total.statistics.blocked
+    spent = total.statistics.executions + total.statistics.blocked + total.statistics.merged
     if limits.executions is not None and spent >= limits.executions:
         return f"the limit of {limits.executions} executions is reached"
     return None

@@ -1,9 +1,9 @@
 """The three methods of a search strategy."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from models.scheduled import Footprint
+from models.scheduled import Execution, Footprint
 
 
 class Strategy(Protocol):
@@ -25,3 +25,19 @@ class Strategy(Protocol):
 
     def done(self, last: Footprint | None) -> None:
         """Take note that the execution ended, and of the footprint of its last step."""
+
+
+@runtime_checkable
+class Remembering(Strategy, Protocol):
+    """A strategy that begins an execution with steps that it has taken before."""
+
+    def known(self) -> Sequence[Footprint]:
+        """Return the footprints of those steps. They were checked then, and are not observed again."""
+
+
+@runtime_checkable
+class StateStrategy(Strategy, Protocol):
+    """A strategy that looks at the declared state before it picks."""
+
+    def arrive(self, execution: Execution) -> bool:
+        """Look at the state in which the next pick is due. False: its futures are covered elsewhere."""

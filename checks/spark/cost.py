@@ -29,7 +29,7 @@ _FEWEST, _MOST = 20_000, 1 << 21
 class Cost:
     """The model: one core does N / rate; Spark does rounds x latency + N / (cores x share x rate).
 
-    ``rate`` is in states a second on one core, measured on the first levels; ``states`` is the expected
+    ``rate`` is in states a second on one core; ``states`` is the expected
     number of states (None: unknown), ``rounds`` an expected number of rounds.
     """
 
@@ -91,23 +91,41 @@ class Cost:
         if self.break_even is None:
             gain = "on so few cores Spark gains no time, only memory and further machines"
         else:
-            gain = f"Spark gains from about {self.break_even:,} states on"
-        verdict = "One core is faster (tidemark explore)" if self.one_core_is_faster else "Spark is worth it"
-        return f"{text}. {verdict}; {gain}."
+            gain = f"Spark gains time from about {self.break_even:,} states on"
+        advice = "One core is faster (tidemark explore); " if self.one_core_is_faster else ""
+        return f"{text}. {advice}{gain}."
 
 
-def measured_rate(kernel: SearchKernel, *, seconds: float = SAMPLE_SECONDS) -> float:
-    """States a second of one core on the first levels of a search; at least 1."""
-    known = [sorted_run(kernel.initial())]
-    frontier, found = known[0], 0
+@dataclass(frozen=True)
+class Sample:
+    """The first levels of a search, in memory, on one core. ``complete``: there is nothing after them."""
+
+    states: int
+    seconds: float
+    complete: bool
+
+    @property
+    def rate(self) -> float:
+        """States a second, at least 1."""
+        return max(1.0, self.states / max(self.seconds, 1e-6))
+
+
+def sample(kernel: SearchKernel, *, seconds: float = SAMPLE_SECONDS) -> Sample:
+    """Search for a short time, to measure the rate on this machine. A large level is cut, which costs
+    nothing here.
+    """
+    frontier = sorted_run(kernel.initial())
     kernel.expand(frontier[: kernel.chunk])  # loads what is loaded once
+    known, states, cut = [frontier], frontier.shape[0], False
     began = time.perf_counter()
     while frontier.shape[0] and time.perf_counter() - began < seconds:
+        size = 4 * kernel.chunk
+        cut = cut or frontier.shape[0] > size
         successors = [
-            kernel.expand(frontier[at : at + kernel.chunk]).successors.copy()
-            for at in range(0, min(frontier.shape[0], 4 * kernel.chunk), kernel.chunk)
+            kernel.expand(frontier[at : min(at + kernel.chunk, size)]).successors.copy()
+            for at in range(0, min(frontier.shape[0], size), kernel.chunk)
         ]
         frontier = minus(sorted_run(np.concatenate(successors)), known)
-        found += frontier.shape[0]
-        known = [*known[-1:], frontier]
-    return max(1.0, found / (time.perf_counter() - began))
+        states += frontier.shape[0]
+        known.append(frontier)
+    return Sample(states, time.perf_counter() - began, not cut and not frontier.shape[0])

@@ -34,6 +34,7 @@ from models.scheduled.errors import ProgramError
 from models.scheduled.footprint import OBSERVATION, Footprint, Interner
 from models.scheduled.lane import Event, Lane, where
 from models.scheduled.program import Observation, Program
+from models.scheduled.snapshot import digest, world_state
 from models.scheduled.world import World
 
 
@@ -79,6 +80,7 @@ class Execution:
         self._interner = interner
         self._observation_bit = interner.bit(OBSERVATION)
         self._state: Observation | None = None
+        self._stale = False
         self._hooks = sys.get_asyncgen_hooks()
 
     def start(self) -> None:
@@ -119,6 +121,25 @@ class Execution:
         self.visible_steps += 1
         self._judge(self.program.on_step(before, after, event.label))
         return Footprint(footprint.reads, footprint.writes | self._observation_bit)
+
+    def step_again(self, event: Event) -> None:
+        """Let one event happen that an earlier execution has checked: nothing is observed."""
+        world = self.world
+        with closed_world.guarded(world.loop.complaints):
+            world.fire(event)
+        if world.loop.complaints:
+            self._take_complaints()
+        self._stale = True
+
+    def catch_up(self) -> None:
+        """Observe the state after steps that were not observed."""
+        if self._stale:
+            self._state = self.program.observe()
+            self._stale = False
+
+    def declared_state(self) -> bytes:
+        """Return the digest of the declared state."""
+        return digest((self.program.declared(), world_state(self.world)))
 
     def finish(self) -> Hashable:
         """Judge a complete execution and return its outcome."""

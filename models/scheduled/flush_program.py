@@ -138,9 +138,7 @@ class FlushProgram(Program):
         self._polling = polling
         for method in ("save_binlog_paths", "update_channel_checkpoints", "recover_channel"):
             process.serve(method, self._announced(getattr(coordinator, method)))
-        service = FlushService(
-            coordinator=coordinator, node=NodeCalls(process, polling.news), clock=polling
-        )
+        service = FlushService(coordinator=coordinator, node=NodeCalls(process, polling.news), clock=polling)
         for flush_ts in self.scenario.flushes:
             process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
 
@@ -260,7 +258,9 @@ class FlushProgram(Program):
         return None
 
     def _rows_up_to(self, ts: Tick) -> Sequence[Tick]:
-        return [tick for tick, segment in enumerate(self.scenario.segments, start=1) if segment and tick <= ts]
+        return [
+            tick for tick, segment in enumerate(self.scenario.segments, start=1) if segment and tick <= ts
+        ]
 
     def final(self) -> Hashable:
         """Return what the coordinator has recorded and what the node still holds."""

@@ -20,15 +20,19 @@ class Event:
         lane: the lane whose code runs when the event fires.
         fire: what happens. Runs with the lane of the event as the current one.
         fault: whether firing spends a fault budget.
+        owner: name of the task that waits for it, where one does.
     """
 
-    __slots__ = ("fault", "fire", "label", "lane")
+    __slots__ = ("fault", "fire", "label", "lane", "owner")
 
-    def __init__(self, label: str, lane: "Lane", fire: Callable[[], None], *, fault: bool = False) -> None:
+    def __init__(
+        self, label: str, lane: "Lane", fire: Callable[[], None], *, fault: bool = False, owner: str = ""
+    ) -> None:
         self.label = label
         self.lane = lane
         self.fire = fire
         self.fault = fault
+        self.owner = owner
 
     def __repr__(self) -> str:
         return f"Event({self.label!r})"
@@ -105,7 +109,7 @@ class Lane:
         return [task for task in self.tasks if not task.done()]
 
 
-_INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)  # noqa: PTH120
+INSIDE: tuple[str, ...] = (os.path.dirname(__file__) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)  # noqa: PTH120
 
 
 def where(task: asyncio.Task[Any]) -> str:
@@ -115,7 +119,7 @@ def where(task: asyncio.Task[Any]) -> str:
     while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
         frame = coroutine.cr_frame
         code = frame.f_code
-        if not code.co_filename.startswith(_INSIDE):
+        if not code.co_filename.startswith(INSIDE):
             place = f"{code.co_qualname} ({code.co_filename.rpartition('/')[2]}:{frame.f_lineno})"
         coroutine = coroutine.cr_await
     return f"{task.get_name()} in {place}"

@@ -9,7 +9,7 @@ sender. Messages are not ordered unless a link is declared as ordered.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from models.scheduled.errors import CallTimeoutError, CallUnavailableError, ProgramError
@@ -27,12 +27,14 @@ class Message:
     """A request under way, being handled, or answered.
 
     Attributes:
+        answer: the answer in words, once there is one.
         title: sender, number in the sender, destination and method: unique and history-determined.
         state: "sent", "handled", "answered" or "gone".
         waiting: future of the caller; None for a one-way message and for a caller that gave up or died.
     """
 
     __slots__ = (
+        "answer",
         "arguments",
         "bit",
         "destination",
@@ -62,6 +64,7 @@ class Message:
         self.state = "sent"
         self.server: Lane | None = None
         self.bit = 0
+        self.answer = ""
         self.events: list[str] = []
 
 
@@ -87,6 +90,16 @@ class Network:
             f"message {title}": (message.destination, message.method, message.arguments, message.state)
             for title, message in self._messages.items()
         }
+
+    def state(self, plain: Callable[[str], str]) -> Hashable:
+        """Return all messages in a form that can be compared, without the numbers in their names."""
+        return tuple(
+            sorted(
+                (plain(message.title), message.state, message.waiting is not None)
+                + (repr(message.arguments), message.answer)
+                for message in self._messages.values()
+            )
+        )
 
     # The process's side.
 
@@ -258,6 +271,7 @@ class Network:
 
     def _answer(self, message: Message, error: Exception | None, result: Any = None) -> None:
         self._world.touch(writes=message.bit)
+        message.answer = repr(result if error is None else error)
 
         def settle(waiting: "asyncio.Future[Any]") -> None:
             if error is None:

@@ -45,6 +45,16 @@ class Program:
         del before, after, label
         return None
 
+    def declared(self) -> Hashable:
+        """Return all mutable data of the processes that influence the future, for a search that merges states.
+
+        Where tasks are suspended, immutable local values, and everything that the world itself holds need not be
+        declared: `models.scheduled.snapshot` adds them.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} declares no state: override `declared`, or search without merging states"
+        )
+
     def final(self) -> Hashable:
         """Return the outcome of a complete execution."""
         return None

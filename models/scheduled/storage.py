@@ -6,7 +6,7 @@ of what was not synced, and the last kept write may be torn.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from models.scheduled.errors import StorageFailedError, StorageUnknownError
@@ -41,6 +41,10 @@ class Store:
     def content(self) -> dict[str, Any]:
         """Return what is stored now. For observers, not for processes."""
         return self._content
+
+    def state(self) -> Hashable:
+        """Return the content in a form that can be compared."""
+        return tuple(sorted((key, repr(value)) for key, value in self._content.items()))
 
     def owner(self, key: str) -> str:
         """Return the name of the mediated object behind a key, for observations."""
@@ -181,6 +185,10 @@ class Disk:
         self._bit = world.interner.bit(f"disk {process}")
         self._records: list[Any] = []
         self._synced = 0
+
+    def state(self) -> Hashable:
+        """Return the content in a form that can be compared."""
+        return repr(self._records), self._synced
 
     def records(self) -> list[Any]:
         """Return all records, synced or not. Reading is local and immediate."""

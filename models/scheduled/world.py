@@ -5,7 +5,7 @@ enabled and fires the one that somebody picked. Between two picks nothing happen
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -232,6 +232,19 @@ class World:
         self.budget[kind] -= 1
         self.loop.writes |= self._budget_bits[kind]
 
+    def _task_name(self) -> str:
+        task = asyncio.current_task()
+        return task.get_name() if task is not None else ""
+
+    def firings(self) -> tuple[tuple[str, int], ...]:
+        """Return how many timers have fired, by process. Counted only if their number is limited."""
+        return tuple(sorted(self._firings.items())) if self.settings.timer_firings is not None else ()
+
+    def storage_state(self) -> tuple[Hashable, ...]:
+        """Return what stores and disks hold."""
+        stores = tuple((name, store.state()) for name, store in sorted(self._stores.items()))
+        return stores + tuple((name, disk.state()) for name, disk in sorted(self._disks.items()))
+
     def touch(self, *, reads: int = 0, writes: int = 0) -> None:
         """Add to the footprint of the present step."""
         self.loop.reads |= reads
@@ -247,7 +260,7 @@ class World:
             del self.events[label]
             settle(future, effect)
 
-        self.events[label] = Event(label, lane, fire)
+        self.events[label] = Event(label, lane, fire, owner=self._task_name())
         try:
             return await future
         except asyncio.CancelledError:
@@ -276,7 +289,7 @@ class World:
             return fire
 
         for value, label in enumerate(labels):
-            self.events[label] = Event(label, lane, take(value))
+            self.events[label] = Event(label, lane, take(value), owner=self._task_name())
         try:
             return await future
         except asyncio.CancelledError:

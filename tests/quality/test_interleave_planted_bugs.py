@@ -2,8 +2,7 @@
 
 import pytest
 
-from checks.interleave import Status, explore, explore_randomly, replay
-from checks.interleave.explore import Options
+from checks.interleave import Options, Status, explore, explore_randomly, replay
 from checks.interleave.shrink import shrink
 from models.scheduled import ProgramRef
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from checks.interleave import Limits, Status, explore
-from checks.interleave.explore import Options
+from checks.interleave import Limits, Options, Reduction, Status, explore
 from models.scheduled import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
@@ -32,7 +31,7 @@ def test_one_complete_execution_for_each_trace(kind, size, classes):
 
 @pytest.mark.parametrize(("kind", "size", "raw"), RAW)
 def test_without_reduction_every_interleaving_runs_and_nothing_else_is_found(kind, size, raw):
-    full = explore(program(kind, size), Options(reduction=False, classes=True))
+    full = explore(program(kind, size), Options(reduction=Reduction.NONE, classes=True))
     reduced = explore(program(kind, size), Options(classes=True))
     assert full.statistics.executions == raw
     assert full.statistics.blocked == 0
@@ -43,7 +42,7 @@ def test_without_reduction_every_interleaving_runs_and_nothing_else_is_found(kin
 
 @pytest.mark.slow
 def test_lastzero_4_has_44300_interleavings():
-    full = explore(program("lastzero", 4), Options(reduction=False, classes=True))
+    full = explore(program("lastzero", 4), Options(reduction=Reduction.NONE, classes=True))
     assert (full.statistics.executions, len(full.classes)) == (44_300, 28)
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from checks.interleave import explore
-from checks.interleave.explore import Options
+from checks.interleave import Options, explore
 from checks.interleave.spark import Spread, explore_on_spark
 from models.scheduled import ProgramRef
 from tests.checks.interleave.test_subtrees import facts

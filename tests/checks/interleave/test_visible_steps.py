@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.interleave import Options, Status, UnsoundReductionError, explore
+from checks.interleave import Options, Reduction, Status, UnsoundReductionError, explore
 from models.scheduled import ProgramError, ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
@@ -18,7 +18,7 @@ def test_the_same_bug_is_missed_by_a_checker_that_hides_from_the_reduction():
     """The planted example: without the rule, the reduction leaves the failing order out."""
     blind = ProgramRef.of(f"{PROGRAMS}blind")
     assert explore(blind, Options(audit=0)).status is Status.EXHAUSTED
-    assert explore(blind, Options(reduction=False)).status is Status.REFUTED
+    assert explore(blind, Options(reduction=Reduction.NONE)).status is Status.REFUTED
 
 
 def test_the_audit_notices_such_a_checker():

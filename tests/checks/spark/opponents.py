@@ -22,9 +22,7 @@ WIDE_LAMPS = Instance("tests.checks.spark.protocols:Lamps", {"Lamp": 5, "Colour"
 TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 4}, name="two-phase")
 
 
-def make(
-    folder: Path, instance: Instance, *, partitions: int = 2, factory: str = FACTORY
-) -> RunDirectory:
+def make(folder: Path, instance: Instance, *, partitions: int = 2, factory: str = FACTORY) -> RunDirectory:
     return RunDirectory.create(folder, instance, recipe=Recipe.of(instance, factory), partitions=partitions)
 
 

@@ -1,4 +1,6 @@
-"""Small protocols with every kind of answer: what holds, what fails at a known depth, steps out of the bounds, dead ends."""
+"""Small protocols with every kind of answer: what holds, what fails at a known depth, steps out of the
+bounds, dead ends.
+"""
 
 from spec.language import (
     Bool,
@@ -17,7 +19,7 @@ from spec.language import (
 
 
 class Grid(Protocol):
-    """A token on a grid that only goes up and right, with a jump; every property's answer is known by hand."""
+    """A token on a grid that goes up and right, with a jump; every answer is known by hand."""
 
     Place = Nat()
     x: Place = 0
@@ -81,7 +83,9 @@ class Grid(Protocol):
 
 
 class Lamps(Protocol):
-    """Lamps that are switched one by one, in any order: 2**n states, and states of several words for many lamps."""
+    """Lamps that are switched one by one, in any order: 2**n states, and states of several words for many
+    lamps.
+    """
 
     Lamp = Sort()
     Colour = Nat()

@@ -96,7 +96,9 @@ class SlowKernel:
 
     def occurs(self, claim, before, item):
         if claim.kind == "reachable":
-            return claim.after == item.step.action and self.interpreter.holds(claim, before, item.state, item.step)
+            return claim.after == item.step.action and self.interpreter.holds(
+                claim, before, item.state, item.step
+            )
         return not self.interpreter.holds(claim, before, item.state)
 
     def failing(self, block):

@@ -29,7 +29,7 @@ def test_counts_are_the_native_engine_s_for_any_number_of_partitions(tmp_path, i
     assert summary(distributed(tmp_path / "run", instance, partitions=partitions)) == native_summary(instance)
 
 
-@pytest.mark.parametrize("instance", [GRID, LAMPS, WIDE_LAMPS], ids=lambda i: i.name)
+@pytest.mark.parametrize("instance", [GRID, LAMPS], ids=lambda i: i.name)
 def test_counts_are_the_interpreter_s(tmp_path, instance):
     found = summary(distributed(tmp_path / "run", instance, partitions=3))
     assert (found["distinct"], found["generated"], found["depth"]) == interpreted_counts(instance)
@@ -51,7 +51,8 @@ def test_known_answers_of_the_grid(tmp_path):
     result = distributed(tmp_path / "run", GRID, partitions=3)
     assert {name: depth for name, (depth, _) in result.violations.items()} == {"grid.not_far": 5}
     assert result.events == {"grid.never_left": 3, "grid.jumps_from_the_top": 8}
-    # 7 x 6 places, before and after the jump; each of the 6 rows leaves the bounds once before and once after.
+    # 7 x 6 places, before and after the jump; each of the 6 rows leaves the bounds once before and once
+    # after.
     assert result.distinct == 84
     assert sum(result.steps.outside) == 12
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from checks.interleave import Options, explore
+from checks.interleave import Options, Reduction, explore
 from models.scheduled import Cell, Order, Process, Program, ProgramRef, Settings, World
 
 HERE = "tests.models.scheduled.test_asyncio_traps:"
@@ -128,7 +128,7 @@ class HiddenState(Program):
 
 def test_state_on_the_evaluation_stack_is_not_confused():
     reduced = explore(ProgramRef.of(f"{HERE}HiddenState"))
-    full = explore(ProgramRef.of(f"{HERE}HiddenState"), Options(reduction=False))
+    full = explore(ProgramRef.of(f"{HERE}HiddenState"), Options(reduction=Reduction.NONE))
     assert reduced.finals == full.finals == {2, 3, 4, 5, 6}
     assert reduced.statistics.executions < full.statistics.executions == 924
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from checks.interleave import explore
-from checks.interleave.explore import Options
+from checks.interleave import Options, Reduction, explore
 from models.scheduled import Process, Program, ProgramRef, Settings, World
 
 CALLS = "tests.checks.interleave.programs:calls"
@@ -27,7 +26,7 @@ HERE = "tests.models.scheduled.test_network:"
 def test_outcomes_of_a_call(options, finals):
     result = explore(ProgramRef.of(CALLS, **options))
     assert result.finals == finals
-    assert result.finals == explore(ProgramRef.of(CALLS, **options), Options(reduction=False)).finals
+    assert result.finals == explore(ProgramRef.of(CALLS, **options), Options(reduction=Reduction.NONE)).finals
 
 
 def test_a_request_under_way_outlives_its_sender():

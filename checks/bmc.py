@@ -1,0 +1,158 @@
+"""Bounded model checking: real runs that break a claim, and whether a counterexample to induction can be reached.
+
+A run is found on a small instance by Z3, run again by the interpreter, and run again on larger instances, so that it does not
+owe anything to the bounds. Not finding one says nothing beyond the stated depth and bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checks.counterexample import Counterexample
+from checks.prove_run import SMALLER, Proof
+from checks.prove_run import SIZE as USUAL
+from checks.trace import BrokenRunError, counterexample, failing_conjunct, run_again
+from models.instance import BadInstance, Bound, Instance
+from models.interpreted.evaluate import State
+from models.interpreted.interpreter import Interpreter, Step
+from models.symbolic.hints import SmallModel, small_bounds
+from models.symbolic.runs import Run, Searched, run_to, shortest_run
+from spec.language.expr import Variable
+from spec.language.spec import Property
+from spec.language.types import MapType, NumberType, zero_of
+
+DEPTH = 14
+"""Steps of the longest run that is looked for."""
+
+SECONDS = 20.0
+"""Limit of one search on one instance."""
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    """A real run that breaks a claim, confirmed by the interpreter."""
+
+    instance: Instance
+    counterexample: Counterexample
+    depth: int
+    notes: tuple[str, ...]
+
+
+def find_run(
+    proof: Proof, prop: Property, *, depth: int = DEPTH, seconds: float = SECONDS
+) -> FoundRun | None:
+    """The shortest run of up to ``depth`` steps on a few small instances that breaks ``prop``, if one is found in time.
+
+    Raises BrokenRunError if the interpreter does not confirm the run: then the encoding is wrong.
+    """
+    for elements, greatest in (SMALLER[-1], USUAL):
+        bounds = small_bounds(proof.spec, elements=elements, greatest=greatest)
+        try:
+            instance = Instance(proof.protocol, bounds, proof.constants, name="small")
+            searched = shortest_run(instance, prop, depth=depth, seconds=seconds)
+        except BadInstance:
+            continue
+        if searched.run is not None:
+            return confirm(searched.run, prop)
+    return None
+
+
+def confirm(run: Run, prop: Property) -> FoundRun:
+    """The run as a counterexample, after the interpreter has run it again and found the claim broken at its end."""
+    interpreter = Interpreter(run.instance)
+    states = run_again(interpreter, run.states[0], run.steps)
+    if run.states[0] not in set(interpreter.initial()):
+        raise BrokenRunError("the run does not begin in an initial state")
+    if tuple(states) != run.states:
+        raise BrokenRunError("the interpreter comes to other states")
+    if prop.kind == "transition_invariant":
+        failing = failing_conjunct(interpreter, prop, states[-2], states[-1])
+    else:
+        failing = failing_conjunct(interpreter, prop, states[-1])
+    if not failing:
+        raise BrokenRunError(f"{prop.id} is not broken at the end of the run")
+    shown = counterexample(run.instance, states=states, steps=run.steps, failing=failing)
+    return FoundRun(run.instance, shown, len(run.steps), (_stability(run, prop),))
+
+
+def _stability(run: Run, prop: Property) -> str:
+    """Does the same run exist, and break the claim, where the bounds are larger?"""
+    grown = [_grow(run.instance, by) for by in (1, 3)]
+    kept = [instance for instance in grown if _breaks_again(instance, run, prop)]
+    if len(kept) == len(grown):
+        return "the same steps break the claim on larger instances too: " + "; ".join(
+            instance.bounds_text() for instance in kept
+        )
+    return "the run depends on the bounds: on a larger instance the same steps do not break the claim"
+
+
+def _breaks_again(instance: Instance, run: Run, prop: Property) -> bool:
+    interpreter = Interpreter(instance)
+    first = _widen(run.instance, instance, run.states[0])
+    try:
+        states = run_again(interpreter, first, run.steps)
+    except BrokenRunError:
+        return False
+    if prop.kind == "transition_invariant":
+        return bool(failing_conjunct(interpreter, prop, states[-2], states[-1]))
+    return bool(failing_conjunct(interpreter, prop, states[-1]))
+
+
+def _grow(instance: Instance, by: int) -> Instance:
+    """The same instance with larger numbers (not more elements); map constants continue with their type's zero."""
+    bounds: dict[str, Bound] = dict(instance.bounds)
+    for kind in instance.spec.types:
+        if isinstance(kind, NumberType) and kind.name in bounds:
+            old = bounds[kind.name]
+            bounds[kind.name] = old + by if isinstance(old, int) else (old[0] - by, old[1] + by)
+    constants = dict(instance.constants)
+    larger = Instance(instance.protocol, bounds, constants, name=instance.name)
+    for variable in instance.spec.constants:
+        constants[variable.name] = _grown_constant(instance, larger, variable)
+    return Instance(instance.protocol, bounds, constants, name=instance.name)
+
+
+def _grown_constant(old: Instance, new: Instance, variable: Variable) -> Any:
+    kind = variable.type
+    assert isinstance(kind, MapType)
+    known = dict(zip(old.entries(kind), old.map_constants[variable.name], strict=True))
+    fill = zero_of(kind.value)
+
+    def level(at: tuple[Any, ...], domains: Sequence[Any]) -> Any:
+        if not domains:
+            return known.get(at, fill)
+        return [level((*at, value), domains[1:]) for value in domains[0].values]
+
+    return level((), new.domains(kind.keys))
+
+
+def _widen(old: Instance, new: Instance, state: State) -> State:
+    """A state of a smaller instance in a larger one: entries outside have their initial value."""
+    found: list[Any] = []
+    for variable, value in zip(old.spec.variables, state, strict=True):
+        if isinstance(variable.type, MapType):
+            known = dict(zip(old.entries(variable.type), value, strict=True))
+            found.append(tuple(known.get(at, old.outside(variable)) for at in new.entries(variable.type)))
+        else:
+            found.append(value)
+    return tuple(found)
+
+
+def reachability(model: SmallModel, *, depth: int = DEPTH, seconds: float = SECONDS) -> str:
+    """Can the state of a counterexample to induction be reached? One sentence, honest about what was searched."""
+    instance = model.instance
+    searched: Searched = run_to(instance, model.before, depth=depth, seconds=seconds)
+    size = instance.bounds_text()
+    if searched.run is not None:
+        return f"its state is reachable: {_steps(searched.run.steps)}"
+    if searched.stopped:
+        return f"it is unknown whether its state is reachable ({searched.stopped}, {size})"
+    return f"its state is not reachable within {searched.depth} steps ({size}); beyond that it is unknown"
+
+
+def _steps(steps: Sequence[Step]) -> str:
+    return " ".join(map(str, steps)) or "it is an initial state"
+
+

@@ -1,0 +1,81 @@
+"""The audit of a reduction: random executions, run without any reduction, must be explained by the search."""
+
+from dataclasses import dataclass, replace
+
+from checks.interleave.errors import UnsoundReductionError
+from checks.interleave.limits import Limits
+from checks.interleave.options import Options, Reduction
+from checks.interleave.random_walk import RandomWalk
+from checks.interleave.result import Exploration
+from models.scheduled import Execution, ProgramRef
+
+_SEED = 20240229
+
+
+class Auditor(RandomWalk):
+    """A random walk that looks at every declared state on its way."""
+
+    def __init__(self, *, executions: int) -> None:
+        super().__init__(seed=_SEED, executions=executions)
+        self.states: set[bytes] = set()
+
+    def arrive(self, execution: Execution) -> bool:
+        """Note the state, and go on."""
+        self.states.add(execution.declared_state())
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Random executions: what they found, and the declared states that they passed if these are merged."""
+
+    result: Exploration
+    states: frozenset[bytes] = frozenset()
+
+
+def random_sample(program: ProgramRef, options: Options) -> Sample | None:
+    """Run the executions of the audit. None if nothing is reduced, or no audit is wanted."""
+    from checks.interleave.explore import search
+    from models.scheduled import Interner
+
+    if options.reduction is Reduction.NONE or not options.audit:
+        return None
+    few = replace(options, limits=Limits(steps=options.limits.steps), check_every=0, stop_at_violation=False)
+    if options.reduction is Reduction.STATES:
+        auditor = Auditor(executions=options.audit)
+        return Sample(search(program, auditor, Interner(), few, None), frozenset(auditor.states))
+    walk = RandomWalk(seed=_SEED, executions=options.audit)
+    return Sample(search(program, walk, Interner(), few, None))
+
+
+def check_explained(result: Exploration, sample: Sample) -> None:
+    """Compare a complete search with random executions. A search that was cut explains nothing, and is not blamed.
+
+    Raises:
+        UnsoundReductionError: a random execution has an outcome, a trace, a declared state or a violation that
+            the search did not see.
+    """
+    result.statistics.audited = sample.result.statistics.executions
+    if result.remaining or result.reasons:
+        return
+    known = {violation.identity for violation in result.violations}
+    for violation, found in sample.result.violations.items():
+        if violation.identity not in known:
+            raise _unexplained(f"the violation {violation.message!r} (token {found.token})")
+    if result.violations:
+        return
+    for final in sample.result.finals - result.finals:
+        raise _unexplained(f"the outcome {final!r}")
+    if sample.result.classes - result.classes:
+        raise _unexplained("a Mazurkiewicz trace")
+    if sample.states - result.states:
+        raise _unexplained("a declared state")
+
+
+def _unexplained(what: str) -> UnsoundReductionError:
+    return UnsoundReductionError(
+        f"a random execution shows {what}, which the search with reduction has missed",
+        remedy="let each step record what it touches (World.touch), let processes share nothing but the objects "
+        "of the world, let a check of single steps see the world through Program.observe only, and declare in "
+        "Program.declared all data that influence the future",
+    )

@@ -1,0 +1,149 @@
+"""The judge ``prove``: is a property true for any number of elements and any numbers?
+
+Induction over the steps. A claim whose induction fails is not refuted by that, for the state before the step may be
+unreachable: then a real run is looked for (``bmc``), and only a run refutes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from checks.bmc import find_run
+from checks.counterexample import Counterexample, Shape
+from checks.judge import Context
+from checks.prove_run import Outcome, Proof, prove
+from checks.prove_vacuity import vacuity
+from checks.trace import counterexample, failing_conjunct
+from checks.verdict import Verdict, inconclusive, proved, refuted
+from models.interpreted.interpreter import Interpreter
+from models.manifest import AnyEntry, Kind, ProofEntry
+from models.symbolic.hints import SmallModel
+from spec.language.spec import Property
+from spec.language.types import NumberType, SortType
+
+_KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION})
+
+_WHY = {
+    "failed": "not inductive",
+    "unknown": "the solver found no answer in time for",
+    "refused": "outside what a proof can express",
+}
+
+
+class Prove:
+    """Judges a protocol without an instance."""
+
+    name = "prove"
+    kinds = _KINDS
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """See :class:`checks.judge.Judge`."""
+        assert isinstance(entry, ProofEntry)
+        proof = prove(
+            entry.protocol,
+            timeout_s=entry.timeout_s,
+            seed=context.seed,
+            jobs=min(2, os.cpu_count() or 1),
+            progress=lambda done, total, name: context.progress(done, total=total, unit="obligations", note=name),
+        )
+        claims = context.manifest.claims_of(entry, self.kinds)
+        verdicts = [self._verdict(entry, context, proof, proof.spec.property(claim)) for claim in claims]
+        return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]
+
+    def _verdict(self, entry: ProofEntry, context: Context, proof: Proof, prop: Property) -> Verdict:
+        subject = context.subject(entry, self.name, prop.id)
+        outcomes = proof.of(prop.id)
+        seconds = sum(outcome.answer.seconds for outcome in outcomes)
+        counts = {"obligations": len(outcomes)}
+        replay = f"tidemark verify --tier full --only {self.name}/{entry.name}"
+        failed = [outcome for outcome in outcomes if not outcome.proved]
+        if not failed:
+            slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)
+            notes = (
+                f"for any number of {size_text(proof)}",
+                f"slowest: {slowest.obligation.name}, {slowest.answer.seconds:.2f} s",
+            )
+            rates = {"slowest_s": slowest.answer.seconds}
+            return proved(subject, counts=counts, seconds=seconds, replay=replay, notes=notes, rates=rates)
+        run = find_run(proof, prop) if any(outcome.model is not None for outcome in failed) else None
+        if run is not None:
+            return refuted(
+                subject,
+                counts=counts,
+                counterexample=run.counterexample,
+                replay=replay,
+                reason=_reason(failed),
+                bounds=f"a run of {run.depth} steps within {run.instance.bounds_text()}",
+                seconds=seconds,
+                notes=run.notes,
+            )
+        counts["discharged"] = len(outcomes) - len(failed)
+        shown = next((outcome for outcome in failed if outcome.model is not None), None)
+        return inconclusive(
+            subject,
+            reason=_reason(failed),
+            counts=counts,
+            bounds=f"any number of {size_text(proof)}",
+            seconds=seconds,
+            replay=replay,
+            notes=tuple(describe(outcome) for outcome in failed),
+            counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
+        )
+
+
+def size_text(proof: Proof) -> str:
+    """What the proof is unbounded in: ``Segment, any Position, ...``."""
+    sorts = [kind.name for kind in proof.spec.types if isinstance(kind, SortType)]
+    numbers = [kind.name for kind in proof.spec.types if isinstance(kind, NumberType)]
+    parts = [", ".join(sorts)] if sorts else []
+    parts += [f"unbounded {', '.join(numbers)}"] if numbers else []
+    return " and ".join(parts) or "steps"
+
+
+def describe(outcome: Outcome) -> str:
+    """One line about an obligation that is not proved."""
+    obligation, answer = outcome.obligation, outcome.answer
+    if outcome.missing:
+        return f"{obligation.name}: needs {', '.join(sorted(outcome.missing))}, which is not proved"
+    if outcome.model is not None:
+        step = f" under {outcome.model.step}" if outcome.model.step is not None else ""
+        size = outcome.model.instance.bounds_text()
+        return f"{obligation.name}: not inductive{step} (a state of {size})"
+    detail = f": {answer.reason}" if answer.reason else f", {answer.queries} queries in {answer.seconds:.1f} s"
+    return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
+
+
+def _reason(failed: Sequence[Outcome]) -> str:
+    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    return describe(failed[0]) + more
+
+
+def show(model: SmallModel, prop: Property) -> Counterexample:
+    """The state before, the step, the state after, and the conjunct that broke.
+
+    Raises RuntimeError if the interpreter does not find the same step: then the encoding is wrong.
+    """
+    interpreter = Interpreter(model.instance)
+    if model.step is None or model.after is None:
+        failing = failing_conjunct(interpreter, prop, model.before) or prop.sentence
+        return counterexample(model.instance, states=[model.before], steps=[], failing=failing)
+    found = interpreter.apply(model.before, model.step)
+    if found is None or found.state != model.after:
+        raise RuntimeError(f"the interpreter does not confirm {model.step}: the bounded encoding is wrong")
+    if prop.kind == "transition_invariant":
+        failing = failing_conjunct(interpreter, prop, model.before, model.after)
+    else:
+        failing = failing_conjunct(interpreter, prop, model.after)
+    if not failing:
+        raise RuntimeError(f"the interpreter does not confirm that {prop.id} fails: the bounded encoding is wrong")
+    return counterexample(
+        model.instance,
+        states=[model.before, model.after],
+        steps=[model.step],
+        failing=failing,
+        shape=Shape.INDUCTION,
+    )
+
+
+JUDGE = Prove()

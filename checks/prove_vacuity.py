@@ -1,0 +1,59 @@
+"""Does the proof speak about anything? Assumptions that contradict each other prove everything."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from checks.judge import Context
+from checks.prove_run import LARGER, SIZE, SMALLER, Proof, Prover
+from checks.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive
+from models.manifest import ProofEntry
+from models.symbolic.hints import SmallModel
+
+SIZES = (*SMALLER, SIZE, *LARGER)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One thing that must be possible, with the state (and step) that shows it; None if none was found."""
+
+    what: str
+    model: SmallModel | None
+
+
+def possibilities(prover: Prover) -> list[Shown]:
+    """An initial state; and for each action a state, in which all invariants hold, from which it can be taken."""
+    found = [Shown("an initial state that satisfies the assumptions", _first(prover, None))]
+    for action in prover.spec.actions:
+        found.append(Shown(f"a step {action.name} from a state in which all invariants hold", _first(prover, action.name)))
+    return found
+
+
+def _first(prover: Prover, action: str | None) -> SmallModel | None:
+    for size in SIZES:
+        hints = prover.hints(size)
+        if hints is None:
+            continue
+        model = hints.an_initial_state() if action is None else hints.a_step_of(action)
+        if model is not None:
+            return model
+    return None
+
+
+def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) -> list[Verdict]:
+    """One verdict: the hypotheses of the proof can be true, for every action."""
+    begin = time.perf_counter()
+    shown = possibilities(Prover(proof.protocol, proof.constants))
+    subject = context.subject(entry, judge, COVERAGE, Aspect.VACUITY)
+    seconds = time.perf_counter() - begin
+    replay = f"tidemark verify --tier full --only {judge}/{entry.name}"
+    missing = [item.what for item in shown if item.model is None]
+    counts = {"queries": len(shown) - len(missing)}
+    if missing:
+        largest = f"sorts of up to {max(e for e, _ in SIZES)} elements, keys up to {max(g for _, g in SIZES)}"
+        reason = f"not found with {largest}: {'; '.join(missing)}; a proof about it says nothing"
+        return [inconclusive(subject, reason=reason, counts=counts, seconds=seconds, replay=replay)]
+    instances = {item.model.instance.bounds_text() for item in shown if item.model is not None}
+    bounds = f"a state for each of {len(shown)} hypotheses, within {max(instances, key=len)}"
+    return [holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)]

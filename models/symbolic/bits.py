@@ -1,0 +1,120 @@
+"""Finite values as propositional formulas: a value is a table "which value under which condition", conditions are Z3 Booleans.
+
+Conditions that are known stay Python's True and False, so that most of a formula is computed away while it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import z3
+
+from spec.language.expr import Value
+
+Bit = Any
+"""True, False, or a Z3 Boolean (which has no type information)."""
+
+Cases = Mapping[Value, Bit]
+"""Exactly one of the conditions is true; values whose condition is False are left out."""
+
+
+def known(value: Value) -> Cases:
+    """A value that is certain."""
+    return {value: True}
+
+
+def both(left: Bit, right: Bit) -> Bit:
+    """And."""
+    if left is False or right is False:
+        return False
+    if left is True:
+        return right
+    return left if right is True else z3.And(left, right)
+
+
+def either(left: Bit, right: Bit) -> Bit:
+    """Or."""
+    if left is True or right is True:
+        return True
+    if left is False:
+        return right
+    return left if right is False else z3.Or(left, right)
+
+
+def invert(bit: Bit) -> Bit:
+    """Not."""
+    if isinstance(bit, bool):
+        return not bit
+    return bit.arg(0) if z3.is_not(bit) else z3.Not(bit)
+
+
+def every(bits: Iterable[Bit]) -> Bit:
+    """And of many; stops at the first False."""
+    kept = []
+    for bit in bits:
+        if bit is False:
+            return False
+        if bit is not True:
+            kept.append(bit)
+    return True if not kept else kept[0] if len(kept) == 1 else z3.And(kept)
+
+
+def some(bits: Iterable[Bit]) -> Bit:
+    """Or of many; stops at the first True."""
+    kept = []
+    for bit in bits:
+        if bit is True:
+            return True
+        if bit is not False:
+            kept.append(bit)
+    return False if not kept else kept[0] if len(kept) == 1 else z3.Or(kept)
+
+
+def truth(cases: Cases) -> Bit:
+    """The condition of a Boolean's being true."""
+    return cases.get(True, False)
+
+
+def boolean(bit: Bit) -> Cases:
+    """A Boolean from its condition."""
+    return merge(((bit, True), (invert(bit), False)))
+
+
+def merge(parts: Iterable[tuple[Bit, Value]]) -> Cases:
+    """A table from (condition, value) pairs; equal values are joined."""
+    found: dict[Value, list[Bit]] = {}
+    for bit, value in parts:
+        if bit is not False:
+            found.setdefault(value, []).append(bit)
+    table = {value: some(bits) for value, bits in found.items()}
+    return next((known(value) for value, bit in table.items() if bit is True), table)
+
+
+def choose(condition: Bit, then: Cases, other: Cases) -> Cases:
+    """``then`` where the condition holds, else ``other``."""
+    if isinstance(condition, bool):
+        return then if condition else other
+    if then is other:
+        return then
+    opposite = invert(condition)
+    return merge(
+        [(both(condition, bit), value) for value, bit in then.items()]
+        + [(both(opposite, bit), value) for value, bit in other.items()]
+    )
+
+
+def combine(function: Callable[..., Value], left: Cases, right: Cases) -> Cases:
+    """A binary operator, case by case."""
+    return merge((both(a, b), function(x, y)) for x, a in left.items() for y, b in right.items())
+
+
+def same(left: Cases, right: Cases) -> Bit:
+    """The condition of two values' being equal."""
+    small, large = (left, right) if len(left) <= len(right) else (right, left)
+    return some(both(bit, large.get(value, False)) for value, bit in small.items())
+
+
+def compare(function: Callable[..., bool], left: Cases, right: Cases) -> Bit:
+    """An order between numbers, case by case."""
+    return some(both(a, b) for x, a in left.items() for y, b in right.items() if function(x, y))

@@ -1,0 +1,12 @@
+"""What a proof cannot express."""
+
+
+class UnprovableError(ValueError):
+    """An expression that has no meaning for "any size"; the message names it, and ``remedy`` says what to write instead.
+
+    The judge that meets it answers ``inconclusive``; it never skips the expression.
+    """
+
+    def __init__(self, message: str, *, remedy: str) -> None:
+        super().__init__(f"{message}. {remedy}")
+        self.remedy = remedy

@@ -1,0 +1,239 @@
+"""Which lemmas an obligation needs, and small counterexamples to it: asked of a bounded instance, where answers take milliseconds.
+
+A hint never decides a proof. A core of lemmas is what the first-order proof tries first; a counterexample found here is shown to
+the reader when that proof does not succeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from models.instance import Bound, Instance
+from models.interpreted.evaluate import State
+from models.interpreted.interpreter import Step
+from models.symbolic import bits
+from models.symbolic.bits import Bit
+from models.symbolic.finite import Move, SymbolicInstance
+from models.symbolic.obligations import Obligation, closed
+from spec.language.protocol import initial_literal
+from spec.language.spec import Property, Spec
+from spec.language.types import MapType, NumberType, SortType
+
+
+@dataclass(frozen=True)
+class SmallModel:
+    """A state of a small instance, and a step from it after which the claim fails.
+
+    Without a step: an initial state in which it fails. ``after`` is None if the state after is no state of the type.
+    """
+
+    instance: Instance
+    before: State
+    step: Step | None = None
+    after: State | None = None
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Lemmas that suffice within the instance, or a counterexample in it; neither if the instance cannot tell."""
+
+    core: frozenset[str] | None = None
+    model: SmallModel | None = None
+
+
+def small_bounds(spec: Spec, *, elements: int, greatest: int) -> dict[str, Bound]:
+    """Bounds for every sort and number. Numbers that are no key and no parameter (counters) go up to 2 at most."""
+    keys = {
+        key
+        for variable in (*spec.variables, *spec.constants)
+        if isinstance(variable.type, MapType)
+        for key in variable.type.keys
+    }
+    keys |= {param.type for action in spec.actions for param in action.params}
+    bounds: dict[str, Bound] = {}
+    for kind in spec.types:
+        if isinstance(kind, SortType):
+            bounds[kind.name] = elements
+        elif isinstance(kind, NumberType):
+            high = greatest if kind in keys else min(greatest, 2)
+            bounds[kind.name] = (-high, high) if kind.signed else high
+    return bounds
+
+
+def new_solver(conditions: Sequence[Bit]) -> Any:
+    """A propositional solver with a fixed seed."""
+    solver = z3.SolverFor("QF_FD")
+    solver.set("random_seed", 0)
+    solver.add(*(item for item in conditions if item is not True))
+    return solver
+
+
+def is_true(model: Any, bit: Bit) -> bool:
+    """Value of a condition in a model; what the model leaves open is completed."""
+    return bit is True or (bit is not False and z3.is_true(model.eval(bit, model_completion=True)))
+
+
+class Hints:
+    """Hints for the obligations of a protocol from one small instance. Errors: BadInstance."""
+
+    def __init__(self, protocol: str, bounds: Mapping[str, Bound], constants: Mapping[str, Any]) -> None:
+        self.instance = Instance(protocol, bounds, constants, name="small")
+        self.space = SymbolicInstance(self.instance)
+        self.spec = self.space.spec
+        self.state = self.space.state()
+        self._moves: dict[str, tuple[Move, ...]] = {}
+
+    @cached_property
+    def _switches(self) -> Mapping[str, Any]:
+        return {p.id: z3.Bool(f"assume {p.id}") for p in self.spec.of_kind("invariant", "lemma")}
+
+    @cached_property
+    def _solver(self) -> Any:
+        solver = new_solver(self.space.conditions)
+        for name, switch in self._switches.items():
+            solver.add(z3.Implies(switch, self.space.holds(closed(self.spec.property(name)), self.state)))
+        return solver
+
+    def moves(self, action: str) -> tuple[Move, ...]:
+        """The steps of an action from an arbitrary state."""
+        if action not in self._moves:
+            self._moves[action] = tuple(self.space.moves(self.state, (action,)))
+        return self._moves[action]
+
+    def of(self, obligation: Obligation, *, without: frozenset[str] = frozenset()) -> Hint:
+        """A hint for an obligation. ``without``: lemmas that may not be used."""
+        if obligation.kind == "initiation":
+            return self._initiation(self.spec.property(obligation.claim))
+        broken = self._broken(obligation, afterwards=False)
+        usable = [name for name in self._switches if name not in without]
+        hint = self._ask(obligation, broken, usable)
+        if hint.model is None or obligation.kind != "step":
+            return hint
+        # A claim about a step may rest on what holds after it.
+        later = self._ask(obligation, self._broken(obligation, afterwards=True, without=without), usable)
+        return later if later.model is not None else Hint()
+
+    def _broken(
+        self, obligation: Obligation, *, afterwards: bool, without: frozenset[str] = frozenset()
+    ) -> list[tuple[Move, Bit]]:
+        found = []
+        for move in self.moves(obligation.action):
+            parts = [move.enabled, self._breaks(obligation, move)]
+            if afterwards:
+                after = move.after(self.state)
+                parts += [
+                    self.space.holds(closed(self.spec.property(name)), after)
+                    for name in self._switches
+                    if name not in without
+                ]
+            bit = bits.every(parts)
+            if bit is not False:
+                found.append((move, bit))
+        return found
+
+    def _breaks(self, obligation: Obligation, move: Move) -> Bit:
+        if obligation.kind == "type":
+            return move.below[obligation.claim.partition(":")[2]]
+        prop = self.spec.property(obligation.claim)
+        after = move.after(self.state)
+        if prop.kind == "transition_invariant":
+            holds = self.space.holds(closed(prop), self.state, after)
+        else:
+            holds = self.space.holds(closed(prop), after)
+        return bits.both(move.inside, bits.invert(holds))
+
+    def _ask(self, obligation: Obligation, broken: list[tuple[Move, Bit]], usable: Sequence[str]) -> Hint:
+        if not broken:
+            return Hint(core=frozenset())
+        with self._assuming(bits.some(bit for _, bit in broken)):
+            if self._check(usable) == z3.sat:
+                return Hint(model=self._decode(broken, usable, in_type=obligation.kind != "type"))
+            return Hint(core=self._core(usable, obligation))
+
+    @contextmanager
+    def _assuming(self, bit: Bit) -> Iterator[None]:
+        self._solver.push()
+        try:
+            self._solver.add(bit)
+            yield
+        finally:
+            self._solver.pop()
+
+    def _check(self, names: Sequence[str], *further: Bit) -> Any:
+        return self._solver.check(*(self._switches[name] for name in names), *further)
+
+    def _core(self, usable: Sequence[str], obligation: Obligation) -> frozenset[str]:
+        """Lemmas that suffice and of which none can be left out; the claim itself is given up last."""
+        kept = [name for name in usable if name != obligation.claim]
+        kept += [obligation.claim] if obligation.claim in usable else []
+        for name in list(kept):
+            fewer = [other for other in kept if other != name]
+            if self._check(fewer) == z3.unsat:
+                kept = fewer
+        return frozenset(kept)
+
+    def _decode(self, broken: Sequence[tuple[Move, Bit]], usable: Sequence[str], *, in_type: bool) -> SmallModel:
+        model = self._plain_model(usable)
+        move = next(m for m, bit in broken if is_true(model, bit))
+        after = self.space.decode(model, move.after(self.state)) if in_type else None
+        return SmallModel(self._instance(model), self.space.decode(model, self.state), move.step, after)
+
+    def _plain_model(self, usable: Sequence[str]) -> Any:
+        """A model in which as many entries as possible, in declared order, have their initial value."""
+        model, fixed = self._solver.model(), list[Bit]()
+        for variable in self.spec.variables:
+            usual = initial_literal(self.spec, variable)
+            for cases in self.state[variable.name].values():
+                wish = cases.get(usual, False)
+                if isinstance(wish, bool):
+                    continue
+                if is_true(model, wish) or self._check(usable, *fixed, wish) == z3.sat:
+                    fixed.append(wish)
+                    if self._check(usable, *fixed) == z3.sat:
+                        model = self._solver.model()
+        return model
+
+    def _instance(self, model: Any) -> Instance:
+        constants = {**self.instance.constants, **self.space.decode_constants(model)}
+        return Instance(self.instance.protocol, self.instance.bounds, constants, name="small")
+
+    def _initiation(self, prop: Property) -> Hint:
+        state, condition = self.space.initial()
+        broken = bits.every([condition, bits.invert(self.space.holds(closed(prop), state))])
+        if broken is False:
+            return Hint(core=frozenset())
+        solver = new_solver(self.space.conditions)
+        solver.add(broken)
+        if solver.check() == z3.unsat:
+            return Hint(core=frozenset())
+        model = solver.model()
+        return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
+
+    def a_step_of(self, action: str) -> SmallModel | None:
+        """A state in which all invariants hold and from which the action can be taken, if the instance has one."""
+        enabled = [(move, bits.both(move.enabled, move.inside)) for move in self.moves(action)]
+        possible = [(move, bit) for move, bit in enabled if bit is not False]
+        if not possible:
+            return None
+        with self._assuming(bits.some(bit for _, bit in possible)):
+            if self._check(list(self._switches)) != z3.sat:
+                return None
+            return self._decode(possible, list(self._switches), in_type=True)
+
+    def an_initial_state(self) -> SmallModel | None:
+        """An initial state that satisfies the assumptions, if the instance has one."""
+        state, condition = self.space.initial()
+        solver = new_solver(self.space.conditions)
+        solver.add(condition)
+        if solver.check() != z3.sat:
+            return None
+        model = solver.model()
+        return SmallModel(self._instance(model), self.space.decode(model, state))
+
+

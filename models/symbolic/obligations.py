@@ -1,0 +1,182 @@
+"""Proof obligations of a protocol, as expressions about the state before a step: no second copy of the state exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from models.symbolic.scope import Scope
+from spec.language.expr import (
+    TRUE,
+    Const,
+    Each,
+    Expr,
+    Local,
+    Quantified,
+    Read,
+    Variable,
+    substitute,
+    variables_read,
+)
+from spec.language.fold import fold
+from spec.language.spec import Action, Property, Spec
+from spec.language.types import BOOL, MapType
+
+ObligationKind = Literal["initiation", "consecution", "step", "type"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A formula that an obligation may assume. ``source`` is a property id, or says where it comes from."""
+
+    source: str
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """``facts`` and the guard imply ``goal``, for all values of state, constants and ``params``.
+
+    ``claim`` is the property that the goal belongs to; for a type obligation it is ``type:<variable>``.
+    """
+
+    name: str
+    kind: ObligationKind
+    claim: str
+    goal: Expr
+    action: str = ""
+    params: tuple[Local, ...] = ()
+    given: tuple[Fact, ...] = ()
+    """Always assumed: guards, assumptions on constants, initial conditions."""
+    lemmas: tuple[Fact, ...] = ()
+    """Invariants of the state before; which of them are needed is found out."""
+    afterwards: tuple[Fact, ...] = ()
+    """Invariants of the state after, for transition invariants only."""
+
+    @property
+    def trivial(self) -> bool:
+        """True if the form alone decides: the step does not touch what the claim reads."""
+        return self.goal == TRUE or any(fact.source == self.claim and fact.expr == self.goal for fact in self.lemmas)
+
+
+def closed(prop: Property) -> Expr:
+    """A property with its parameters quantified."""
+    return Quantified(BOOL, "forall", prop.params, prop.expr) if prop.params else prop.expr
+
+
+class Obligations:
+    """Makes the obligations of a protocol. ``spec`` must have its options put in (``Spec.with_options``)."""
+
+    def __init__(self, spec: Spec, *, scope: Scope | None = None) -> None:
+        self.spec = spec
+        self.scope = scope or Scope(spec)
+
+    @cached_property
+    def state_claims(self) -> tuple[Fact, ...]:
+        """Invariants and lemmas: all of them together are the induction hypothesis."""
+        return tuple(Fact(p.id, self.scope.total(closed(p))) for p in self.spec.of_kind("invariant", "lemma"))
+
+    @cached_property
+    def axioms(self) -> tuple[Fact, ...]:
+        """Assumptions on the constants."""
+        return tuple(Fact(p.id, self.scope.total(closed(p))) for p in self.spec.assumptions)
+
+    def guards(self, action: Action) -> tuple[Fact, ...]:
+        """The conjuncts of an action's guard."""
+        return tuple(Fact(f"guard: {guard.text}", self.scope.total(guard.expr)) for guard in action.guards)
+
+    def updates(self, action: Action) -> Mapping[Variable, Expr]:
+        """New values of the variables that an action assigns."""
+        return {variable: self.scope.total(expr) for variable, expr in action.updates}
+
+    def after(self, expr: Expr, action: Action) -> Expr:
+        """A condition on the state after the step, as a condition on the state before. ``expr`` is in ``total`` form."""
+        return self._replaced(expr, self.updates(action), primed=False)
+
+    def across(self, expr: Expr, action: Action) -> Expr:
+        """A condition on both states: primed reads mean the state after the step."""
+        return self._replaced(expr, self.updates(action), primed=True)
+
+    def _replaced(self, expr: Expr, values: Mapping[Variable, Expr], *, primed: bool) -> Expr:
+        def put_in(node: Read) -> Expr:
+            if node.primed != primed:
+                return node
+            return values.get(node.variable, Read(node.type, node.variable))
+
+        return fold(substitute(expr, reads=put_in))
+
+    def initial_values(self) -> Mapping[Variable, Expr]:
+        """Variables with a determined initial value; the others start with any value of their type."""
+        values: dict[Variable, Expr] = {}
+        for variable in self.spec.variables:
+            value, kind = self.spec.initial[variable.name], variable.type
+            if value is None:
+                continue
+            if isinstance(kind, MapType):
+                binders = tuple(Local(key, f"start_{place}") for place, key in enumerate(kind.keys))
+                values[variable] = Each(kind, binders, Const(kind.value, value))
+            else:
+                values[variable] = Const(kind, value)
+        return values
+
+    def at_start(self, expr: Expr) -> Expr:
+        """A condition on the initial state."""
+        return self._replaced(self.scope.total(expr), self.initial_values(), primed=False)
+
+    def all(self) -> Iterable[Obligation]:
+        """Every obligation, in a fixed order."""
+        start = tuple(Fact("initial condition", self.at_start(expr)) for expr in self.spec.initially)
+        for fact in self.state_claims:
+            goal = self._replaced(fact.expr, self.initial_values(), primed=False)
+            name = f"initiation:{_short(fact.source)}"
+            yield Obligation(name, "initiation", fact.source, goal, given=(*self.axioms, *start))
+        for action in self.spec.actions:
+            yield from self._types(action)
+            yield from self._consecution(action)
+            yield from self._steps(action)
+
+    def _types(self, action: Action) -> Iterable[Obligation]:
+        for variable, update in self.updates(action).items():
+            goal = self.scope.well_typed(variable, update)
+            if goal != TRUE:
+                yield self._of(action, "type", f"type:{action.name}:{variable.name}", f"type:{variable.name}", goal)
+
+    def _consecution(self, action: Action) -> Iterable[Obligation]:
+        for fact in self.state_claims:
+            name = f"consecution:{action.name}:{_short(fact.source)}"
+            yield self._of(action, "consecution", name, fact.source, self.after(fact.expr, action))
+
+    def _steps(self, action: Action) -> Iterable[Obligation]:
+        for prop in self.spec.of_kind("transition_invariant"):
+            goal = self.across(self.scope.total(closed(prop)), action)
+            name = f"step:{action.name}:{_short(prop.id)}"
+            yield self._of(action, "step", name, prop.id, goal)
+
+    def _of(self, action: Action, kind: ObligationKind, name: str, claim: str, goal: Expr) -> Obligation:
+        after: tuple[Fact, ...] = ()
+        if kind == "step":
+            after = tuple(
+                Fact(fact.source, moved)
+                for fact in self.state_claims
+                if (moved := self.after(fact.expr, action)) != fact.expr
+            )
+        given = (*self.axioms, *self.guards(action))
+        return Obligation(name, kind, claim, goal, action.name, action.params, given, self.state_claims, after)
+
+
+def _short(property_id: str) -> str:
+    return property_id.partition(".")[2] or property_id
+
+
+def related(obligation: Obligation) -> tuple[Fact, ...]:
+    """Lemmas that share a variable with the goal or are the claim itself: a first guess at what is needed."""
+    state = {v for v in variables_read(obligation.goal) if not v.constant}
+    return tuple(
+        fact
+        for fact in obligation.lemmas
+        if fact.source == obligation.claim or len(state & variables_read(fact.expr)) >= 1
+    )
+
+

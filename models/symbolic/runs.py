@@ -1,0 +1,189 @@
+"""Runs of a bounded instance as one growing propositional formula: bounded model checking, shortest run first."""
+
+from __future__ import annotations
+
+import time
+
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from models.instance import Instance
+from models.interpreted.evaluate import State
+from models.interpreted.interpreter import Step
+from models.symbolic import bits
+from models.symbolic.bits import Bit
+from models.symbolic.finite import Cell, Move, SymbolicInstance, SymbolicState
+from models.symbolic.hints import is_true, new_solver
+from models.symbolic.obligations import closed
+from spec.language.spec import Property
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of an instance from an initial state: one more state than steps."""
+
+    instance: Instance
+    states: tuple[State, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """How far a search for a run went. ``depth``: every run of up to that many steps was covered."""
+
+    depth: int
+    run: Run | None = None
+    stopped: str = ""
+    """Why it stopped without a run, empty if it covered the depth that was asked for."""
+
+
+class Runs:
+    """All runs of an instance up to a depth, unrolled step by step."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.space = SymbolicInstance(instance)
+        self._states: list[SymbolicState] = []
+        self._before = self.space.state("?")
+        self._after = self.space.state("!")
+        self._moves = tuple(self.space.moves(self._before))
+        self._taken = [z3.Bool(f"take {place}") for place in range(len(self._moves))]
+        self._relation = self._one_step()
+        first, condition = self.space.initial()
+        self._solver = new_solver(self.space.conditions)
+        self._solver.add(condition)
+        self._states.append(first)
+
+    def _one_step(self) -> Any:
+        """Exactly one move is taken; its effect, and whatever no taken move writes stays."""
+        parts: list[Bit] = [z3.PbEq([(flag, 1) for flag in self._taken], 1)]
+        writers: dict[tuple[str, Cell], list[Any]] = {}
+        for move, taken in zip(self._moves, self._taken, strict=True):
+            parts.append(z3.Implies(taken, _z3(bits.both(move.enabled, move.inside))))
+            for name, table in move.written.items():
+                for cell, cases in table.items():
+                    if cases is self._before[name][cell]:
+                        continue
+                    writers.setdefault((name, cell), []).append(taken)
+                    parts.append(z3.Implies(taken, _z3(bits.same(cases, self._after[name][cell]))))
+        for name, cells in self._before.items():
+            for cell, cases in cells.items():
+                stays = bits.same(cases, self._after[name][cell])
+                parts.append(_z3(bits.either(bits.some(writers.get((name, cell), ())), stays)))
+        return z3.And([part for part in parts if part is not True])
+
+    @property
+    def depth(self) -> int:
+        """Number of steps unrolled so far."""
+        return len(self._states) - 1
+
+    def extend(self) -> None:
+        """One more step."""
+        here = self._states[-1]
+        known = len(self.space.conditions)
+        there = self.space.state(f"@{len(self._states)}")
+        self._solver.add(*(item for item in self.space.conditions[known:] if item is not True))
+        pairs = [(flag, z3.Bool(f"take {i} @{self.depth}")) for i, flag in enumerate(self._taken)]
+        pairs += _renaming(self._before, here) + _renaming(self._after, there)
+        self._solver.add(z3.substitute(self._relation, *pairs))
+        self._states.append(there)
+
+    def violates(self, prop: Property) -> Bit:
+        """The condition that the last state (for a transition invariant: the last step) breaks a property."""
+        last = self._states[-1]
+        if prop.kind != "transition_invariant":
+            return bits.invert(self.space.holds(closed(prop), last))
+        if self.depth == 0:
+            return False
+        return bits.invert(self.space.holds(closed(prop), self._states[-2], last))
+
+    def is_at(self, state: State) -> Bit:
+        """The condition that the last state is a given one."""
+        parts = []
+        for variable, value in zip(self.space.spec.variables, state, strict=True):
+            cells = self.space.cells(variable.type)
+            values = value if isinstance(value, tuple) else (value,)
+            parts += [
+                self._states[-1][variable.name][cell].get(item, False)
+                for cell, item in zip(cells, values, strict=True)
+            ]
+        return bits.every(parts)
+
+    def check(self, condition: Bit, *, seconds: float) -> tuple[str, Run | None]:
+        """Is there a run of the present depth whose end satisfies the condition? ``yes``, ``no`` or ``unknown``."""
+        if condition is False:
+            return "no", None
+        self._solver.push()
+        try:
+            self._solver.set("timeout", max(1, int(seconds * 1000)))
+            self._solver.add(condition)
+            result = self._solver.check()
+            if result == z3.sat:
+                return "yes", self._decode(self._solver.model())
+            return ("no" if result == z3.unsat else "unknown"), None
+        finally:
+            self._solver.pop()
+
+    def _decode(self, model: Any) -> Run:
+        constants = {**self.space.instance.constants, **self.space.decode_constants(model)}
+        old = self.space.instance
+        instance = Instance(old.protocol, old.bounds, constants, name=old.name)
+        states = tuple(self.space.decode(model, state) for state in self._states)
+        steps = tuple(self._step(model, number).step for number in range(self.depth))
+        return Run(instance, states, steps)
+
+    def _step(self, model: Any, number: int) -> Move:
+        flags = (z3.Bool(f"take {i} @{number}") for i in range(len(self._moves)))
+        return next(move for move, flag in zip(self._moves, flags, strict=True) if is_true(model, flag))
+
+
+def _z3(bit: Bit) -> Any:
+    return z3.BoolVal(bit) if isinstance(bit, bool) else bit
+
+
+def _renaming(old: SymbolicState, new: SymbolicState) -> list[tuple[Any, Any]]:
+    """Pairs of symbols: those of ``old`` (which are all atoms) and what they are in ``new``."""
+    pairs = []
+    for name, cells in old.items():
+        for cell, cases in cells.items():
+            for value, bit in cases.items():
+                if not isinstance(bit, bool) and not z3.is_not(bit):
+                    pairs.append((bit, _z3(new[name][cell].get(value, False))))
+    return pairs
+
+
+def shortest_run(
+    instance: Instance, prop: Property, *, depth: int, seconds: float, runs: Runs | None = None
+) -> Searched:
+    """The shortest run of up to ``depth`` steps that breaks a property, within ``seconds``."""
+    ends = time.perf_counter() + seconds
+    unrolled = runs or Runs(instance)
+    while True:
+        left = ends - time.perf_counter()
+        answer, run = unrolled.check(unrolled.violates(prop), seconds=left) if left > 0 else ("unknown", None)
+        if run is not None:
+            return Searched(unrolled.depth, run)
+        if answer == "unknown":
+            return Searched(unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}")
+        if unrolled.depth >= depth:
+            return Searched(unrolled.depth)
+        unrolled.extend()
+
+
+def run_to(instance: Instance, state: State, *, depth: int, seconds: float) -> Searched:
+    """The shortest run of up to ``depth`` steps to a state, within ``seconds``."""
+    ends = time.perf_counter() + seconds
+    unrolled = Runs(instance)
+    while True:
+        left = ends - time.perf_counter()
+        answer, run = unrolled.check(unrolled.is_at(state), seconds=left) if left > 0 else ("unknown", None)
+        if run is not None:
+            return Searched(unrolled.depth, run)
+        if answer == "unknown":
+            return Searched(unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}")
+        if unrolled.depth >= depth:
+            return Searched(unrolled.depth)
+        unrolled.extend()
+
+

@@ -1,0 +1,159 @@
+"""Discharging one obligation: a fixed sequence of queries to Z3 with growing time limits.
+
+The order of the queries changes the time only. ``proved`` needs an ``unsat``; ``failed`` needs a model of *all* that may be
+assumed; whatever remains is ``unknown``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import z3
+
+from models.symbolic.encode import Z3, Encoder, Vocabulary
+from models.symbolic.errors import UnprovableError
+from models.symbolic.normal import conjuncts
+from models.symbolic.obligations import Fact, Obligation, related
+from spec.language.expr import Expr
+from spec.language.render import render
+from spec.language.spec import Spec
+
+Status = Literal["proved", "failed", "unknown", "refused"]
+
+STRATEGIES: tuple[Mapping[str, bool | int], ...] = (
+    {"auto_config": False, "case_split": 3},
+    {},
+    {"auto_config": False, "case_split": 3, "mbqi": False, "delay_units": True},
+    {"auto_config": False, "relevancy": 0},
+)
+"""Settings of the solver, best first. Splitting on relevant literals in the order of the formula's structure (case_split 3)
+finds instances that the default order of activity misses, for goals which are mostly quantified implications."""
+
+ROUNDS_S = (0.6, 2.0, 6.0, 20.0, 60.0, 200.0)
+"""Limit of one query in each round, in seconds."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one obligation. ``used`` are the property ids assumed by the successful queries."""
+
+    name: str
+    status: Status
+    seconds: float
+    queries: int = 0
+    used: frozenset[str] = frozenset()
+    failing: str = ""
+    """The conjunct of the goal that is not proved, as text."""
+    reason: str = ""
+
+
+def discharge(
+    spec: Spec,
+    obligation: Obligation,
+    *,
+    timeout_s: float,
+    seed: int = 0,
+    core: frozenset[str] | None = None,
+) -> Answer:
+    """Prove one obligation within ``timeout_s`` seconds. An expression without a meaning here gives ``refused``.
+
+    ``core``: ids of the lemmas to try first, from a bounded instance (see ``hints``).
+    """
+    if obligation.trivial:
+        return Answer(obligation.name, "proved", 0.0, used=frozenset((obligation.claim,)))
+    started = time.perf_counter()
+    queries, used = 0, frozenset[str]()
+    for piece in conjuncts(obligation.goal):
+        left = timeout_s - (time.perf_counter() - started)
+        try:
+            status, tried, sources = _Attempt(spec, replace(obligation, goal=piece), seed=seed, core=core).run(left)
+        except UnprovableError as error:
+            seconds = time.perf_counter() - started
+            return Answer(obligation.name, "refused", seconds, queries, failing=render(piece), reason=str(error))
+        queries += tried
+        used |= sources
+        if status != "proved":
+            seconds = time.perf_counter() - started
+            return Answer(obligation.name, status, seconds, queries, used, failing=render(piece))
+    return Answer(obligation.name, "proved", time.perf_counter() - started, queries, used)
+
+
+class _Attempt:
+    """The queries about one conjunct of a goal. All of them share the encoding."""
+
+    def __init__(
+        self, spec: Spec, obligation: Obligation, *, seed: int, core: frozenset[str] | None = None
+    ) -> None:
+        self.obligation = obligation
+        self.core = core
+        self.seed = seed
+        self.vocabulary = Vocabulary(spec)
+        self.encoder = Encoder(self.vocabulary)
+        self.env = {p.name: z3.Const(p.name, self.vocabulary.sort(p.type)) for p in obligation.params}
+        self._encoded: dict[Expr, tuple[Z3, list[Z3]]] = {}
+
+    def run(self, timeout_s: float) -> tuple[Status, int, frozenset[str]]:
+        """Status, number of queries, and the property ids that were assumed."""
+        ends = time.perf_counter() + timeout_s
+        hypotheses = list(self._hypotheses())
+        hopeless: set[int] = set()
+        queries = 0
+        for limit in ROUNDS_S:
+            for strategy in STRATEGIES:
+                for place, facts in enumerate(hypotheses):
+                    left = min(limit, ends - time.perf_counter())
+                    if place in hopeless or left <= 0:
+                        continue
+                    queries += 1
+                    result = self._query(facts, strategy, left)
+                    if result == z3.unsat:
+                        return "proved", queries, frozenset(fact.source for fact in facts)
+                    if result == z3.sat:
+                        if place == len(hypotheses) - 1:
+                            return "failed", queries, frozenset(fact.source for fact in facts)
+                        hopeless.add(place)
+            if time.perf_counter() >= ends:
+                break
+        return "unknown", queries, frozenset(fact.source for fact in hypotheses[-1])
+
+    def _hypotheses(self) -> Iterator[Sequence[Fact]]:
+        """What is assumed beside the given facts: a few lemmas, all, and all of the state after too."""
+        few, everything = related(self.obligation), self.obligation.lemmas
+        if self.core is not None and len(self.core) < len(few):
+            yield tuple(fact for fact in everything if fact.source in self.core)
+        if len(few) < len(everything):
+            yield few
+        yield everything
+        if self.obligation.afterwards:
+            yield (*everything, *self.obligation.afterwards)
+
+    def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], seconds: float) -> Z3:
+        solver = z3.Solver(ctx=self.vocabulary.context)
+        solver.set("timeout", max(1, int(seconds * 1000)))
+        solver.set("random_seed", self.seed)
+        for name, value in strategy.items():
+            solver.set(name, value)
+        spec = self.vocabulary.spec
+        for variable in (*spec.constants, *spec.variables):
+            solver.add(*self.vocabulary.typing(variable))
+        for param in self.obligation.params:
+            solver.add(*self.vocabulary.in_range(self.env[param.name], param.type))
+        axioms: list[Z3] = []
+        for fact in (*self.obligation.given, *facts):
+            term, definitions = self._encode(fact.expr)
+            solver.add(term)
+            axioms += definitions
+        goal, definitions = self._encode(self.obligation.goal)
+        solver.add(z3.Not(goal), *axioms, *definitions)
+        return solver.check()
+
+    def _encode(self, expr: Expr) -> tuple[Z3, list[Z3]]:
+        """The term, and the definitions of extremes that the term needs (shared ones stay with their first user)."""
+        if expr not in self._encoded:
+            known = len(self.encoder.axioms)
+            term = self.encoder.encode(expr, self.env)
+            self._encoded[expr] = (term, self.encoder.axioms[known:])
+        return self._encoded[expr]

@@ -1,0 +1,1 @@
+"""Tests of the native reading: codec, kernel, search, graph."""
