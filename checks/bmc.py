@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from checks.counterexample import Counterexample
-from checks.prove_run import SMALLER, Proof
 from checks.prove_run import SIZE as USUAL
+from checks.prove_run import SMALLER, Proof
 from checks.trace import BrokenRunError, counterexample, failing_conjunct, run_again
 from models.instance import BadInstance, Bound, Instance
 from models.interpreted.evaluate import State
@@ -154,5 +154,3 @@ def reachability(model: SmallModel, *, depth: int = DEPTH, seconds: float = SECO
 
 def _steps(steps: Sequence[Step]) -> str:
     return " ".join(map(str, steps)) or "it is an initial state"
-
-

@@ -45,7 +45,9 @@ class Prove:
             timeout_s=entry.timeout_s,
             seed=context.seed,
             jobs=min(2, os.cpu_count() or 1),
-            progress=lambda done, total, name: context.progress(done, total=total, unit="obligations", note=name),
+            progress=lambda done, total, name: context.progress(
+                done, total=total, unit="obligations", note=name
+            ),
         )
         claims = context.manifest.claims_of(entry, self.kinds)
         verdicts = [self._verdict(entry, context, proof, proof.spec.property(claim)) for claim in claims]
@@ -110,7 +112,9 @@ def describe(outcome: Outcome) -> str:
         step = f" under {outcome.model.step}" if outcome.model.step is not None else ""
         size = outcome.model.instance.bounds_text()
         return f"{obligation.name}: not inductive{step} (a state of {size})"
-    detail = f": {answer.reason}" if answer.reason else f", {answer.queries} queries in {answer.seconds:.1f} s"
+    detail = (
+        f": {answer.reason}" if answer.reason else f", {answer.queries} queries in {answer.seconds:.1f} s"
+    )
     return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
 
 
@@ -136,7 +140,9 @@ def show(model: SmallModel, prop: Property) -> Counterexample:
     else:
         failing = failing_conjunct(interpreter, prop, model.after)
     if not failing:
-        raise RuntimeError(f"the interpreter does not confirm that {prop.id} fails: the bounded encoding is wrong")
+        raise RuntimeError(
+            f"the interpreter does not confirm that {prop.id} fails: the bounded encoding is wrong"
+        )
     return counterexample(
         model.instance,
         states=[model.before, model.after],

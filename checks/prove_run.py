@@ -95,7 +95,9 @@ class Prover:
                 self._hints[size] = None
         return self._hints[size]
 
-    def hint(self, obligation: Obligation, size: tuple[int, int], without: frozenset[str] = frozenset()) -> Hint:
+    def hint(
+        self, obligation: Obligation, size: tuple[int, int], without: frozenset[str] = frozenset()
+    ) -> Hint:
         """What the instance of a size says about an obligation."""
         hints = self.hints(size)
         return hints.of(obligation, without=without) if hints is not None else Hint()

@@ -26,7 +26,11 @@ def possibilities(prover: Prover) -> list[Shown]:
     """An initial state; and for each action a state, in which all invariants hold, from which it can be taken."""
     found = [Shown("an initial state that satisfies the assumptions", _first(prover, None))]
     for action in prover.spec.actions:
-        found.append(Shown(f"a step {action.name} from a state in which all invariants hold", _first(prover, action.name)))
+        found.append(
+            Shown(
+                f"a step {action.name} from a state in which all invariants hold", _first(prover, action.name)
+            )
+        )
     return found
 
 

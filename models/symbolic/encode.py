@@ -67,7 +67,9 @@ class Vocabulary:
                 self._sorts[kind] = _enumeration(kind.name, names, self.context)
             elif self.scope.instance is not None:
                 size = self.scope.instance.domain(kind).size
-                self._sorts[kind] = _enumeration(kind.name, [f"{kind.name}!{i}" for i in range(size)], self.context)
+                self._sorts[kind] = _enumeration(
+                    kind.name, [f"{kind.name}!{i}" for i in range(size)], self.context
+                )
             else:
                 sort = z3.DeclareSort(kind.name, self.context)
                 self._sorts[kind] = (sort, (z3.Const(f"{kind.name}!0", sort),))
@@ -124,10 +126,16 @@ class Vocabulary:
             return self.in_range(symbol, kind)
         keys = [z3.Const(f"key{place}", self.sort(item)) for place, item in enumerate(kind.keys)]
         body = self.in_range(symbol(*keys), kind.value)
-        ranges = [part for key, item in zip(keys, kind.keys, strict=True) for part in self.in_range(key, item)]
+        ranges = [
+            part for key, item in zip(keys, kind.keys, strict=True) for part in self.in_range(key, item)
+        ]
         if self.scope.instance is None:
             ranges = []  # reads out of range never reach the function, so the axiom may as well hold there too
-        return [z3.ForAll(keys, z3.Implies(_and(ranges, self.context), _and(body, self.context)))] if body else []
+        return (
+            [z3.ForAll(keys, z3.Implies(_and(ranges, self.context), _and(body, self.context)))]
+            if body
+            else []
+        )
 
 
 def _enumeration(name: str, members: list[str], context: Z3) -> tuple[Z3, tuple[Z3, ...]]:
@@ -286,7 +294,11 @@ class Encoder:
 
 def _is_parameter(term: Z3) -> bool:
     """Parameters are named by the caller; all other locals are fresh constants or definition arguments."""
-    return bool(z3.is_const(term)) and "#" not in term.decl().name() and not term.decl().name().startswith("arg_")
+    return (
+        bool(z3.is_const(term))
+        and "#" not in term.decl().name()
+        and not term.decl().name().startswith("arg_")
+    )
 
 
 def _type_of_local(node: Expr, name: str) -> Type:
@@ -332,4 +344,3 @@ def _arithmetic(op: str, left: Z3, right: Z3) -> Z3:
         case "max":
             return z3.If(left >= right, left, right)
     raise TypeError(f"unknown operator {op!r}")
-

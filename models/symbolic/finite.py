@@ -108,7 +108,9 @@ class Finite:
                 return total
             case Quantified(kind=kind, binders=binders, body=body):
                 join = bits.every if kind == "forall" else bits.some
-                return bits.boolean(join(self.bit(body, inner) for inner in self._assignments(binders, frame)))
+                return bits.boolean(
+                    join(self.bit(body, inner) for inner in self._assignments(binders, frame))
+                )
             case Extreme():
                 return self._extreme(node, frame)
         raise TypeError(f"not a scalar: {node}")
@@ -128,7 +130,9 @@ class Finite:
         values = self.instance.domain(node.binder.type).values
         result = self.cases(node.default, frame)
         for value in reversed(values) if node.kind == "least" else values:
-            hit = self.bit(node.body, Frame(frame.before, frame.after, {**frame.local, node.binder.name: value}))
+            hit = self.bit(
+                node.body, Frame(frame.before, frame.after, {**frame.local, node.binder.name: value})
+            )
             result = bits.choose(hit, bits.known(value), result)
         return result
 
@@ -155,7 +159,9 @@ class Finite:
                 condition = self.bit(node.args[0], frame)
                 if isinstance(condition, bool):
                     return self.cases(node.args[1 if condition else 2], frame)
-                return bits.choose(condition, self.cases(node.args[1], frame), self.cases(node.args[2], frame))
+                return bits.choose(
+                    condition, self.cases(node.args[1], frame), self.cases(node.args[2], frame)
+                )
         left_cases, right_cases = (self.cases(arg, frame) for arg in node.args)
         if node.op == "eq":
             return bits.boolean(bits.same(left_cases, right_cases))
@@ -345,7 +351,8 @@ class SymbolicInstance:
         """Drop values outside the instance: ``inside`` says when one of them would be taken."""
         allowed = frozenset(self.values(variable.type))
         return {
-            cell: {value: bit for value, bit in cases.items() if value in allowed} for cell, cases in table.items()
+            cell: {value: bit for value, bit in cases.items() if value in allowed}
+            for cell, cases in table.items()
         }
 
     def holds(

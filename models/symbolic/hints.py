@@ -178,7 +178,9 @@ class Hints:
                 kept = fewer
         return frozenset(kept)
 
-    def _decode(self, broken: Sequence[tuple[Move, Bit]], usable: Sequence[str], *, in_type: bool) -> SmallModel:
+    def _decode(
+        self, broken: Sequence[tuple[Move, Bit]], usable: Sequence[str], *, in_type: bool
+    ) -> SmallModel:
         model = self._plain_model(usable)
         move = next(m for m, bit in broken if is_true(model, bit))
         after = self.space.decode(model, move.after(self.state)) if in_type else None
@@ -235,5 +237,3 @@ class Hints:
             return None
         model = solver.model()
         return SmallModel(self._instance(model), self.space.decode(model, state))
-
-

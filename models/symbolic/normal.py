@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from collections.abc import Iterator
+from dataclasses import replace
 
 from spec.language.expr import (
     Apply,
@@ -85,7 +85,8 @@ def _at_least(node: Expr, number: int) -> Expr:
         return Const(BOOL, value=True)
     copies = [tuple(Local(b.type, f"{b.name}~{i}") for b in node.binders) for i in range(number)]
     bodies = [
-        substitute(node.body, locals_={b.name: c for b, c in zip(node.binders, copy, strict=True)}) for copy in copies
+        substitute(node.body, locals_={b.name: c for b, c in zip(node.binders, copy, strict=True)})
+        for copy in copies
     ]
     distinct = [
         disjunction(*(negation(Apply(BOOL, "eq", (x, y))) for x, y in zip(one, two, strict=True)))
@@ -111,4 +112,3 @@ def conjuncts(node: Expr) -> Iterator[Expr]:
                 yield Quantified(BOOL, "forall", kept, part) if kept else part
         case _:
             yield node
-

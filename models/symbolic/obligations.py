@@ -58,7 +58,9 @@ class Obligation:
     @property
     def trivial(self) -> bool:
         """True if the form alone decides: the step does not touch what the claim reads."""
-        return self.goal == TRUE or any(fact.source == self.claim and fact.expr == self.goal for fact in self.lemmas)
+        return self.goal == TRUE or any(
+            fact.source == self.claim and fact.expr == self.goal for fact in self.lemmas
+        )
 
 
 def closed(prop: Property) -> Expr:
@@ -141,7 +143,9 @@ class Obligations:
         for variable, update in self.updates(action).items():
             goal = self.scope.well_typed(variable, update)
             if goal != TRUE:
-                yield self._of(action, "type", f"type:{action.name}:{variable.name}", f"type:{variable.name}", goal)
+                yield self._of(
+                    action, "type", f"type:{action.name}:{variable.name}", f"type:{variable.name}", goal
+                )
 
     def _consecution(self, action: Action) -> Iterable[Obligation]:
         for fact in self.state_claims:
@@ -163,7 +167,9 @@ class Obligations:
                 if (moved := self.after(fact.expr, action)) != fact.expr
             )
         given = (*self.axioms, *self.guards(action))
-        return Obligation(name, kind, claim, goal, action.name, action.params, given, self.state_claims, after)
+        return Obligation(
+            name, kind, claim, goal, action.name, action.params, given, self.state_claims, after
+        )
 
 
 def _short(property_id: str) -> str:
@@ -178,5 +184,3 @@ def related(obligation: Obligation) -> tuple[Fact, ...]:
         for fact in obligation.lemmas
         if fact.source == obligation.claim or len(state & variables_read(fact.expr)) >= 1
     )
-
-

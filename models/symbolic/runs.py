@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,7 +164,9 @@ def shortest_run(
         if run is not None:
             return Searched(unrolled.depth, run)
         if answer == "unknown":
-            return Searched(unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}")
+            return Searched(
+                unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}"
+            )
         if unrolled.depth >= depth:
             return Searched(unrolled.depth)
         unrolled.extend()
@@ -181,9 +182,9 @@ def run_to(instance: Instance, state: State, *, depth: int, seconds: float) -> S
         if run is not None:
             return Searched(unrolled.depth, run)
         if answer == "unknown":
-            return Searched(unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}")
+            return Searched(
+                unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}"
+            )
         if unrolled.depth >= depth:
             return Searched(unrolled.depth)
         unrolled.extend()
-
-

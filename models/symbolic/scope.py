@@ -9,9 +9,7 @@ from spec.language.expr import (
     TRUE,
     Apply,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
     Quantified,
     Read,
@@ -72,7 +70,10 @@ class Scope:
         if not (isinstance(node, Select) and isinstance(node.map, Read)):
             return node
         inside = conjunction(
-            *(self._key_within(key, kind) for key, kind in zip(node.keys, map_type(node.map).keys, strict=True))
+            *(
+                self._key_within(key, kind)
+                for key, kind in zip(node.keys, map_type(node.map).keys, strict=True)
+            )
         )
         return node if inside == TRUE else choice(inside, node, self.outside(node.map.variable))
 
@@ -95,12 +96,12 @@ class Scope:
         match update:
             case Store(map=inner, keys=keys, value=value):
                 inside = conjunction(*(self._key_within(k, t) for k, t in zip(keys, kind.keys, strict=True)))
-                harmless = inside if inside == TRUE else fold(
-                    Apply(BOOL, "or", (inside, equality(value, select(inner, keys))))
+                harmless = (
+                    inside
+                    if inside == TRUE
+                    else fold(Apply(BOOL, "or", (inside, equality(value, select(inner, keys)))))
                 )
                 return conjunction(self._stores_within(inner, kind), harmless)
             case Apply(op="ite", args=(condition, then, other)):
                 return choice(condition, self._stores_within(then, kind), self._stores_within(other, kind))
         return TRUE
-
-

@@ -69,10 +69,14 @@ def discharge(
     for piece in conjuncts(obligation.goal):
         left = timeout_s - (time.perf_counter() - started)
         try:
-            status, tried, sources = _Attempt(spec, replace(obligation, goal=piece), seed=seed, core=core).run(left)
+            status, tried, sources = _Attempt(
+                spec, replace(obligation, goal=piece), seed=seed, core=core
+            ).run(left)
         except UnprovableError as error:
             seconds = time.perf_counter() - started
-            return Answer(obligation.name, "refused", seconds, queries, failing=render(piece), reason=str(error))
+            return Answer(
+                obligation.name, "refused", seconds, queries, failing=render(piece), reason=str(error)
+            )
         queries += tried
         used |= sources
         if status != "proved":
