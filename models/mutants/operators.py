@@ -47,9 +47,13 @@ def _replace(node: Expr, at: int, new: Expr) -> tuple[Expr, int]:
 
 def changes(whole: Expr, *, assigned: bool) -> Iterator[Change]:
     """All single changes, in order. ``assigned``: the expression is a right-hand side, not a guard."""
+    divisors = {
+        id(node.args[1]) for node in walk(whole) if isinstance(node, Apply) and node.op in ("div", "mod")
+    }
     for at, node in enumerate(walk(whole)):
         for name, after in _variants(node, assigned=assigned):
-            yield Change(name, at, node, after)
+            if not (id(node) in divisors and isinstance(after, Const) and after.value == 0):
+                yield Change(name, at, node, after)
 
 
 def _variants(node: Expr, *, assigned: bool) -> Iterator[tuple[str, Expr]]:

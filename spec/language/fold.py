@@ -12,11 +12,11 @@ from spec.language.expr import (
     Const,
     Each,
     Expr,
+    Extreme,
     Quantified,
     Read,
     Select,
     Store,
-    binders_of,
     children,
     map_type,
     rebuild,
@@ -178,15 +178,11 @@ def fold(node: Expr) -> Expr:
             return _fold_apply(node)
         case Select(map=source, keys=keys) if not isinstance(source, Read):
             return select(source, keys)
-        case Quantified(kind=kind, body=Const(value=value)) if kind != "count":
-            return _fold_constant_body(node, kind=kind, value=bool(value))
+        case Quantified(kind="forall" | "exists", body=Const(value=value)):
+            return TRUE if value else FALSE  # no domain is empty
+        case Extreme(body=Const(value=False), default=default):
+            return default
     return node
-
-
-def _fold_constant_body(node: Quantified, *, kind: str, value: bool) -> Expr:
-    """Numbers and enumerations always have a value, sorts too; so a constant body decides."""
-    assert binders_of(node)
-    return TRUE if value else FALSE
 
 
 def non_negative(node: Expr) -> bool:

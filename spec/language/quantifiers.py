@@ -122,7 +122,7 @@ def _extreme(kind: Literal["least", "greatest"], binder: Local, body: Expr, defa
     fallback = number(default, binder.type)
     assert isinstance(fallback.type, NumberType)
     result = NumberType(binder.type.name, signed=fallback.type.signed)
-    return Term(Extreme(result, kind, binder, body, fallback))
+    return Term(fold(Extreme(result, kind, binder, body, fallback)))
 
 
 class Comprehension(Untyped):
