@@ -315,3 +315,78 @@ def test_the_points_of_one_pack_come_in_the_order_of_the_table():
         await node.stop()
 
     run(scenario())
+
+
+def test_a_close_submits_the_checkpoint_even_between_two_intervals():
+    async def scenario():
+        world = World(config=LAZY)
+        node = await world.node()
+        await world.feed(pack(1), pack(2), pack(3, close=True))
+        task = node.updater.tasks[CHANNEL]
+        assert (task.position.ts, task.flush) == (3, False)
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_close_starts_no_sync():
+    async def scenario():
+        world = World(config=LAZY)
+        node = await world.node()
+        await world.feed(pack(1, (1, 1)))
+        node.flush_channel(CHANNEL, 2)
+        await world.feed(pack(2, close=True))
+        assert (node.buffers.get(CHANNEL).tasks, world.recorded_keys()) == ({}, [])
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_dropped_channel_does_not_look_at_its_checkpoint():
+    async def scenario():
+        world = World(config=EACH_TICK)
+        node = await world.node()
+        await world.feed(pack(1))
+        world.script.seen.clear()
+        await world.feed(pack(2, drop=True))
+        assert world.script.seen == []
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_drop_is_reported_only_after_every_sync_has_ended():
+    async def scenario():
+        world = World(config=LAZY)
+        world.store.gates[2] = asyncio.Event()
+        node = await world.node()
+        await world.feed(pack(1, (1, 1), (2, 2)), pack(2, drop=True))
+        assert not world.coordinator.channel(CHANNEL).dropped
+        world.store.gates[2].set()
+        await settle()
+        assert world.coordinator.channel(CHANNEL).dropped
+        assert world.recorded_keys() == [1, 2]
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_flush_that_one_incarnation_has_taken_is_brought_to_the_next():
+    async def scenario():
+        world = World(config=LAZY)
+        node = await world.node()
+        client = DirectNodeClient(node)
+        service = FlushService(coordinator=world.coordinator, node=client, clock=world.clock)
+        flushing = asyncio.create_task(service.flush(CHANNEL, 2))
+        await settle()
+        assert node.buffers.get(CHANNEL).flush_ts == 2
+        await crash(node)
+        client.node = node = await world.node()
+        assert node.buffers.get(CHANNEL).flush_ts == 0
+        await world.clock.advance(1.0)
+        assert node.buffers.get(CHANNEL).flush_ts == 2
+        flushing.cancel()
+        await asyncio.gather(flushing, return_exceptions=True)
+        await node.stop()
+
+    run(scenario())
