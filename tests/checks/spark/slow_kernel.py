@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from spec.language.types import MapType
-
 import numpy as np
 
 from checks.spark.search_kernel import Expanded
+from models.instance import Instance
+from models.interpreted.interpreter import Interpreter
+from spec.language.types import MapType
 
 FACTORY = "tests.checks.spark.slow_kernel:slow"
 
