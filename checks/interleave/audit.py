@@ -49,10 +49,12 @@ def random_sample(program: ProgramRef, options: Options) -> Sample | None:
 
 
 def check_explained(result: Exploration, sample: Sample) -> None:
-    """Compare a complete search with random executions. A search that was cut explains nothing, and is not blamed.
+    """Compare a complete search with random executions. A search that was cut explains nothing, and is not
+    blamed.
 
     Raises:
-        UnsoundReductionError: a random execution has an outcome, a trace, a declared state or a violation that
+        UnsoundReductionError: a random execution has an outcome, a trace, a declared state or a violation
+        that
             the search did not see.
     """
     result.statistics.audited = sample.result.statistics.executions

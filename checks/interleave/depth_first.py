@@ -102,7 +102,9 @@ class DepthFirst:
             self._note_base(last)
 
     def known(self) -> list[Footprint]:
-        """Return the footprints of the steps at the beginning of the next execution that were taken before."""
+        """Return the footprints of the steps at the beginning of the next execution that were taken
+        before.
+        """
         if len(self._base_footprints) < len(self._base):
             return []
         found = list(self._base_footprints)

@@ -41,4 +41,5 @@ class Options:
     """Random executions that an exhaustive search must explain: it has seen their outcomes, violations and,
     where states are merged, their states as well. 0: no audit."""
     check_every: int = 997
-    """Run the first execution, and each one whose number is one more than a multiple of this, twice. 0: never."""
+    """Run the first execution, and each one whose number is one more than a multiple of this, twice. 0:
+    never."""

@@ -87,7 +87,9 @@ def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps:
 
 
 def _replay_known(execution: Execution, strategy: Strategy, trace: list[Step]) -> Footprint | None:
-    """Take the steps that the strategy has taken before. They were checked then, and are not observed again."""
+    """Take the steps that the strategy has taken before. They were checked then, and are not observed
+    again.
+    """
     known = strategy.known() if isinstance(strategy, Remembering) else ()
     for footprint in known:
         enabled = execution.enabled()
@@ -105,14 +107,14 @@ def _drive(
     execution: Execution, strategy: Strategy, trace: list[Step], steps: int
 ) -> tuple[Ending, Footprint | None]:
     last = _replay_known(execution, strategy, trace)
-    looks = isinstance(strategy, StateStrategy)
+    looking = strategy if isinstance(strategy, StateStrategy) else None
     while execution.violation is None:
         enabled = execution.enabled()
         if not enabled:
             return Ending.COMPLETE, last
         if len(trace) >= steps:
             return Ending.CUT, last
-        if looks and not strategy.arrive(execution):
+        if looking is not None and not looking.arrive(execution):
             return Ending.MERGED, last
         labels = tuple([event.label for event in enabled])
         pick = strategy.pick(labels, last)

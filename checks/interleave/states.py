@@ -1,13 +1,14 @@
 """Exhaustive search that merges executions when they meet in the same declared state.
 
-Where all steps are visible to a check, hardly any two of them are independent, and sleep sets gain little. This mode
-prunes an execution that arrives in a declared state which was reached before; its futures are covered there. Each
-(state, event) pair is executed and checked once.
+Where all steps are visible to a check, hardly any two of them are independent, and sleep sets gain little.
+This mode prunes an execution that arrives in a declared state which was reached before; its futures are
+covered there. Each (state, event) pair is executed and checked once.
 
-What is claimed rests on a promise of the program: its declared state (`models.scheduled.snapshot`) determines what can
-happen afterwards. The bounds of the result say so. The promise is audited: states of random executions, which
-merge nothing, must all have been met, and outcomes and violations likewise. Sleep sets are not combined with merging,
-since a merged execution may have been asleep for something that the first one was not.
+What is claimed rests on a promise of the program: its declared state (`models.scheduled.snapshot`) determines
+what can happen afterwards. The bounds of the result say so. The promise is audited: states of random
+executions, which merge nothing, must all have been met, and outcomes and violations likewise. Sleep sets are
+not combined with merging, since a merged execution may have been asleep for something that the first one was
+not.
 """
 
 from collections.abc import Sequence
@@ -122,7 +123,9 @@ class MergingSearch:
             self._note_base(last)
 
     def known(self) -> list[Footprint]:
-        """Return the footprints of the steps at the beginning of the next execution that were taken before."""
+        """Return the footprints of the steps at the beginning of the next execution that were taken
+        before.
+        """
         if len(self._base_footprints) < len(self._base):
             return []
         found = list(self._base_footprints)

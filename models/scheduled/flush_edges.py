@@ -45,7 +45,9 @@ async def remote(process: Process, destination: str, method: str, *arguments: An
 
 
 class Log:
-    """A log whose packs are all there from the start. Reading the next one is a step; at the end, a long wait."""
+    """A log whose packs are all there from the start. Reading the next one is a step; at the end, a long
+    wait.
+    """
 
     def __init__(self, world: World, packs: Sequence[Pack]) -> None:
         self._world = world
@@ -56,8 +58,14 @@ class Log:
         del channel
         for pack in self._packs:
             if pack.end.ts > after.ts:
-                return await self._world.operation(f"consume {pack.end.ts}", lambda pack=pack: pack)  # type: ignore[misc]
-        return await asyncio.get_running_loop().create_future()
+                await self._world.operation(f"consume {pack.end.ts}", _nothing)
+                return pack
+        endless: asyncio.Future[Pack] = asyncio.get_running_loop().create_future()
+        return await endless
+
+
+def _nothing() -> None:
+    """The log is immutable: reading it touches nothing."""
 
 
 class Objects:
@@ -142,8 +150,8 @@ class NodeCalls:
 class PollingClock:
     """The pause between two polls of a client. It ends when there is something new to see.
 
-    A poll that finds what the poll before it has found changes nothing anywhere; leaving such polls out leaves out
-    stuttering only.
+    A poll that finds what the poll before it has found changes nothing anywhere; leaving such polls out
+    leaves out stuttering only.
     """
 
     def __init__(self, process: Process) -> None:
@@ -153,6 +161,11 @@ class PollingClock:
     def news(self) -> None:
         """Note that the coordinator has answered somebody, or failed to reach the node."""
         self._changed.set()
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is news."""
+        return self._changed.is_set()
 
     async def sleep(self, seconds: float) -> None:
         """Wait for news, and then for the client to come back."""

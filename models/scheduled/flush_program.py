@@ -1,12 +1,13 @@
-"""The flush implementation as programs under exploration: a data node, a coordinator with its client, a network.
+"""The flush implementation as programs under exploration: a data node, a coordinator with its client, a
+network.
 
 Three programs. `flush_and_checkpoint`: rows are ingested and synced, a client flushes, the checkpoint moves.
-`crash_and_recover`: the same with one crash of the node at any step, and its recovery. `two_flushes`: two flush
-requests race with the callback of a checkpoint.
+`crash_and_recover`: the same with one crash of the node at any step, and its recovery. `two_flushes`: two
+flush requests race with the callback of a checkpoint.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from impl.config import DataNodeConfig
@@ -60,7 +61,7 @@ class Scenario:
     flushes: tuple[Tick, ...]
     sync_each_row: bool = False
     timer_firings: int = 1
-    faults: FaultBudget = FaultBudget()
+    faults: FaultBudget = field(default_factory=FaultBudget)
 
     def packs(self) -> list[Pack]:
         """Return the log: one pack a tick, at most one row a pack."""
@@ -229,6 +230,19 @@ class FlushProgram(Program):
         if coordinator is None:
             return None
         return (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
+
+    def declared(self) -> Hashable:
+        """Return the mutable data of node and coordinator that influence what they do next."""
+        node = self.node
+        rest: Hashable = None
+        if node is not None:
+            queues = node.sync_manager.queues.values()
+            rest = (
+                tuple(sorted(tuple(task.key for task in queue) for queue in queues)),
+                tuple(pipeline.time_tick_node.last_update for pipeline in node.pipelines.values()),
+            )
+        news = self._polling.changed if self._polling is not None else None
+        return (self._node_state(), self._coordinator_state(), rest, news)
 
     # What must hold.
 

@@ -95,8 +95,13 @@ class Network:
         """Return all messages in a form that can be compared, without the numbers in their names."""
         return tuple(
             sorted(
-                (plain(message.title), message.state, message.waiting is not None)
-                + (repr(message.arguments), message.answer)
+                (
+                    plain(message.title),
+                    message.state,
+                    message.waiting is not None,
+                    repr(message.arguments),
+                    message.answer,
+                )
                 for message in self._messages.values()
             )
         )

@@ -46,9 +46,11 @@ class Program:
         return None
 
     def declared(self) -> Hashable:
-        """Return all mutable data of the processes that influence the future, for a search that merges states.
+        """Return all mutable data of the processes that influence the future, for a search that merges
+        states.
 
-        Where tasks are suspended, immutable local values, and everything that the world itself holds need not be
+        Where tasks are suspended, immutable local values, and everything that the world itself holds need not
+        be
         declared: `models.scheduled.snapshot` adds them.
         """
         raise NotImplementedError(

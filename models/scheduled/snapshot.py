@@ -1,13 +1,14 @@
 """The declared state of an execution: what a search that merges equal states compares.
 
-It has three parts. *Declared data*: what `Program.declared` returns. *Program counters*: for each pending task its
-name, and for each of its coroutines the place where it is suspended together with the immutable values that it
-refers to, those on its evaluation stack included. *The world*: events that may happen, messages, stores, disks,
-budgets. Numbers that only tell names apart are left out.
+It has three parts. *Declared data*: what `Program.declared` returns. *Program counters*: for each pending
+task its name, and for each of its coroutines the place where it is suspended together with the immutable
+values that it refers to, those on its evaluation stack included. *The world*: events that may happen,
+messages, stores, disks, budgets. Numbers that only tell names apart are left out.
 
-Two executions with equal declared states are taken to have equal futures. That is true only if the program declares all
-mutable data of its processes that influence the future: it is a promise of the program. The search that relies on it
-(`checks.interleave.states`) is a mode of its own, names the promise in its bounds, and audits it.
+Two executions with equal declared states are taken to have equal futures. That is true only if the program
+declares all mutable data of its processes that influence the future: it is a promise of the program. The
+search that relies on it (`checks.interleave.states`) is a mode of its own, names the promise in its bounds,
+and audits it.
 """
 
 import asyncio
@@ -32,7 +33,9 @@ Key = tuple[Hashable, ...]
 
 
 def digest(key: Hashable) -> bytes:
-    """Return 16 bytes for a declared state: equal in every process, different with overwhelming probability."""
+    """Return 16 bytes for a declared state: equal in every process, different with overwhelming
+    probability.
+    """
     return hashlib.blake2b(repr(key).encode(), digest_size=16).digest()
 
 
