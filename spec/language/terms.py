@@ -36,7 +36,8 @@ class Symbolic:
         raise SpecError(
             "a symbolic value has no truth value while the protocol is traced",
             remedy="Write ite(condition, a, b) for if, & | ~ for and, or, not (with brackets round "
-            "comparisons), minimum and maximum for min and max, and split a chained comparison a < b < c",
+            "comparisons), any_of(x == a, x == b) for in, minimum and maximum for min and max, "
+            "and split a chained comparison a < b < c",
         )
 
     def __contains__(self, item: object) -> NoReturn:

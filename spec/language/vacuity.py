@@ -42,12 +42,12 @@ def check_property(prop: Property, *, place: str) -> None:
                 f"{prop.id} can never be true by type", remedy="Say something that can be true", place=place
             )
         return
+    if prop.kind == "leads_to" and decide(prop.premise) is False:
+        raise SpecError(f"the premise of {prop.id} is never true", remedy="Say when it applies", place=place)
     if known is True or decide(disjunction(negation(prop.premise), prop.expr)) is True:
         raise SpecError(
             f"{prop.id} is always true by type", remedy="Say something that can be false", place=place
         )
-    if prop.kind == "leads_to" and decide(prop.premise) is False:
-        raise SpecError(f"the premise of {prop.id} is never true", remedy="Say when it applies", place=place)
 
 
 def decide(node: Expr) -> bool | None:

@@ -9,11 +9,11 @@ import pytest
 from spec.language import render, resolve
 from spec.language.expr import Const, Local, Read, variables_read
 from spec.language.types import EnumType, MapType, NumberType, SortType
-from tests.spec.language.stations import Careless, Extends, Overrides, Stations, WithoutReset
+from tests.protocols.stations import Careless, Extends, Overrides, Stations, WithoutReset
 
 
 def update(spec, action, variable):
-    return dict((v.name, render(e)) for v, e in spec.action(action).updates)[variable]
+    return {v.name: render(e) for v, e in spec.action(action).updates}[variable]
 
 
 def guards(spec, action):
@@ -96,7 +96,7 @@ def test_tracing_again_gives_equal_trees():
     first = Stations.trace()
     code = (
         "import pickle, sys; from spec.language import resolve;"
-        "sys.stdout.buffer.write(pickle.dumps(resolve('tests.spec.language.stations:Stations').trace()))"
+        "sys.stdout.buffer.write(pickle.dumps(resolve('tests.protocols.stations:Stations').trace()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert pickle.loads(done.stdout) == first
@@ -104,7 +104,7 @@ def test_tracing_again_gives_equal_trees():
 
 
 def test_reference_leads_back():
-    assert Stations.reference() == "tests.spec.language.stations:Stations"
+    assert Stations.reference() == "tests.protocols.stations:Stations"
     assert resolve(Stations.reference()) is Stations
 
 
@@ -170,7 +170,10 @@ def test_override_keeps_mark_docstring_and_types():
     assert finish.fairness == "strong"
     assert finish.params == (Local(Stations.Station, "station"),)
     assert {v.name for v in finish.writes} == {"mode", "balance", "open"}
-    assert guards(spec, "take")[1] == "(mode[station] == 'idle') & ~taken[place] & (0 < place) & (place <= LIMIT)"
+    assert (
+        guards(spec, "take")[1]
+        == "(mode[station] == 'idle') & ~taken[place] & (0 < place) & (place <= LIMIT)"
+    )
     assert spec.initial["head"] == 1
     assert Stations.trace().initial["head"] == 0
 
