@@ -7,12 +7,13 @@ from checks.interleave.limits import Limits
 from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.result import Exploration
+from checks.interleave.strategy import StateStrategy
 from models.scheduled import Execution, ProgramRef
 
 _SEED = 20240229
 
 
-class Auditor(RandomWalk):
+class Auditor(RandomWalk, StateStrategy):
     """A random walk that looks at every declared state on its way."""
 
     def __init__(self, *, executions: int) -> None:
@@ -78,6 +79,6 @@ def _unexplained(what: str) -> UnsoundReductionError:
     return UnsoundReductionError(
         f"a random execution shows {what}, which the search with reduction has missed",
         remedy="let each step record what it touches (World.touch), let processes share nothing but the objects "
-        "of the world, let a check of single steps see the world through Program.observe only, and declare in "
-        "Program.declared all data that influence the future",
+        "of the world, let a check of single steps see the world through Program.observe only, and declare "
+        "in Program.declared all data that influence the future",
     )

@@ -11,6 +11,7 @@ touched what it touches.
 from collections.abc import Sequence
 
 from checks.interleave.errors import DivergenceError, UnsoundReductionError
+from checks.interleave.strategy import Remembering
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Footprint, Interner, independent
 
@@ -39,7 +40,7 @@ class _Node:
             self.sleep[self.enabled[self.current]] = self.footprint
 
 
-class DepthFirst:
+class DepthFirst(Remembering):
     """Depth-first search of the subtree below a work item.
 
     Args:

@@ -153,10 +153,13 @@ def quiet() -> Iterator[None]:
     """Close the world, and keep the cyclic garbage collector from running finalisers inside executions."""
     was_enabled = gc.isenabled()
     gc.disable()
+    # What exists now outlives the search: later collections need not look at it.
+    gc.freeze()
     try:
         with closed_world.installed():
             yield
     finally:
+        gc.unfreeze()
         if was_enabled:
             gc.enable()
 

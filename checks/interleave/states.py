@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from checks.interleave.errors import DivergenceError
+from checks.interleave.strategy import Remembering, StateStrategy
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Execution, Footprint, NamedFootprint
 
@@ -48,7 +49,7 @@ class Met:
         return True
 
 
-class MergingSearch:
+class MergingSearch(Remembering, StateStrategy):
     """Depth-first search of the subtree below a work item, each declared state being expanded once.
 
     Args:

@@ -1,7 +1,8 @@
 """The three methods of a search strategy."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from models.scheduled import Execution, Footprint
 
@@ -27,17 +28,17 @@ class Strategy(Protocol):
         """Take note that the execution ended, and of the footprint of its last step."""
 
 
-@runtime_checkable
-class Remembering(Strategy, Protocol):
+class Remembering(ABC):
     """A strategy that begins an execution with steps that it has taken before."""
 
+    @abstractmethod
     def known(self) -> Sequence[Footprint]:
         """Return the footprints of those steps. They were checked then, and are not observed again."""
 
 
-@runtime_checkable
-class StateStrategy(Strategy, Protocol):
+class StateStrategy(ABC):
     """A strategy that looks at the declared state before it picks."""
 
+    @abstractmethod
     def arrive(self, execution: Execution) -> bool:
         """Look at the state in which the next pick is due. False: its futures are covered elsewhere."""

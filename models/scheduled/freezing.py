@@ -9,6 +9,10 @@ T = TypeVar("T")
 
 _ATOMS = (int, str, bytes, bool, float, complex, type(None), Enum)
 
+_ATOM, _SEQUENCE, _OTHER = (), ("*",), ("?",)
+_shapes: dict[type, tuple[str, ...]] = {}
+"""By type: no fields to look at, the elements, nothing known, or the names of the fields."""
+
 
 def isolate(value: T) -> T:
     """Return the value itself when it is deeply immutable, otherwise a deep copy."""
@@ -17,13 +21,25 @@ def isolate(value: T) -> T:
 
 def immutable(value: object) -> bool:
     """Tell whether a value is deeply immutable: numbers, text, and tuples and frozen dataclasses of such."""
-    if isinstance(value, _ATOMS):
+    kind = type(value)
+    shape = _shapes.get(kind)
+    if shape is None:
+        shape = _shapes[kind] = _shape(kind)
+    if shape is _ATOM:
         return True
-    if isinstance(value, tuple | frozenset):
-        return all(immutable(item) for item in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parameters = getattr(type(value), "__dataclass_params__", None)
-        if parameters is None or not parameters.frozen:
-            return False
-        return all(immutable(getattr(value, field.name)) for field in dataclasses.fields(value))
-    return False
+    if shape is _OTHER:
+        return False
+    if shape is _SEQUENCE:
+        return all(map(immutable, value))  # type: ignore[call-overload]  # a tuple or a frozenset
+    return all(immutable(getattr(value, name)) for name in shape)
+
+
+def _shape(kind: type) -> tuple[str, ...]:
+    if issubclass(kind, _ATOMS):
+        return _ATOM
+    if issubclass(kind, tuple | frozenset):
+        return _SEQUENCE
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
+        return _OTHER
+    return tuple(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type] or _ATOM

@@ -88,7 +88,7 @@ def _values(coroutine: "types.CoroutineType[Any, Any, Any]") -> Iterator[Hashabl
     for referent in gc.get_referents(coroutine):
         if immutable(referent):
             yield referent
-        elif hasattr(referent, "__next__") and not isinstance(referent, types.CoroutineType):
+        elif hasattr(type(referent), "__next__"):
             yield (type(referent).__name__, operator.length_hint(referent, -1))
         else:
             yield type(referent).__name__
