@@ -18,7 +18,7 @@ from models.instance import BadInstance, Bound, Instance
 from models.interpreted.evaluate import State
 from models.interpreted.interpreter import Interpreter, Step
 from models.symbolic.hints import SmallModel, small_bounds
-from models.symbolic.runs import Run, Searched, run_to, shortest_run
+from models.symbolic.runs import Goal, Run, search
 from spec.language.expr import Variable
 from spec.language.spec import Property
 from spec.language.types import MapType, NumberType, zero_of
@@ -40,23 +40,33 @@ class FoundRun:
     notes: tuple[str, ...]
 
 
-def find_run(
-    proof: Proof, prop: Property, *, depth: int = DEPTH, seconds: float = SECONDS
-) -> FoundRun | None:
-    """The shortest run of up to ``depth`` steps on a few small instances that breaks ``prop``, if one is found in time.
+def find_runs(
+    proof: Proof, claims: Sequence[Property], *, depth: int = DEPTH, seconds: float = SECONDS
+) -> dict[str, FoundRun]:
+    """Runs of up to ``depth`` steps on small instances that break the claims: by property id, the shortest found.
 
-    Raises BrokenRunError if the interpreter does not confirm the run: then the encoding is wrong.
+    Raises BrokenRunError if the interpreter does not confirm a run: then the encoding is wrong.
     """
+    found: dict[str, FoundRun] = {}
     for elements, greatest in (SMALLER[-1], USUAL):
+        left = [prop for prop in claims if prop.id not in found]
         bounds = small_bounds(proof.spec, elements=elements, greatest=greatest)
+        if not left:
+            break
         try:
             instance = Instance(proof.protocol, bounds, proof.constants, name="small")
-            searched = shortest_run(instance, prop, depth=depth, seconds=seconds)
+            goals = {prop.id: _breaks(prop) for prop in left}
+            searched = search(instance, goals, depth=depth, seconds=seconds)
         except BadInstance:
             continue
-        if searched.run is not None:
-            return confirm(searched.run, prop)
-    return None
+        for prop in left:
+            if prop.id in searched.found:
+                found[prop.id] = confirm(searched.found[prop.id], prop)
+    return found
+
+
+def _breaks(prop: Property) -> Goal:
+    return lambda runs: runs.violates(prop)
 
 
 def confirm(run: Run, prop: Property) -> FoundRun:
@@ -143,12 +153,13 @@ def _widen(old: Instance, new: Instance, state: State) -> State:
 def reachability(model: SmallModel, *, depth: int = DEPTH, seconds: float = SECONDS) -> str:
     """Can the state of a counterexample to induction be reached? One sentence, honest about what was searched."""
     instance = model.instance
-    searched: Searched = run_to(instance, model.before, depth=depth, seconds=seconds)
+    goals: dict[str, Goal] = {"state": lambda runs: runs.is_at(model.before)}
+    searched = search(instance, goals, depth=depth, seconds=seconds)
     size = instance.bounds_text()
-    if searched.run is not None:
-        return f"its state is reachable: {_steps(searched.run.steps)}"
+    if searched.found:
+        return f"its state is reachable: {_steps(searched.found['state'].steps)}"
     if searched.stopped:
-        return f"it is unknown whether its state is reachable ({searched.stopped}, {size})"
+        return f"it is unknown whether its state is reachable ({searched.stopped}; {size})"
     return f"its state is not reachable within {searched.depth} steps ({size}); beyond that it is unknown"
 
 

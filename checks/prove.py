@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from checks.bmc import find_run
+from checks.bmc import FoundRun, find_runs, reachability
 from checks.counterexample import Counterexample, Shape
 from checks.judge import Context
 from checks.prove_run import Outcome, Proof, prove
@@ -50,10 +50,18 @@ class Prove:
             ),
         )
         claims = context.manifest.claims_of(entry, self.kinds)
-        verdicts = [self._verdict(entry, context, proof, proof.spec.property(claim)) for claim in claims]
+        open_claims = {outcome.obligation.claim for outcome in proof.open()}
+        broken = [proof.spec.property(claim) for claim in claims if claim in open_claims]
+        runs = find_runs(proof, broken) if broken else {}
+        verdicts = [
+            self._verdict(entry, context, proof, proof.spec.property(claim), run=runs.get(claim))
+            for claim in claims
+        ]
         return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]
 
-    def _verdict(self, entry: ProofEntry, context: Context, proof: Proof, prop: Property) -> Verdict:
+    def _verdict(
+        self, entry: ProofEntry, context: Context, proof: Proof, prop: Property, *, run: FoundRun | None
+    ) -> Verdict:
         subject = context.subject(entry, self.name, prop.id)
         outcomes = proof.of(prop.id)
         seconds = sum(outcome.answer.seconds for outcome in outcomes)
@@ -68,7 +76,6 @@ class Prove:
             )
             rates = {"slowest_s": slowest.answer.seconds}
             return proved(subject, counts=counts, seconds=seconds, replay=replay, notes=notes, rates=rates)
-        run = find_run(proof, prop) if any(outcome.model is not None for outcome in failed) else None
         if run is not None:
             return refuted(
                 subject,
@@ -89,7 +96,7 @@ class Prove:
             bounds=f"any number of {size_text(proof)}",
             seconds=seconds,
             replay=replay,
-            notes=tuple(describe(outcome) for outcome in failed),
+            notes=(*(describe(outcome) for outcome in failed), *([_reached(shown)] if shown else [])),
             counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
         )
 
@@ -119,8 +126,14 @@ def describe(outcome: Outcome) -> str:
 
 
 def _reason(failed: Sequence[Outcome]) -> str:
+    first = min(failed, key=lambda outcome: (bool(outcome.missing), outcome.model is None))
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    return describe(failed[0]) + more
+    return describe(first) + more
+
+
+def _reached(outcome: Outcome) -> str:
+    assert outcome.model is not None
+    return f"the counterexample to induction: {reachability(outcome.model, depth=10, seconds=5.0)}"
 
 
 def show(model: SmallModel, prop: Property) -> Counterexample:

@@ -31,6 +31,9 @@ SMALLER = ((1, 1), (1, 2), (2, 2))
 FIRST_S = 3.0
 """Time limit of the first pass over all obligations; what remains gets its full time afterwards."""
 
+ARTEFACT_S = 1.0
+"""Time limit where a bounded instance has a counterexample, which may owe its existence to the bounds."""
+
 Progress = Callable[[int, int, str], None]
 """Told how many obligations are done, of how many, and which one is next."""
 
@@ -115,7 +118,7 @@ class Prover:
             afterwards=tuple(fact for fact in obligation.afterwards if fact.source not in without),
         )
         # A counterexample within bounds is nearly always a real one; the proof then gets a short try only.
-        limit = min(timeout_s, FIRST_S) if hint.model is not None else timeout_s
+        limit = min(timeout_s, ARTEFACT_S) if hint.model is not None else timeout_s
         answer = discharge(self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core)
         return Outcome(obligation, answer, hint.model if answer.status != "proved" else None)
 

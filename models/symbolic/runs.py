@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +31,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Searched:
-    """How far a search for a run went. ``depth``: every run of up to that many steps was covered."""
+    """How far a search for runs went. ``depth``: every run of up to that many steps was covered."""
 
     depth: int
-    run: Run | None = None
+    found: Mapping[str, Run]
+    """The shortest run for each goal that was reached."""
     stopped: str = ""
-    """Why it stopped without a run, empty if it covered the depth that was asked for."""
+    """Why it stopped early; empty if it reached all goals or covered the depth that was asked for."""
 
 
 class Runs:
@@ -152,39 +154,26 @@ def _renaming(old: SymbolicState, new: SymbolicState) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def shortest_run(
-    instance: Instance, prop: Property, *, depth: int, seconds: float, runs: Runs | None = None
-) -> Searched:
-    """The shortest run of up to ``depth`` steps that breaks a property, within ``seconds``."""
-    ends = time.perf_counter() + seconds
-    unrolled = runs or Runs(instance)
-    while True:
-        left = ends - time.perf_counter()
-        answer, run = unrolled.check(unrolled.violates(prop), seconds=left) if left > 0 else ("unknown", None)
-        if run is not None:
-            return Searched(unrolled.depth, run)
-        if answer == "unknown":
-            return Searched(
-                unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}"
-            )
-        if unrolled.depth >= depth:
-            return Searched(unrolled.depth)
-        unrolled.extend()
+Goal = Callable[["Runs"], Bit]
+"""A condition on the end of the unrolled run."""
 
 
-def run_to(instance: Instance, state: State, *, depth: int, seconds: float) -> Searched:
-    """The shortest run of up to ``depth`` steps to a state, within ``seconds``."""
+def search(instance: Instance, goals: Mapping[str, Goal], *, depth: int, seconds: float) -> Searched:
+    """For each goal the shortest run of up to ``depth`` steps which ends in it, within ``seconds`` in all."""
     ends = time.perf_counter() + seconds
     unrolled = Runs(instance)
+    found: dict[str, Run] = {}
     while True:
-        left = ends - time.perf_counter()
-        answer, run = unrolled.check(unrolled.is_at(state), seconds=left) if left > 0 else ("unknown", None)
-        if run is not None:
-            return Searched(unrolled.depth, run)
-        if answer == "unknown":
-            return Searched(
-                unrolled.depth - 1, stopped=f"the limit of {seconds:g} s at depth {unrolled.depth}"
-            )
-        if unrolled.depth >= depth:
-            return Searched(unrolled.depth)
+        for name, goal in goals.items():
+            if name in found:
+                continue
+            left = ends - time.perf_counter()
+            answer, run = unrolled.check(goal(unrolled), seconds=left) if left > 0 else ("unknown", None)
+            if run is not None:
+                found[name] = run
+            elif answer == "unknown":
+                why = f"the limit of {seconds:g} s was reached at depth {unrolled.depth}"
+                return Searched(unrolled.depth - 1, found, why)
+        if unrolled.depth >= depth or len(found) == len(goals):
+            return Searched(unrolled.depth, found)
         unrolled.extend()
