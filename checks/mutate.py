@@ -20,7 +20,7 @@ from checks.mutation.assess import Baseline, assess, baseline
 from checks.mutation.hunt import Limits
 from checks.mutation.result import Fate, MutantResult, summary
 from checks.progress import Progress, silent
-from checks.verdict import Aspect, Outcome, Subject, Verdict, holds, inconclusive, refuted
+from checks.verdict import Aspect, Outcome, Subject, Verdict, amended, holds, inconclusive, refuted
 from models.instance import Instance
 from models.manifest import AnyEntry, GeneratedMutants, InstanceEntry, Kind, MutantEntry
 from models.manifest.resolve import instance_of
@@ -245,7 +245,7 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
     (name,) = judges_of(host)
     for verdict in registry()[name].run(changed, context):
         if verdict.subject.property_id == entry.killer:
-            return verdict.model_copy(update={"subject": subject, "replay": _replay(subject)})
+            return amended(verdict, subject=subject, replay=_replay(subject))
     return inconclusive(
         subject,
         reason=f"the judge {name} gave no verdict on {entry.killer or EQUIVALENT}",

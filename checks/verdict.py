@@ -225,13 +225,22 @@ def inconclusive(
 def amended(
     verdict: Verdict,
     *,
+    subject: Subject | None = None,
+    replay: str | None = None,
     seconds: float | None = None,
     bounds: str | None = None,
     counts: Mapping[str, int] | None = None,
     notes: tuple[str, ...] | None = None,
 ) -> Verdict:
     """The same outcome with some details filled in later, checked again like a new one."""
-    changes = {"seconds": seconds, "bounds": bounds, "counts": counts, "notes": notes}
+    changes = {
+        "subject": subject,
+        "replay": replay,
+        "seconds": seconds,
+        "bounds": bounds,
+        "counts": counts,
+        "notes": notes,
+    }
     given = {name: value for name, value in changes.items() if value is not None}
     return Verdict.model_validate({**dict(verdict), **given})
 

@@ -144,8 +144,10 @@ def _builds_verdict(node: ast.AST) -> bool:
     """A call of the class, or one of pydantic's ways around its validation."""
     if not isinstance(node, ast.Call):
         return False
-    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-    return name in ("Verdict", "model_construct", "model_copy")
+    called = ast.unparse(node.func)
+    name = called.rpartition(".")[2]
+    copied = name in ("model_copy", "model_construct") and ("verdict" in called.lower() or called[:2] == "v.")
+    return name == "Verdict" or copied
 
 
 class TestLint:
