@@ -135,8 +135,7 @@ class Translator(Reader):
             values.append(value)
         out.place(end)
         kind = "i1" if values[0].truth else "i64"
-        low, high = min(v.low for v in values), max(v.high for v in values)
-        return Val(out.get(cells[kind], kind), low, high, values[0].truth)
+        return scalars.bounded(out.get(cells[kind], kind), *values)
 
     def _same_map(self, left: Expr, right: Expr) -> Val:
         for part in itertools.chain(walk(left), walk(right)):

@@ -57,6 +57,14 @@ def unknown(ref: str) -> Val:
 TRUE, FALSE = boolean(True), boolean(False)  # noqa: FBT003 - literals
 
 
+def bounded(ref: str, *sources: Val) -> Val:
+    """A value that is one of several; known if they are all known and equal."""
+    low, high = min(item.low for item in sources), max(item.high for item in sources)
+    if low == high:
+        return boolean(bool(low)) if sources[0].truth else number(low)
+    return Val(ref, low, high, sources[0].truth)
+
+
 def negate(out: Emitter, item: Val) -> Val:
     """Logical not."""
     if item.fixed:
@@ -108,7 +116,7 @@ def choose(out: Emitter, condition: Val, then: Val, other: Val) -> Val:
         return then
     kind = "i1" if then.truth else "i64"
     ref = out.op(f"select i1 {condition.ref}, {kind} {then.ref}, {kind} {other.ref}")
-    return Val(ref, min(then.low, other.low), max(then.high, other.high), then.truth)
+    return bounded(ref, then, other)
 
 
 def arithmetic(out: Emitter, op: str, left: Val, right: Val) -> Val:

@@ -157,7 +157,9 @@ class Generator:
 
         def store() -> Expr:
             inner = self.table(variable, depth - 1, scope, stores=True)
-            return Store(kind, inner, self.keys(variable, depth, scope), self.scalar(kind.value, depth - 1, scope))
+            return Store(
+                kind, inner, self.keys(variable, depth, scope), self.scalar(kind.value, depth - 1, scope)
+            )
 
         def either() -> Expr:
             sides = (self.table(variable, depth - 1, scope, stores=stores) for _ in "ab")
@@ -177,7 +179,9 @@ class Generator:
         state = self.instance.spec.variables
         chosen = self.random.sample(state, self.random.randint(1, 3))
         updates = tuple(
-            (variable, simplify(self.update(variable, depth, params))) for variable in state if variable in chosen
+            (variable, simplify(self.update(variable, depth, params)))
+            for variable in state
+            if variable in chosen
         )
         return Action(name, params, guards, updates, "none", "Generated.", "")
 
