@@ -90,8 +90,7 @@ class Compiler:
         if isinstance(node.type, MapType):
             raise TypeError("a choice between maps is no scalar")
         if node.op == "eq" and isinstance(node.args[0].type, MapType):
-            left, right = self.table(node.args[0]), self.table(node.args[1])
-            return lambda env: left(env) == right(env)
+            return self._same_maps(self.table(node.args[0]), self.table(node.args[1]))
         args = [self.scalar(arg) for arg in node.args]
         match node.op:
             case "and":
@@ -106,6 +105,17 @@ class Compiler:
                 return lambda env: args[1](env) if args[0](env) else args[2](env)
         function, one, two = _BINARY[node.op], args[0], args[1]
         return lambda env: function(one(env), two(env))
+
+    def _same_maps(self, left: Evaluate, right: Evaluate) -> Evaluate:
+        """Equal at all keys of the instance; what is only compared is not written, so it leaves no mark."""
+
+        def evaluate(env: Env) -> bool:
+            saved = env.outside
+            same = left(env) == right(env)
+            env.outside = saved
+            return bool(same)
+
+        return evaluate
 
     def _quantified(self, node: Quantified) -> Evaluate:
         body = self.scalar(node.body)

@@ -1,4 +1,4 @@
-"""Assignments that are not possible. The comment `# here` marks the line that the error must name."""
+"""Assignments that are not possible. `# here` marks the line that the error must name."""
 
 from spec.language import (
     action,

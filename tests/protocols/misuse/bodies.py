@@ -1,4 +1,4 @@
-"""Class bodies. The comment `# here` marks the line that the error must name."""
+"""Class bodies. `# here` marks the line that the error must name."""
 
 from spec.language import (
     Bool,

@@ -1,4 +1,4 @@
-"""Claims and actions that say nothing. The comment `# here` marks the line that the error must name."""
+"""Claims and actions that say nothing. `# here` marks the line that the error must name."""
 
 from spec.language import (
     action,

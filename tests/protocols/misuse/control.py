@@ -1,4 +1,4 @@
-"""Python's own control flow, and names that do not exist. The comment `# here` marks the line that the error must name."""
+"""Python's own control flow, and unknown names. `# here` marks the line that the error must name."""
 
 from spec.language import (
     action,

@@ -1,4 +1,4 @@
-"""Methods that cannot be traced. The comment `# here` marks the line that the error must name."""
+"""Methods that cannot be traced. `# here` marks the line that the error must name."""
 
 from spec.language import (
     Bool,

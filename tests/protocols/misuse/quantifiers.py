@@ -1,4 +1,4 @@
-"""Quantifiers, extremes and comprehensions. The comment `# here` marks the line that the error must name."""
+"""Quantifiers, extremes and comprehensions. `# here` marks the line that the error must name."""
 
 from spec.language import (
     action,

@@ -1,4 +1,4 @@
-"""Values of the wrong type. The comment `# here` marks the line that the error must name."""
+"""Values of the wrong type. `# here` marks the line that the error must name."""
 
 from spec.language import (
     action,
