@@ -186,6 +186,7 @@ class FlushingPickedAgain(Mutant):
         require(s.alive & ((s.phase[segment] == "sealed") | (s.phase[segment] == "flushing")))
         require(s.task[segment, s.consumed] == "none")
         s.phase[segment] = "flushing"
+        s.flush_task[segment, s.consumed] = True
         s.yield_buffer(segment)
 
 
