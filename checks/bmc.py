@@ -1,6 +1,8 @@
-"""Bounded model checking: real runs that break a claim, and whether a counterexample to induction can be reached.
+"""Bounded model checking: real runs that break a claim, and whether a counterexample to induction can be
+reached.
 
-A run is found on a small instance by Z3, run again by the interpreter, and run again on larger instances, so that it does not
+A run is found on a small instance by Z3, run again by the interpreter, and run again on larger instances,
+so that it does not
 owe anything to the bounds. Not finding one says nothing beyond the stated depth and bounds.
 """
 
@@ -43,7 +45,8 @@ class FoundRun:
 def find_runs(
     proof: Proof, claims: Sequence[Property], *, depth: int = DEPTH, seconds: float = SECONDS
 ) -> dict[str, FoundRun]:
-    """Runs of up to ``depth`` steps on small instances that break the claims: by property id, the shortest found.
+    """Runs of up to ``depth`` steps on small instances that break the claims: by property id, the
+    shortest found.
 
     Raises BrokenRunError if the interpreter does not confirm a run: then the encoding is wrong.
     """
@@ -70,7 +73,9 @@ def _breaks(prop: Property) -> Goal:
 
 
 def confirm(run: Run, prop: Property) -> FoundRun:
-    """The run as a counterexample, after the interpreter has run it again and found the claim broken at its end."""
+    """The run as a counterexample, after the interpreter has run it again and found the claim broken at
+    its end.
+    """
     interpreter = Interpreter(run.instance)
     states = run_again(interpreter, run.states[0], run.steps)
     if run.states[0] not in set(interpreter.initial()):
@@ -111,7 +116,9 @@ def _breaks_again(instance: Instance, run: Run, prop: Property) -> bool:
 
 
 def _grow(instance: Instance, by: int) -> Instance:
-    """The same instance with larger numbers (not more elements); map constants continue with their type's zero."""
+    """The same instance with larger numbers (not more elements); map constants continue with their type's
+    zero.
+    """
     bounds: dict[str, Bound] = dict(instance.bounds)
     for kind in instance.spec.types:
         if isinstance(kind, NumberType) and kind.name in bounds:
@@ -151,7 +158,9 @@ def _widen(old: Instance, new: Instance, state: State) -> State:
 
 
 def reachability(model: SmallModel, *, depth: int = DEPTH, seconds: float = SECONDS) -> str:
-    """Can the state of a counterexample to induction be reached? One sentence, honest about what was searched."""
+    """Can the state of a counterexample to induction be reached? One sentence, honest about what was
+    searched.
+    """
     instance = model.instance
     goals: dict[str, Goal] = {"state": lambda runs: runs.is_at(model.before)}
     searched = search(instance, goals, depth=depth, seconds=seconds)

@@ -1,6 +1,7 @@
 """The judge ``prove``: is a property true for any number of elements and any numbers?
 
-Induction over the steps. A claim whose induction fails is not refuted by that, for the state before the step may be
+Induction over the steps. A claim whose induction fails is not refuted by that, for the state before the
+step may be
 unreachable: then a real run is looked for (``bmc``), and only a run refutes.
 """
 

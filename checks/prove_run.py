@@ -89,7 +89,9 @@ class Prover:
         self._hints: dict[tuple[int, int], Hints | None] = {}
 
     def hints(self, size: tuple[int, int]) -> Hints | None:
-        """The bounded instance of a size, or None if the protocol has none (the assumptions may exclude it)."""
+        """The bounded instance of a size, or None if the protocol has none (the assumptions may exclude
+        it).
+        """
         if size not in self._hints:
             bounds = small_bounds(self.spec, elements=size[0], greatest=size[1])
             try:

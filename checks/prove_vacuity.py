@@ -23,14 +23,14 @@ class Shown:
 
 
 def possibilities(prover: Prover) -> list[Shown]:
-    """An initial state; and for each action a state, in which all invariants hold, from which it can be taken."""
+    """An initial state; and for each action a state, in which all invariants hold, from which it can be
+    taken.
+    """
     found = [Shown("an initial state that satisfies the assumptions", _first(prover, None))]
-    for action in prover.spec.actions:
-        found.append(
-            Shown(
-                f"a step {action.name} from a state in which all invariants hold", _first(prover, action.name)
-            )
-        )
+    words = "a step {} from a state in which all invariants hold"
+    found.extend(
+        Shown(words.format(action.name), _first(prover, action.name)) for action in prover.spec.actions
+    )
     return found
 
 

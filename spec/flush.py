@@ -780,7 +780,9 @@ class Flush(Protocol):
 
     @lemma(source="facts 7.7, 10.2")
     def flushed_segments_are_over(s):
-        """A segment recorded as flushed is not growing or sealed again, and has no task beyond its position."""
+        """A segment recorded as flushed is not growing or sealed again, and has no task beyond its
+        position.
+        """
         return forall(
             s.Segment,
             s.Position,

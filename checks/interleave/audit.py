@@ -78,7 +78,7 @@ def check_explained(result: Exploration, sample: Sample) -> None:
 def _unexplained(what: str) -> UnsoundReductionError:
     return UnsoundReductionError(
         f"a random execution shows {what}, which the search with reduction has missed",
-        remedy="let each step record what it touches (World.touch), let processes share nothing but the objects "
-        "of the world, let a check of single steps see the world through Program.observe only, and declare "
-        "in Program.declared all data that influence the future",
+        remedy="let each step record what it touches (World.touch), let processes share nothing but the "
+        "objects of the world, let a check of single steps see the world through Program.observe only, and "
+        "declare in Program.declared all data that influence the future",
     )

@@ -178,7 +178,9 @@ class GeneratedMutants(Strict):
     tier: Tier = Tier.FAST
     instance: Name
     total: int = Field(gt=0)
-    """Pinned number of mutants that behave differently on the instance (those that do not are only counted)."""
+    """Pinned number of mutants that behave differently on the instance (those that do not are only
+    counted).
+    """
     sample: int | None = Field(default=None, gt=0)
     """Judge so many of them, always the same ones; all if absent."""
     distributed: bool = False

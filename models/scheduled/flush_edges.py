@@ -21,6 +21,7 @@ from impl.types import (
     Tick,
     UpdateCheckpoints,
 )
+from models.refinements.flush import CallId, NodeHistory
 from models.scheduled.errors import (
     CallTimeoutError,
     CallUnavailableError,
@@ -90,22 +91,38 @@ class Objects:
 
 
 class CoordinatorCalls:
-    """The coordinator as a data node sees it."""
+    """The coordinator as a data node sees it.
 
-    def __init__(self, process: Process) -> None:
+    Each call that the refinement mapping speaks of gets an id, which travels with it.
+    """
+
+    def __init__(self, process: Process, history: NodeHistory) -> None:
         self._process = process
+        self._history = history
+        self._calls = 0
+
+    def _next_call(self) -> CallId:
+        self._calls += 1
+        return (self._process.incarnation, self._calls)
 
     async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
         """Record a binlog."""
         del deadline
-        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request)
+        call = self._next_call()
+        self._history.saves[call[0], request.segment_id, request.position.ts] = call
+        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request, call)
         assert isinstance(outcome, SaveOutcome)
         return outcome
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
         """Raise checkpoints."""
         del deadline
-        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request)
+        call = self._next_call()
+        history = self._history
+        history.checkpoint_call = call
+        sent = {reported.position.ts for reported in request.positions}
+        history.sent = tuple(sorted({*history.sent, *sent}))
+        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request, call)
 
     async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:
         """Take up a channel."""

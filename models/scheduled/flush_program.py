@@ -1,31 +1,40 @@
-"""The flush implementation as programs under exploration: a data node, a coordinator with its client, a
+"""The flush implementation as a program under exploration: a data node, a coordinator with its client, a
 network.
 
-Three programs. `flush_and_checkpoint`: rows are ingested and synced, a client flushes, the checkpoint moves.
-`crash_and_recover`: the same with one crash of the node at any step, and its recovery. `two_flushes`: two
-flush requests race with the callback of a checkpoint.
+Each step of it must be a step of the specification, or change nothing that the specification speaks of. The
+node and the coordinator each own one component of what is observed; the refinement mapping joins them.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Hashable, Mapping
 from typing import Any
 
-from impl.config import DataNodeConfig
 from impl.datacoord.coordinator import Coordinator
 from impl.datacoord.flush_service import FlushService
 from impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from impl.errors import RpcError, UnknownChannelError
 from impl.storage.memory import MemoryMetaStore
 from impl.types import (
+    LOG_BEGINNING,
     ChannelName,
     ChannelRecord,
-    EndPosition,
-    Pack,
-    Row,
-    SegmentId,
-    StartPosition,
+    Owner,
+    RecoveryAnswer,
+    SaveBinlogPaths,
+    SaveOutcome,
     Tick,
+    UpdateCheckpoints,
 )
+from models.refinements.flush import (
+    CallId,
+    CoordinatorView,
+    NodeHistory,
+    NodeView,
+    abstract,
+    coordinator_view,
+    node_view,
+)
+from models.refinements.step import Refuted, State, StepChecker
 from models.scheduled.flush_edges import (
     COORDINATOR,
     NODE,
@@ -36,59 +45,12 @@ from models.scheduled.flush_edges import (
     PollingClock,
     TimerClock,
 )
+from models.scheduled.flush_scenario import CHANNEL, Scenario
 from models.scheduled.process import Process
 from models.scheduled.program import Observation, Program
-from models.scheduled.settings import ClockOrder, FaultBudget, Settings
 from models.scheduled.world import World
 
-CHANNEL: ChannelName = "channel"
-NEVER = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """What happens in a flush program.
-
-    Attributes:
-        segments: the segment of the row at each tick, from tick 1 on; 0 for a tick without a row.
-        flushes: flush timestamps that the client asks for, each in a request of its own.
-        sync_each_row: the buffer is full with one row.
-        timer_firings: rounds of the updater's timer, and pauses before repetitions.
-        faults: budget of faults; only the node crashes.
-    """
-
-    segments: tuple[SegmentId, ...]
-    flushes: tuple[Tick, ...]
-    sync_each_row: bool = False
-    timer_firings: int = 1
-    faults: FaultBudget = field(default_factory=FaultBudget)
-
-    def packs(self) -> list[Pack]:
-        """Return the log: one pack a tick, at most one row a pack."""
-        found = []
-        for index, segment in enumerate(self.segments):
-            tick = index + 1
-            rows = (Row(ts=tick, segment_id=segment, key=tick),) if segment else ()
-            found.append(Pack(start=StartPosition(index), end=EndPosition(tick), rows=rows))
-        return found
-
-    def settings(self) -> Settings:
-        """Return the bounds of the world."""
-        return Settings(
-            faults=self.faults,
-            crashable=frozenset({NODE}) if self.faults.crashes else frozenset(),
-            clock=ClockOrder.UNTIMED,
-            timer_firings=self.timer_firings,
-        )
-
-    def config(self) -> DataNodeConfig:
-        """Return the configuration of the node. Nothing happens by age or by memory pressure."""
-        return DataNodeConfig(
-            full_buffer_bytes=1 if self.sync_each_row else NEVER,
-            stale_after_ticks=NEVER,
-            checkpoint_interval_ticks=NEVER,
-            memory_watermark_bytes=NEVER,
-        )
+_IGNORED = ("faults",)
 
 
 class FlushProgram(Program):
@@ -98,10 +60,10 @@ class FlushProgram(Program):
         scenario: what happens.
         parts: which class plays which part of the node: a variant replaces one of them.
         coordinator: the class of the coordinator.
+        protocol: the specification that each step must follow.
 
     Attributes:
-        world: the world of this execution.
-        node: the present incarnation of the node; None before it is built, and after a crash.
+        node: the present or last incarnation of the node.
         coordinator: the coordinator.
     """
 
@@ -111,19 +73,26 @@ class FlushProgram(Program):
         *,
         parts: DataNodeParts | None = None,
         coordinator: type[Coordinator] = Coordinator,
+        protocol: str = "spec.flush:Flush",
     ) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.world: World | None = None
         self.node: DataNode | None = None
         self.coordinator: Coordinator | None = None
+        self._world: World | None = None
         self._parts = parts
         self._coordinator_class = coordinator
+        self._abstraction = _abstraction(scenario, protocol)
         self._polling: PollingClock | None = None
+        self._opened = 0
+        self._history = NodeHistory(saves={}, checkpoint_call=None, sent=(), delivered={})
+        self._asked: set[Tick] = set()
+        self._recorded: set[CallId] = set()
+        self._handled: set[CallId] = set()
 
     def build(self, world: World) -> None:
         """Define the coordinator and the node."""
-        self.world = world
+        self._world = world
         world.process(COORDINATOR, self._run_coordinator, daemon=True)
         world.process(NODE, self._run_node, daemon=True)
 
@@ -131,166 +100,198 @@ class FlushProgram(Program):
 
     async def _run_coordinator(self, process: Process) -> None:
         meta = MemoryMetaStore()
-        meta.channels[CHANNEL] = ChannelRecord(channel=CHANNEL, assigned_to=NODE, last_owner=NODE)
+        meta.channels[CHANNEL] = ChannelRecord(channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1)
         coordinator = self._coordinator_class(meta=meta)
         await coordinator.load()
         self.coordinator = coordinator
-        polling = PollingClock(process)
-        self._polling = polling
-        for method in ("save_binlog_paths", "update_channel_checkpoints", "recover_channel"):
-            process.serve(method, self._announced(getattr(coordinator, method)))
-        service = FlushService(coordinator=coordinator, node=NodeCalls(process, polling.news), clock=polling)
+        self._polling = PollingClock(process)
+        self._serve_coordinator(process, coordinator, self._polling)
+        service = FlushService(
+            coordinator=coordinator,
+            node=NodeCalls(process, self._polling.news),
+            clock=self._polling,
+        )
         for flush_ts in self.scenario.flushes:
             process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
 
-    def _announced(self, handler: Any) -> Any:
-        async def answer(*arguments: Any) -> Any:
-            result = await handler(*arguments)
-            assert self._polling is not None
-            self._polling.news()
-            return result
+    def _serve_coordinator(self, process: Process, coordinator: Coordinator, polling: PollingClock) -> None:
+        """Answer the node, and note which calls were handled: the mapping needs to know."""
 
-        return answer
+        async def save(request: SaveBinlogPaths, call: CallId) -> SaveOutcome:
+            outcome = await coordinator.save_binlog_paths(request)
+            if outcome is not SaveOutcome.NOT_OWNER:
+                self._recorded.add(call)
+            polling.news()
+            return outcome
+
+        async def update(request: UpdateCheckpoints, call: CallId) -> None:
+            await coordinator.update_channel_checkpoints(request)
+            self._handled.add(call)
+            polling.news()
+
+        async def recover(channel: ChannelName, node_id: str) -> RecoveryAnswer:
+            answer = await coordinator.recover_channel(channel, node_id)
+            polling.news()
+            return answer
+
+        process.serve("save_binlog_paths", save)
+        process.serve("update_channel_checkpoints", update)
+        process.serve("recover_channel", recover)
 
     async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
+        """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
         await process.point("client.ask")
+        assert self.coordinator is not None
+        if self.coordinator.channel(CHANNEL).checkpoint >= flush_ts:
+            return
+        self._asked.add(flush_ts)
         await service.flush(CHANNEL, flush_ts)
 
     # The node.
 
     async def _run_node(self, process: Process) -> None:
-        assert self.world is not None
-        self.node = None
+        assert self._world is not None
         ports = DataNodePorts(
             clock=TimerClock(),
-            log=Log(self.world, self.scenario.packs()),
+            log=Log(self._world, self.scenario.packs()),
             store=Objects(process),
-            coordinator=CoordinatorCalls(process),
+            coordinator=CoordinatorCalls(process, self._history),
             preemption=process,
         )
         node = DataNode(node_id=NODE, ports=ports, config=self.scenario.config(), parts=self._parts)
-        process.serve("flush_channel", self._flush_handler(node))
+        process.serve("flush_channel", self._flush_handler(node, process.incarnation))
         process.serve("seal_segments", node.seal_segments)
-        await node.recover_channel(CHANNEL)
+        if process.incarnation == 1:
+            node.open_channel(RecoveryAnswer(CHANNEL, Owner(NODE, 1), LOG_BEGINNING))
+        else:
+            await node.recover_channel(CHANNEL)
         self.node = node
+        self._opened = process.incarnation
         node.start(with_memory_check=False)
         await node.supervisor.wait_failed()
 
-    def _flush_handler(self, node: DataNode) -> Any:
+    def _flush_handler(self, node: DataNode, incarnation: int) -> Any:
         async def flush_channel(channel: ChannelName, flush_ts: Tick) -> None:
             try:
                 node.flush_channel(channel, flush_ts)
             except UnknownChannelError as error:
                 raise RpcError(str(error)) from error
+            delivered = self._history.delivered.get(incarnation, ())
+            self._history.delivered[incarnation] = tuple(sorted({*delivered, flush_ts}))
 
         return flush_channel
 
     # What is looked at.
 
     def observe(self) -> Observation:
-        """Return what the node, the coordinator and the network hold, each under its own name."""
-        assert self.world is not None
-        state: dict[str, Hashable] = {NODE: self._node_state(), COORDINATOR: self._coordinator_state()}
-        state.update(self.world.network.in_flight())
-        return state
+        """Return what the node and the coordinator hold, each under its own name."""
+        return {
+            NODE: (self._alive(), self._view_node(), self._history.sent),
+            COORDINATOR: self._view_coordinator(),
+        }
 
-    def _node_state(self) -> Hashable:
-        assert self.world is not None
-        lane = self.world.lanes[NODE]
-        node = self.node
-        if node is None or not lane.alive:
-            return (lane.incarnation, lane.alive)
-        buffer = node.buffers.buffers[CHANNEL]
-        updater = node.updater
-        pending = updater.tasks.get(CHANNEL)
-        call = updater.in_flight.get(CHANNEL)
-        reading = node.buffers.reading.get(CHANNEL)
-        return (
-            lane.incarnation,
-            lane.alive,
-            buffer.consumed.ts,
-            buffer.flush_ts,
-            tuple(sorted((s, tuple(row.ts for row in held.rows)) for s, held in buffer.buffers.items())),
-            tuple(
-                sorted(
-                    (task.key, tuple(row.ts for row in task.rows), task.stage.value, task.is_flush)
-                    for task in buffer.tasks.values()
-                )
-            ),
-            tuple(sorted((key, start.ts) for key, start in buffer.in_flight.items())),
-            tuple(sorted((s, info.phase.value) for s, info in buffer.metacache.segments.items())),
-            reading.ts if reading is not None else None,
-            (pending.position.ts, pending.flush) if pending is not None else None,
-            updater.signal.is_set(),
-            (call.position.ts, call.stage.value, call.saw_flush_ts) if call is not None else None,
+    def _alive(self) -> bool:
+        assert self._world is not None
+        lane = self._world.lanes[NODE]
+        return lane.alive and lane.incarnation == self._opened
+
+    def _view_node(self) -> NodeView | None:
+        """The memory of the last incarnation that has opened the channel: nothing changes it after a
+        crash.
+        """
+        assert self.node is not None
+        return node_view(self.node, CHANNEL, self._opened, self._history)
+
+    def _view_coordinator(self) -> CoordinatorView:
+        assert self.coordinator is not None
+        return coordinator_view(
+            self.coordinator,
+            CHANNEL,
+            asked=self._asked,
+            recorded_saves=self._recorded,
+            handled_checkpoints=self._handled,
         )
-
-    def _coordinator_state(self) -> Hashable:
-        coordinator = self.coordinator
-        if coordinator is None:
-            return None
-        return (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
 
     def declared(self) -> Hashable:
         """Return the mutable data of node and coordinator that influence what they do next."""
-        node = self.node
+        node, coordinator = self.node, self.coordinator
+        assert coordinator is not None
         rest: Hashable = None
-        if node is not None:
-            queues = node.sync_manager.queues.values()
-            rest = (
-                tuple(sorted(tuple(task.key for task in queue) for queue in queues)),
-                tuple(pipeline.time_tick_node.last_update for pipeline in node.pipelines.values()),
+        if node is not None and self._alive():
+            rest = tuple(
+                (
+                    pipeline.time_tick_node.last_update,
+                    tuple(sorted((s, b.start.ts) for s, b in pipeline.write_buffer.buffers.items())),
+                    tuple(sorted((k, p.ts) for k, p in pipeline.write_buffer.in_flight.items())),
+                )
+                for pipeline in node.pipelines.values()
             )
+        records = (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
         news = self._polling.changed if self._polling is not None else None
-        return (self._node_state(), self._coordinator_state(), rest, news)
+        signal = node.updater.signal.is_set() if node is not None else None
+        return (self._abstraction.state(self.observe()), records, rest, news, signal)
 
     # What must hold.
 
+    def on_start(self, state: Observation) -> str | None:
+        """The first state must be an initial state of the specification."""
+        return _words(self._abstraction.checker.start(self._abstraction.state(state)))
+
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
-        """Check the coordinator's records after each step that changed something."""
-        old, new = before[COORDINATOR], after[COORDINATOR]
-        if old == new or new is None:
-            return None
+        """Each step must be a step of the specification, after which every invariant holds."""
         del label
-        return self._check_records(old, new)
-
-    def _check_records(self, old: Any, new: Any) -> str | None:
-        record: ChannelRecord = new[0]
-        copies: dict[Tick, int] = {}
-        for _, segment in new[1]:
-            for binlog in segment.binlogs:
-                for ts in binlog.row_positions:
-                    copies[ts] = copies.get(ts, 0) + 1
-        if old is not None and record.checkpoint < old[0].checkpoint:
-            return f"checkpoint-never-goes-back: from {old[0].checkpoint} to {record.checkpoint}"
-        for ts, count in sorted(copies.items()):
-            if count > 1:
-                return f"row-stored-once: row {ts} is recorded {count} times"
-        lost = [ts for ts in self._rows_up_to(record.checkpoint) if ts not in copies]
-        if lost:
-            return f"checkpoint-covers-durable-rows: checkpoint {record.checkpoint}, rows {lost} not durable"
-        return None
-
-    def _rows_up_to(self, ts: Tick) -> Sequence[Tick]:
-        return [
-            tick for tick, segment in enumerate(self.scenario.segments, start=1) if segment and tick <= ts
-        ]
+        old, new = self._abstraction.state(before), self._abstraction.state(after)
+        answer = self._abstraction.checker.check(old, new)
+        return _words(answer if isinstance(answer, Refuted) else None)
 
     def final(self) -> Hashable:
-        """Return what the coordinator has recorded and what the node still holds."""
-        return (self._coordinator_state(), self._node_state())
+        """Return the abstract state at the end."""
+        return self._abstraction.state(self.observe())
 
 
-def flush_and_checkpoint() -> FlushProgram:
-    """Ingest, sync, flush, checkpoint."""
-    return FlushProgram(Scenario(segments=(1, 0), flushes=(1,)))
+class Abstraction:
+    """Joins views to states of the specification, and remembers the answers: views repeat all the time."""
+
+    def __init__(self, scenario: Scenario, protocol: str) -> None:
+        self.checker = StepChecker(scenario.instance(protocol), ignored=_IGNORED)
+        self._segments = scenario.segments
+        self._positions = len(scenario.rows)
+        self._states: dict[tuple[Hashable, Hashable], State] = {}
+
+    def state(self, observation: Observation) -> State:
+        """Return the state of the specification that an observation stands for."""
+        key = (observation[NODE], observation[COORDINATOR])
+        known = self._states.get(key)
+        if known is None:
+            known = self._states[key] = self.checker.encode(self.values(observation))
+        return known
+
+    def values(self, observation: Observation) -> Mapping[str, Any]:
+        """Return the same by variable name."""
+        alive, memory, sent = _node_part(observation)
+        coordinator = observation[COORDINATOR]
+        assert isinstance(coordinator, CoordinatorView)
+        return abstract(
+            memory,
+            coordinator,
+            alive=alive,
+            sent=sent,
+            segments=self._segments,
+            positions=self._positions,
+        )
 
 
-def crash_and_recover() -> FlushProgram:
-    """The same with one crash of the node at any step."""
-    return FlushProgram(Scenario(segments=(1,), flushes=(1,), faults=FaultBudget(crashes=1)))
+@functools.cache
+def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+    return Abstraction(scenario, protocol)
 
 
-def two_flushes() -> FlushProgram:
-    """Two flush requests and the callback of a checkpoint."""
-    return FlushProgram(Scenario(segments=(1, 0), flushes=(1, 2)))
+def _node_part(observation: Observation) -> tuple[bool, NodeView | None, tuple[int, ...]]:
+    part: Any = observation[NODE]
+    alive, memory, sent = part
+    return alive, memory, sent
+
+
+def _words(refuted: Refuted | None) -> str | None:
+    return None if refuted is None else f"{refuted.claim}: {refuted.text}"

@@ -1,7 +1,6 @@
 """Copies of what crosses a process boundary, so that no two processes share a mutable Python object."""
 
 import copy
-import dataclasses
 from enum import Enum
 from typing import TypeVar
 
@@ -42,4 +41,5 @@ def _shape(kind: type) -> tuple[str, ...]:
     parameters = getattr(kind, "__dataclass_params__", None)
     if parameters is None or not parameters.frozen:
         return _OTHER
-    return tuple(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type] or _ATOM
+    names = tuple(str(name) for name in getattr(kind, "__dataclass_fields__", ()))
+    return names or _ATOM

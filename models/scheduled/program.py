@@ -30,7 +30,8 @@ class Program:
     def observe(self) -> Observation | None:
         """Return the abstract state, component by component, or None when no step is checked.
 
-        Each key names the mediated object that owns the component: a process, or "cell x", "message ...",
+        It must not change anything, since steps that were checked before are not observed again. Each key
+        names the mediated object that owns the component: a process, or "cell x", "message ...",
         "store s/key". A component may depend on nothing but its owner. See `models.scheduled.execution`.
         """
         return None

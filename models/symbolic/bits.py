@@ -1,6 +1,8 @@
-"""Finite values as propositional formulas: a value is a table "which value under which condition", conditions are Z3 Booleans.
+"""Finite values as propositional formulas: a value is a table "which value under which condition",
+conditions are Z3 Booleans.
 
-Conditions that are known stay Python's True and False, so that most of a formula is computed away while it is built.
+Conditions that are known stay Python's True and False, so that most of a formula is computed away while
+it is built.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Expressions as first-order formulas of Z3, for any number of elements and any numbers.
 
-Sorts are uninterpreted, maps are uninterpreted functions, numbers are integers whose range is a condition on binders. With
+Sorts are uninterpreted, maps are uninterpreted functions, numbers are integers whose range is a condition
+on binders. With
 an instance (see ``Scope``) the same code gives the bounded reading, which is compared with the interpreter.
 """
 
@@ -42,7 +43,7 @@ Env = Mapping[str, Z3]
 
 
 class Vocabulary:
-    """Z3 sorts and symbols of a protocol, in a context of their own: equal for equal protocols, whatever ran before."""
+    """Z3 sorts and symbols of a protocol, in a context of their own: equal for equal protocols."""
 
     def __init__(self, spec: Spec, *, instance: Instance | None = None) -> None:
         self.spec = spec
@@ -76,7 +77,7 @@ class Vocabulary:
         return self._sorts[kind]
 
     def literal(self, kind: Type, value: Value) -> Z3:
-        """A value of a scalar type. An element of an opaque sort has a name only in an instance, except for element 0."""
+        """A value of a scalar type. An element of an opaque sort has a name only in an instance, except 0."""
         if isinstance(kind, BoolType):
             return z3.BoolVal(bool(value), self.context)
         if isinstance(kind, NumberType):
@@ -130,7 +131,8 @@ class Vocabulary:
             part for key, item in zip(keys, kind.keys, strict=True) for part in self.in_range(key, item)
         ]
         if self.scope.instance is None:
-            ranges = []  # reads out of range never reach the function, so the axiom may as well hold there too
+            # Reads out of range never reach the function, so the axiom may as well hold there too.
+            ranges = []
         return (
             [z3.ForAll(keys, z3.Implies(_and(ranges, self.context), _and(body, self.context)))]
             if body
@@ -249,7 +251,7 @@ class Encoder:
             unlimited = next(b.type for b, c in zip(node.binders, choices, strict=True) if c is None)
             raise UnprovableError(
                 f"{render(node)} counts over {unlimited}, which has no limit in a proof",
-                remedy="Compare the count with a literal up to 3, keep a counter as state, or skip the proof of it",
+                remedy="Compare the count with a literal up to 3, keep a counter as state, or skip its proof",
             )
         parts = []
         for chosen in itertools.product(*(choice or () for choice in choices)):
@@ -261,7 +263,7 @@ class Encoder:
         return z3.IntVal(value, self.context)
 
     def _extreme(self, node: Extreme, env: dict[str, Z3]) -> Z3:
-        """A function of the bound variables around it, defined by an axiom that some function always satisfies."""
+        """A function of the bound variables around it; its axiom is satisfied by some function always."""
         free = sorted(free_locals(node))
         arguments = [name for name in free if not _is_parameter(env[name])]
         renamed = {name: Local(_type_of_local(node, name), f"arg{i}") for i, name in enumerate(arguments)}

@@ -1,6 +1,8 @@
-"""The states of a small instance, found by Z3 from the first-order encoding: a second opinion on the interpreter.
+"""The states of a small instance, found by Z3 from the first-order encoding: a second opinion on the
+interpreter.
 
-Slow by design: every successor is a model of the formulas that the proofs use, with the ranges of the instance.
+Slow by design: every successor is a model of the formulas that the proofs use, with the ranges of the
+instance.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from spec.language.types import BoolType, EnumType, MapType, NumberType, Type
 
 
 class Enumerator:
-    """Initial states, successors and values of expressions of an instance, by Z3. All constants must have values."""
+    """Initial states, successors and values of expressions of an instance, by Z3. All constants must have
+    values.
+    """
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -68,7 +72,9 @@ class Enumerator:
         return parts
 
     def _solver(self, *parts: Any) -> Any:
-        solver = z3.Solver(ctx=self.vocabulary.context)
+        # Without preprocessing, which would eliminate symbols and leave quantifiers in their place in a
+        # model.
+        solver = z3.SimpleSolver(ctx=self.vocabulary.context)
         solver.set("random_seed", 0)
         solver.add(*self._fixed, *parts)
         return solver
@@ -95,7 +101,7 @@ class Enumerator:
 
     def _value(self, kind: Type, term: Any) -> Value:
         if isinstance(kind, BoolType):
-            return z3.is_true(term)
+            return z3.is_true(term)  # type: ignore[no-any-return]
         if isinstance(kind, NumberType):
             return int(term.as_long())
         names = [str(item) for item in self.vocabulary.values(kind) or ()]
@@ -126,11 +132,7 @@ class Enumerator:
 
     def successors(self, state: State) -> dict[Step, State]:
         """The state after each enabled step that stays within the instance."""
-        found: dict[Step, State] = {}
-        for action in self.spec.actions:
-            for step, after in self._by(action, state):
-                found[step] = after
-        return found
+        return {step: after for action in self.spec.actions for step, after in self._by(action, state)}
 
     def _by(self, action: Action, state: State) -> Iterator[tuple[Step, State]]:
         env = {p.name: z3.Const(p.name, self.vocabulary.sort(p.type)) for p in action.params}

@@ -2,7 +2,8 @@
 
 
 class UnprovableError(ValueError):
-    """An expression that has no meaning for "any size"; the message names it, and ``remedy`` says what to write instead.
+    """An expression that has no meaning for "any size"; the message names it, and ``remedy`` says what to
+    write instead.
 
     The judge that meets it answers ``inconclusive``; it never skips the expression.
     """

@@ -1,6 +1,8 @@
-"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance's domains.
+"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an
+instance's domains.
 
-Used to find small counterexamples to induction and short runs: what it finds is small, readable, and replayed by the interpreter.
+Used to find small counterexamples to induction and short runs: what it finds is small, readable, and
+replayed by the interpreter.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Value]] = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What an expression is evaluated in: the state before and after, and the locals, whose values are known."""
+    """What an expression is evaluated in: the state before and after, and the locals, whose values are
+    known.
+    """
 
     before: SymbolicState
     after: SymbolicState
@@ -63,7 +67,9 @@ class Frame:
 
 
 class Finite:
-    """Evaluates the expressions of one instance over symbolic states. Constants without a value are symbolic too."""
+    """Evaluates the expressions of one instance over symbolic states. Constants without a value are
+    symbolic too.
+    """
 
     def __init__(self, instance: Instance, constants: Mapping[str, Mapping[Cell, Cases]]) -> None:
         self.instance = instance
@@ -245,7 +251,9 @@ class Move:
 
 
 class SymbolicInstance:
-    """Symbolic states, initial states and moves of an instance. Constants that the instance does not give are free."""
+    """Symbolic states, initial states and moves of an instance. Constants that the instance does not give
+    are free.
+    """
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance

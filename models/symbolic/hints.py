@@ -1,6 +1,8 @@
-"""Which lemmas an obligation needs, and small counterexamples to it: asked of a bounded instance, where answers take milliseconds.
+"""Which lemmas an obligation needs, and small counterexamples to it: asked of a bounded instance, where
+answers take milliseconds.
 
-A hint never decides a proof. A core of lemmas is what the first-order proof tries first; a counterexample found here is shown to
+A hint never decides a proof. A core of lemmas is what the first-order proof tries first; a counterexample
+found here is shown to
 the reader when that proof does not succeed.
 """
 
@@ -30,7 +32,8 @@ from spec.language.types import MapType, NumberType, SortType
 class SmallModel:
     """A state of a small instance, and a step from it after which the claim fails.
 
-    Without a step: an initial state in which it fails. ``after`` is None if the state after is no state of the type.
+    Without a step: an initial state in which it fails. ``after`` is None if the state after is no state
+    of the type.
     """
 
     instance: Instance
@@ -41,14 +44,18 @@ class SmallModel:
 
 @dataclass(frozen=True)
 class Hint:
-    """Lemmas that suffice within the instance, or a counterexample in it; neither if the instance cannot tell."""
+    """Lemmas that suffice within the instance, or a counterexample in it; neither if the instance cannot
+    tell.
+    """
 
     core: frozenset[str] | None = None
     model: SmallModel | None = None
 
 
 def small_bounds(spec: Spec, *, elements: int, greatest: int) -> dict[str, Bound]:
-    """Bounds for every sort and number. Numbers that are no key and no parameter (counters) go up to 2 at most."""
+    """Bounds for every sort and number. Numbers that are no key and no parameter (counters) go up to 2 at
+    most.
+    """
     keys = {
         key
         for variable in (*spec.variables, *spec.constants)
@@ -218,7 +225,9 @@ class Hints:
         return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
 
     def a_step_of(self, action: str) -> SmallModel | None:
-        """A state in which all invariants hold and from which the action can be taken, if the instance has one."""
+        """A state in which all invariants hold and from which the action can be taken, if the instance has
+        one.
+        """
         enabled = [(move, bits.both(move.enabled, move.inside)) for move in self.moves(action)]
         possible = [(move, bit) for move, bit in enabled if bit is not False]
         if not possible:

@@ -1,4 +1,6 @@
-"""Proof obligations of a protocol, as expressions about the state before a step: no second copy of the state exists."""
+"""Proof obligations of a protocol, as expressions about the state before a step: no second copy of the
+state exists.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ class Obligations:
         return {variable: self.scope.total(expr) for variable, expr in action.updates}
 
     def after(self, expr: Expr, action: Action) -> Expr:
-        """A condition on the state after the step, as a condition on the state before. ``expr`` is in ``total`` form."""
+        """A condition on the state after the step, as a condition on the state before. ``expr`` is in
+        ``total`` form.
+        """
         return self._replaced(expr, self.updates(action), primed=False)
 
     def across(self, expr: Expr, action: Action) -> Expr:

@@ -1,4 +1,6 @@
-"""Runs of a bounded instance as one growing propositional formula: bounded model checking, shortest run first."""
+"""Runs of a bounded instance as one growing propositional formula: bounded model checking, shortest run
+first.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,9 @@ class Runs:
         return bits.every(parts)
 
     def check(self, condition: Bit, *, seconds: float) -> tuple[str, Run | None]:
-        """Is there a run of the present depth whose end satisfies the condition? ``yes``, ``no`` or ``unknown``."""
+        """Is there a run of the present depth whose end satisfies the condition? ``yes``, ``no`` or
+        ``unknown``.
+        """
         if condition is False:
             return "no", None
         self._solver.push()

@@ -1,4 +1,6 @@
-"""The ranges of numbers: open for a proof, closed for an instance. Everything else about the two encodings is shared."""
+"""The ranges of numbers: open for a proof, closed for an instance. Everything else about the two encodings
+is shared.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ Range = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Scope:
-    """Over which values a type ranges. Without an instance: naturals from zero on, integers and sorts without limit."""
+    """Over which values a type ranges. Without an instance: naturals from zero on, integers and sorts
+    without limit.
+    """
 
     spec: Spec
     instance: Instance | None = None
@@ -61,9 +65,10 @@ class Scope:
     def total(self, node: Expr) -> Expr:
         """``node`` with every read of a stored map at a key that may be out of range spelled out as a choice.
 
-        To be done before the post-state is substituted: afterwards a key in range can no longer be told from another.
+        To be done before the post-state is substituted: afterwards a key in range can no longer be told
+        from another.
         """
-        return fold(self._total(node))
+        return fold(self._total(fold(node)))
 
     def _total(self, node: Expr) -> Expr:
         node = rebuild(node, tuple(self._total(part) for part in children(node)))
@@ -83,7 +88,9 @@ class Scope:
         return self.within(key, kind)
 
     def well_typed(self, variable: Variable, update: Expr) -> Expr:
-        """The condition that a new value lies within the type: numbers in range, no map changed at a key out of range."""
+        """The condition that a new value lies within the type: numbers in range, no map changed at a key
+        out of range.
+        """
         kind = variable.type
         if not isinstance(kind, MapType):
             return self.within(update, kind)

@@ -1,6 +1,7 @@
 """Discharging one obligation: a fixed sequence of queries to Z3 with growing time limits.
 
-The order of the queries changes the time only. ``proved`` needs an ``unsat``; ``failed`` needs a model of *all* that may be
+The order of the queries changes the time only. ``proved`` needs an ``unsat``; ``failed`` needs a model of
+*all* that may be
 assumed; whatever remains is ``unknown``.
 """
 
@@ -29,8 +30,10 @@ STRATEGIES: tuple[Mapping[str, bool | int], ...] = (
     {"auto_config": False, "case_split": 3, "mbqi": False, "delay_units": True},
     {"auto_config": False, "relevancy": 0},
 )
-"""Settings of the solver, best first. Splitting on relevant literals in the order of the formula's structure (case_split 3)
-finds instances that the default order of activity misses, for goals which are mostly quantified implications."""
+"""Settings of the solver, best first. Splitting on relevant literals in the order of the formula's
+structure (case_split 3)
+finds instances that the default order of activity misses, for goals which are mostly quantified
+implications."""
 
 ROUNDS_S = (0.6, 2.0, 6.0, 20.0, 60.0, 200.0)
 """Limit of one query in each round, in seconds."""
@@ -58,7 +61,8 @@ def discharge(
     seed: int = 0,
     core: frozenset[str] | None = None,
 ) -> Answer:
-    """Prove one obligation within ``timeout_s`` seconds. An expression without a meaning here gives ``refused``.
+    """Prove one obligation within ``timeout_s`` seconds. An expression without a meaning here gives
+    ``refused``.
 
     ``core``: ids of the lemmas to try first, from a bounded instance (see ``hints``).
     """
@@ -155,7 +159,9 @@ class _Attempt:
         return solver.check()
 
     def _encode(self, expr: Expr) -> tuple[Z3, list[Z3]]:
-        """The term, and the definitions of extremes that the term needs (shared ones stay with their first user)."""
+        """The term, and the definitions of extremes that the term needs (shared ones stay with their first
+        user).
+        """
         if expr not in self._encoded:
             known = len(self.encoder.axioms)
             term = self.encoder.encode(expr, self.env)

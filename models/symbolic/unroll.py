@@ -1,6 +1,8 @@
-"""Several steps of a protocol of any size: bounded model checking and k-induction without bounds on its elements.
+"""Several steps of a protocol of any size: bounded model checking and k-induction without bounds on its
+elements.
 
-Here the state has copies, one for each moment; a map is a function per copy, defined by an axiom for each step.
+Here the state has copies, one for each moment; a map is a function per copy, defined by an axiom for each
+step.
 """
 
 from __future__ import annotations
@@ -147,8 +149,10 @@ def broken_within(
 ) -> tuple[Reply, int]:
     """Can a run of at most ``depth`` steps, of any size, break a claim?
 
-    Returns the answer and the number of steps for which it was given: with ``yes`` the length of the shortest such run,
-    with ``no`` the whole depth, with ``unknown`` the length at which the solver gave up. ``seconds`` is the limit of one
+    Returns the answer and the number of steps for which it was given: with ``yes`` the length of the
+    shortest such run,
+    with ``no`` the whole depth, with ``unknown`` the length at which the solver gave up. ``seconds`` is
+    the limit of one
     length.
     """
     run = Unrolled(spec, seed=seed)
@@ -169,10 +173,13 @@ def broken_within(
 def k_inductive(
     spec: Spec, prop: Property, *, k: int, known: Sequence[Property], seconds: float, seed: int = 0
 ) -> Reply:
-    """Is an invariant k-inductive: true in the first k states of every run, and after any k states in which it is true?
+    """Is an invariant k-inductive: true in the first k states of every run, and after any k states in
+    which it is true?
 
-    ``known``: invariants that are proved already, of which every state is assumed. ``seconds`` is the limit of one
-    query. ``no`` means that a longer induction may still succeed. Errors: ValueError for another kind of property.
+    ``known``: invariants that are proved already, of which every state is assumed. ``seconds`` is the
+    limit of one
+    query. ``no`` means that a longer induction may still succeed. Errors: ValueError for another kind of
+    property.
     """
     if prop.kind not in ("invariant", "lemma"):
         raise ValueError(f"{prop.id} is a {prop.kind}; k-induction is for invariants and lemmas")

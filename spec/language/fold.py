@@ -200,4 +200,6 @@ def non_negative(node: Expr) -> bool:
             return True
         case Quantified(kind="count"):
             return True
+        case Extreme(default=default):
+            return non_negative(default)
     return isinstance(node.type, NumberType) and not node.type.signed and not isinstance(node, Apply)

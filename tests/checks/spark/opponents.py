@@ -19,6 +19,7 @@ from models.native.search import search as native_search
 GRID = Instance("tests.checks.spark.protocols:Grid", {"Place": 6}, name="grid")
 LAMPS = Instance("tests.checks.spark.protocols:Lamps", {"Lamp": 4, "Colour": 255}, name="lamps")
 WIDE_LAMPS = Instance("tests.checks.spark.protocols:Lamps", {"Lamp": 5, "Colour": 2**14}, name="wide-lamps")
+SIX_MANAGERS = Instance("tests.protocols.small:TwoPhase", {"Manager": 6}, name="six-managers")
 TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 4}, name="two-phase")
 
 
@@ -58,7 +59,7 @@ def native_summary(instance: Instance) -> dict[str, Any]:
     result = native_search(kernel)
     hits = {claim.id: result.hit(claim) for claim in (*kernel.state_claims, *kernel.step_claims)}
     depths = {
-        claim.id: next(d for d, end in enumerate(result.tally.levels[1:]) if hits[claim.id].state < end)
+        claim.id: next(d for d, end in enumerate(result.tally.levels[1:]) if hits[claim.id].state < end)  # type: ignore[union-attr]
         for claim in kernel.state_claims
         if hits[claim.id]
     }

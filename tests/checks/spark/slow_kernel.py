@@ -1,4 +1,4 @@
-"""A kernel made of the interpreter, with its own packing: slow, simple, and an opponent of the compiled one."""
+"""A kernel made of the interpreter, with its own packing: slow, and an opponent of the compiled one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class SlowKernel:
         for variable in instance.spec.variables:
             kind = variable.type
             is_map = isinstance(kind, MapType)
-            domain = instance.domain(kind.value if is_map else kind)
-            size = sum(1 for _ in instance.entries(kind)) if is_map else 0
+            domain = instance.domain(kind.value if is_map else kind)  # type: ignore[attr-defined]
+            size = sum(1 for _ in instance.entries(kind)) if is_map else 0  # type: ignore[arg-type, misc]
             self.shapes.append(size)
-            self.cells += [domain.values] * (size or 1)
+            self.cells += [domain.values] * (size or 1)  # type: ignore[list-item]
         top = int(np.prod([len(cell) for cell in self.cells], dtype=object))
         self.words = max(1, -(-(top - 1).bit_length() // 64))
         self.actions = [action.name for action in instance.spec.actions]

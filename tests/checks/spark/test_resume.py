@@ -42,7 +42,7 @@ def test_a_stopped_search_ends_with_the_counts_of_an_unbroken_one(tmp_path, roun
     stopped_run(tmp_path / "run", TWO_PHASE, rounds=rounds)
     directory = again(tmp_path / "run", TWO_PHASE)
     assert directory.complete_rounds() == rounds + 1
-    shown = []
+    shown = []  # type: ignore[var-annotated]
     found = summary(Search(directory).run(shown.append))
     assert found == summary(distributed(tmp_path / "whole", TWO_PHASE))
     assert shown[0].depth == rounds + 1

@@ -189,7 +189,7 @@ class Generator:
         if isinstance(variable.type, MapType):
             return self.table(variable, depth, scope, stores=True)
         if variable.name == "wide":
-            return replace_type(self.number(self.types["Level"], depth, scope), variable.type)
+            return replace_type(self.number(self.types["Level"], depth, scope), variable.type)  # type: ignore[arg-type]
         return self.scalar(variable.type, depth, scope)
 
     def state(self) -> tuple[Any, ...]:

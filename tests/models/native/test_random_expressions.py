@@ -64,7 +64,7 @@ def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> i
 
 @given(seed=st.integers(0, 1 << 32))
 def test_generated_actions_agree(seed: int, folder: Path) -> None:
-    instance, draw = generated(seed, BOUNDS)
+    instance, draw = generated(seed, BOUNDS)  # type: ignore[arg-type]
     compare(instance, draw, folder, states=12)
 
 
@@ -75,9 +75,9 @@ def test_generated_actions_agree_with_loops_and_jumps_everywhere(seed: int, fold
         patch.object(expressions, "LAZY_COST", 0),
         patch.object(tables, "EACH_COST", 0),
     ):
-        compare(*generated(seed, BOUNDS), folder, states=12)
+        compare(*generated(seed, BOUNDS), folder, states=12)  # type: ignore[arg-type]
 
 
 def test_generated_actions_are_enabled_now_and_then(folder: Path) -> None:
     """The comparison is not one of empty sets."""
-    assert sum(compare(*generated(seed, BOUNDS), folder, states=12) for seed in (1, 2, 3)) > 20
+    assert sum(compare(*generated(seed, BOUNDS), folder, states=12) for seed in (1, 2, 3)) > 20  # type: ignore[arg-type, misc]

@@ -75,8 +75,18 @@ def scalar(random: Random, kind: Type, scope: Scope, depth: int) -> Expr:
     return random.choice(options)(random, kind, scope, depth)
 
 
+def pair(random: Random, kind: Type, scope: Scope, depth: int) -> tuple[Expr, Expr]:
+    """Two expressions; often equal ones or a literal, because simplification looks for these."""
+    left = scalar(random, kind, scope, depth - 1)
+    if random.random() < 0.2:
+        return left, left
+    right = literal(random, kind) if random.random() < 0.2 else scalar(random, kind, scope, depth - 1)
+    return (left, right) if random.random() < 0.5 else (right, left)
+
+
 def choice(random: Random, kind: Type, scope: Scope, depth: int) -> Expr:
-    return Apply(kind, "ite", tuple(scalar(random, t, scope, depth - 1) for t in (BOOL, kind, kind)))
+    condition = scalar(random, BOOL, scope, depth - 1)
+    return Apply(kind, "ite", (condition, *pair(random, kind, scope, depth)))
 
 
 def connective(random: Random, _kind: Type, scope: Scope, depth: int) -> Expr:
@@ -89,16 +99,15 @@ def connective(random: Random, _kind: Type, scope: Scope, depth: int) -> Expr:
 def comparison(random: Random, _kind: Type, scope: Scope, depth: int) -> Expr:
     kind = random.choice(SCALARS)
     ops: tuple[Operator, ...] = ("eq", "lt", "le") if isinstance(kind, NumberType) else ("eq",)
-    sides = tuple(scalar(random, kind, scope, depth - 1) for _ in range(2))
-    return Apply(BOOL, random.choice(ops), sides)
+    return Apply(BOOL, random.choice(ops), pair(random, kind, scope, depth))
 
 
 def arithmetic(random: Random, kind: Type, scope: Scope, depth: int) -> Expr:
     ops: tuple[Operator, ...] = ("add", "sub", "mul", "div", "mod", "min", "max")
-    op, left = random.choice(ops), scalar(random, kind, scope, depth - 1)
+    op, (left, right) = random.choice(ops), pair(random, kind, scope, depth)
     if op in ("div", "mod", "mul"):
         return Apply(kind, op, (left, Const(LITERAL, random.randint(1 if op != "mul" else -2, 3))))
-    return Apply(kind, op, (left, scalar(random, kind, scope, depth - 1)))
+    return Apply(kind, op, (left, right))
 
 
 def _quantified(random: Random, scope: Scope, depth: int, kind: Literal["forall", "exists", "count"]) -> Expr:

@@ -40,7 +40,7 @@ from tests.spec.language.expressions import (
 )
 
 COMPILER = INTERPRETER.compiler
-MANY = settings(max_examples=150, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+MANY = settings(max_examples=300, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 SEEDS = st.integers(0, 2**32)
 
 
