@@ -18,7 +18,7 @@ def main(master: str, folder: Path) -> None:
         master=master, build=folder / "build", options=SparkOptions(memory_gib=1, settings=settings)
     )
     directory = make(folder / "run", SIX_MANAGERS, partitions=4)
-    search = Search(directory, spark=OnSpark(spark), limits=Limits(handover=1000))
+    search = Search(directory, spark=OnSpark(spark), limits=Limits(handover=4000))
 
     def watch(done):
         print(f"round {done.depth} {'spark' if done.on_spark else 'driver'} {done.seconds:.2f}", flush=True)

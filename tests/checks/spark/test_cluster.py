@@ -25,7 +25,6 @@ def test_an_executor_killed_in_the_middle_of_a_round_changes_nothing(tmp_path):
         assert process.returncode == 0
         assert killed, lines
         assert wait_for(lambda: not psutil.pid_exists(killed[0]))
-    print(lines)
     assert lines[-1][0] == "result"
     found = json.loads(" ".join(lines[-1][1:]))
     expected = native_summary(SIX_MANAGERS)
