@@ -53,6 +53,7 @@ class Interpreter:
         self.compiler = Compiler(instance)
         self._actions = {action.name: self._compile(action) for action in self.spec.actions}
         self._conditions: dict[int, tuple[Expr, Evaluate]] = {}
+        assert instance.map_constants is not None  # every constant has a value, or BadInstance
         self._check_initial()
         self._check_assumptions()
 
