@@ -1,6 +1,6 @@
 """Run one execution of a program under a strategy, and write down what happened."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -67,9 +67,11 @@ def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps:
     """
     execution = Execution(factory(), interner)
     try:
-        execution.start()
+        known = strategy.known() if isinstance(strategy, Remembering) else ()
+        execution.start(checked=bool(known))
         trace: list[Step] = []
-        ending, last = _drive(execution, strategy, trace, steps)
+        last = _repeat(execution, strategy, known, trace)
+        ending, last = _drive(execution, strategy, trace, steps, last)
         strategy.done(last)
         final = execution.finish() if ending is Ending.COMPLETE else None
         if execution.violation is not None:
@@ -86,11 +88,10 @@ def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps:
         execution.close()
 
 
-def _replay_known(execution: Execution, strategy: Strategy, trace: list[Step]) -> Footprint | None:
-    """Take the steps that the strategy has taken before. They were checked then, and are not observed
-    again.
-    """
-    known = strategy.known() if isinstance(strategy, Remembering) else ()
+def _repeat(
+    execution: Execution, strategy: Strategy, known: Sequence[Footprint], trace: list[Step]
+) -> Footprint | None:
+    """Take steps that were taken before. They were checked then, and are not observed again."""
     for footprint in known:
         enabled = execution.enabled()
         labels = tuple([event.label for event in enabled])
@@ -104,9 +105,8 @@ def _replay_known(execution: Execution, strategy: Strategy, trace: list[Step]) -
 
 
 def _drive(
-    execution: Execution, strategy: Strategy, trace: list[Step], steps: int
+    execution: Execution, strategy: Strategy, trace: list[Step], steps: int, last: Footprint | None
 ) -> tuple[Ending, Footprint | None]:
-    last = _replay_known(execution, strategy, trace)
     looking = strategy if isinstance(strategy, StateStrategy) else None
     while execution.violation is None:
         enabled = execution.enabled()

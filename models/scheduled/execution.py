@@ -83,8 +83,12 @@ class Execution:
         self._stale = False
         self._hooks = sys.get_asyncgen_hooks()
 
-    def start(self) -> None:
-        """Build the program and bring each process to its first wait."""
+    def start(self, *, checked: bool = False) -> None:
+        """Build the program and bring each process to its first wait.
+
+        Args:
+            checked: an earlier execution has checked the first state, and the first step will not be checked.
+        """
         world = self.world
         asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
         sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finish_asyncgen)
@@ -94,9 +98,11 @@ class Execution:
             if not world.every_lane:
                 raise ProgramError(f"{type(self.program).__name__}.build defined no process")
             world.start()
-        self._state = self.program.observe()
-        if self._state is not None:
-            self._judge(self.program.on_start(self._state))
+        self._stale = checked
+        if not checked:
+            self._state = self.program.observe()
+            if self._state is not None:
+                self._judge(self.program.on_start(self._state))
         self._take_complaints()
 
     def enabled(self) -> list[Event]:
@@ -169,6 +175,7 @@ class Execution:
                 coroutine = task.get_coro()
                 with contextlib.suppress(BaseException):
                     coroutine.close()
+        world.dismantle()
         sys.set_asyncgen_hooks(*self._hooks)
         asyncio._set_running_loop(None)  # noqa: SLF001
 

@@ -104,6 +104,13 @@ class Lane:
         least = min(timer.when() for timer in self.timers)
         return [timer for timer in self.timers if timer.when() == least]
 
+    def dismantle(self) -> None:
+        """Forget everything that refers to the program."""
+        self.ready.clear()
+        self.tasks.clear()
+        self.timers.clear()
+        self.main = None
+
     def pending_tasks(self) -> list[asyncio.Task[Any]]:
         """Return the tasks that have not ended."""
         return [task for task in self.tasks if not task.done()]

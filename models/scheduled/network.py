@@ -77,6 +77,12 @@ class Network:
         self._messages: dict[str, Message] = {}
         self._links: dict[tuple[str, str], deque[Message]] = {}
 
+    def dismantle(self) -> None:
+        """Forget handlers and messages."""
+        self._handlers.clear()
+        self._messages.clear()
+        self._links.clear()
+
     def order_link(self, source: str, destination: str) -> None:
         """Deliver the messages from one process to another one in the order of sending."""
         self._links[source, destination] = deque()

@@ -42,6 +42,10 @@ class Store:
         """Return what is stored now. For observers, not for processes."""
         return self._content
 
+    def dismantle(self) -> None:
+        """Forget the operations under way."""
+        self._orphans.clear()
+
     def state(self) -> Hashable:
         """Return the content in a form that can be compared."""
         return tuple(sorted((key, repr(value)) for key, value in self._content.items()))

@@ -153,6 +153,17 @@ class World:
             self.drain(loop.current)
         return Footprint(loop.reads, loop.writes)
 
+    def dismantle(self) -> None:
+        """Cut the references that would keep a finished execution alive until the next garbage collection."""
+        self.events.clear()
+        self.faults.clear()
+        self.network.dismantle()
+        for store in self._stores.values():
+            store.dismantle()
+        for lane in self.every_lane:
+            lane.dismantle()
+        self._definitions.clear()
+
     def drain(self, lane: Lane) -> None:
         """Run a lane until nothing is ready in it."""
         ready = lane.ready
