@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 NAME = "distribute"
 KINDS: tuple[PropertyKind, ...] = ("invariant", "lemma", "transition_invariant", "reachable")
 
-GATE_HANDOVER = 1_000
-"""In the gate, Spark takes over early: a run that never left this process would compare one engine with
-itself.
+GATE_HANDOVER = 5_000
+GATE_SHARE = 30
+"""In the gate, Spark takes over from this frontier, or from this part of the expected states if that is
+fewer: a search that never left this process would compare one engine with itself.
 """
 
 MakeSubject = Callable[[Property, Aspect], Subject]
@@ -307,6 +308,8 @@ class _Judge:
                 f"{entry.name}: the distributed search knows no symmetry ({', '.join(entry.symmetry)})",
                 remedy="take the engine 'distribute' or the symmetry out of the entry",
             )
+        expected = entry.counts.get("distinct")
+        handover = GATE_HANDOVER if expected is None else min(GATE_HANDOVER, expected // GATE_SHARE)
         spark = spark_session(master=context.master, build=context.build)
         workdir = context.build / "distribute" / entry.name
         if workdir.exists():
@@ -317,10 +320,10 @@ class _Judge:
                 spark=spark,
                 workdir=workdir,
                 progress=context.progress,
-                limits=Limits(handover=GATE_HANDOVER),
+                limits=Limits(handover=handover),
                 claims=context.manifest.claims_of(entry, self.kinds),
                 subject=lambda prop, aspect: context.subject(entry, NAME, prop.id, aspect),
-                expected_states=entry.counts.get("distinct"),
+                expected_states=expected,
             )
         finally:
             shutil.rmtree(workdir, ignore_errors=True)

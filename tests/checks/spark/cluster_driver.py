@@ -14,6 +14,8 @@ from tests.checks.spark.opponents import SIX_MANAGERS, make, summary
 
 def main(master: str, folder: Path) -> None:
     settings = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.task.maxFailures": "8"}
+    # A lost executor is noticed at once instead of after three times five seconds.
+    settings |= {"spark.shuffle.io.maxRetries": "1", "spark.shuffle.io.retryWait": "200ms"}
     spark = spark_session(
         master=master, build=folder / "build", options=SparkOptions(memory_gib=1, settings=settings)
     )
