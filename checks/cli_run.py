@@ -18,6 +18,8 @@ from checks.resume import earlier_result
 from checks.verify import Settings, run
 from models.manifest import Manifest, Tier, check_against_spec, load, manifest_files
 
+_WIDE = 140
+
 __all__ = ["Settings", "gate", "manifests"]
 
 
@@ -50,7 +52,7 @@ def gate(
 
     Raises the errors of the manifest and of the plan, before anything runs.
     """
-    screen = console or Console()
+    screen = console or wide_console()
     chosen = plan(manifests(manifest), tier=Tier(settings.tier), only=only, judge=judge)
     earlier = earlier_result(settings) if resume else None
     result = run(
@@ -65,6 +67,12 @@ def gate(
     if result.stopped:
         _say_saved(screen, settings.build, chosen, done=result.done)
     return result.exit_code.value
+
+
+def wide_console() -> Console:
+    """The terminal as it is; where there is none (a log file), wide enough that the table does not wrap."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDE)
 
 
 def _say_saved(screen: Console, build: Path, chosen: list[Task], *, done: int) -> None:

@@ -9,9 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from rich.console import Console
-
 from checks.cli_run import manifests as read
+from checks.cli_run import wide_console
 from checks.errors import BadInputError, MissingToolError, known_names
 from checks.exit_codes import ExitCode
 from checks.plan import all_tasks
@@ -82,7 +81,7 @@ def report(build: Path) -> int:
             f"{path.as_posix()} cannot be read: {error}", remedy="run  tidemark verify  first"
         ) from error
     files = write_files(result, build=build)
-    show_result(result, Console(), build=build, files=files)
+    show_result(result, wide_console(), build=build, files=files)
     return result.exit_code.value
 
 

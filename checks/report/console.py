@@ -11,7 +11,7 @@ from rich.text import Text
 
 from checks.bundle import FOLDER, bundle_id, headline
 from checks.exit_codes import MEANING, ExitCode
-from checks.report.matrix import Cell, Matrix, matrix
+from checks.report.matrix import Cell, Matrix, Row, matrix
 from checks.report.trace_text import trace_text
 from checks.result import RunResult
 from checks.verdict import Aspect, Judgement
@@ -52,10 +52,13 @@ def _table(arranged: Matrix) -> Table:
         table.add_column(name, footer=f"{arranged.work[name]}\n{arranged.seconds[name]}", overflow="fold")
     for row in arranged.rows:
         style = "default" if row.ok else "bold red"
-        table.add_row(
-            Text(row.property_id, style=style), *(_cell(row.cells[name]) for name in arranged.judges)
-        )
+        table.add_row(Text(_short(row), style=style), *(_cell(row.cells[name]) for name in arranged.judges))
     return table
+
+
+def _short(row: Row) -> str:
+    """Without the protocol's name, which stands in every id."""
+    return row.property_id.removeprefix(f"{row.protocol}.")
 
 
 def _cell(cell: Cell) -> Text:
