@@ -9,6 +9,8 @@ from spec.language import (
     Sort,
     action,
     anything,
+    count,
+    each,
     exists,
     forall,
     initially,
@@ -41,6 +43,61 @@ class HourClock(Protocol):
     def shows_an_hour(s):
         """The clock shows 1 to 12."""
         return s.hour >= 1
+
+
+class AsynchInterface(Protocol):
+    """A sender and a receiver of one value, in turns."""
+
+    Data = Sort()
+    value: Data = anything
+    ready: Bool = anything
+    acknowledged: Bool = anything
+
+    @initially
+    def nothing_sent(s):
+        return s.ready == s.acknowledged
+
+    @action
+    def send(s, d: Data):
+        """Send a value."""
+        require(s.ready == s.acknowledged)
+        s.value = d
+        s.ready = ~s.ready
+
+    @action
+    def receive(s):
+        """Take it."""
+        require(s.ready != s.acknowledged)
+        s.acknowledged = ~s.acknowledged
+
+
+class CigaretteSmokers(Protocol):
+    """A dealer lays out two of three ingredients; whoever has the third one smokes."""
+
+    Ingredient = Sort()
+    smoking: Map[Ingredient, Bool] = False
+    offered: Bool = True
+    missing: Ingredient = anything
+
+    @action
+    def start_smoking(s):
+        """The one with the missing ingredient smokes."""
+        require(s.offered)
+        s.smoking = each(s.Ingredient, lambda i: i == s.missing)
+        s.offered = False
+
+    @action
+    def stop_smoking(s, following: Ingredient):
+        """The smoker is done, and the dealer makes an offer."""
+        require(~s.offered)
+        s.smoking = each(s.Ingredient, lambda i: s.offered)
+        s.offered = True
+        s.missing = following
+
+    @invariant()
+    def one_at_a_time(s):
+        """At most one smokes."""
+        return count(s.Ingredient, lambda i: s.smoking[i]) <= 1
 
 
 class DieHard(Protocol):
@@ -91,33 +148,39 @@ class DieHard(Protocol):
 
 
 class Lock(Protocol):
-    """Processes and one lock."""
+    """Processes and one lock, with a step before the critical part and one after it."""
 
     Process = Sort()
-    Place = Enum("idle", "wait", "critical", "done")
-    place: Map[Process, Place] = "idle"
+    Place = Enum("resting", "waiting", "critical", "leaving")
+    place: Map[Process, Place] = "resting"
     taken: Bool = False
 
     @action(fairness="weak")
     def ask(s, p: Process):
         """Ask for the lock."""
-        require(s.place[p] == "idle")
-        s.place[p] = "wait"
+        require(s.place[p] == "resting")
+        s.place[p] = "waiting"
 
     @action(fairness="strong")
     def enter(s, p: Process):
         """Take the lock."""
-        require(s.place[p] == "wait")
+        require(s.place[p] == "waiting")
         require(~s.taken)
         s.taken = True
         s.place[p] = "critical"
 
     @action(fairness="weak")
+    def work(s, p: Process):
+        """Do what the lock is for."""
+        require(s.place[p] == "critical")
+        s.place[p] = "leaving"
+
+    @action(fairness="weak")
     def leave(s, p: Process):
         """Give the lock back."""
-        require(s.place[p] == "critical")
+        require(s.place[p] == "leaving")
         s.taken = False
-        s.place[p] = "idle"
+        s.place[p] = "resting"
 
     @invariant()
     def exclusion(s):
@@ -131,7 +194,93 @@ class Lock(Protocol):
     @leads_to()
     def served(s, p: Process):
         """Whoever asks gets the lock."""
-        return s.place[p] == "wait", s.place[p] == "critical"
+        return s.place[p] == "waiting", s.place[p] == "critical"
+
+    @leads_to()
+    def asked(s, p: Process):
+        """Everybody asks now and then."""
+        return s.place[p] == "resting", s.place[p] == "waiting"
+
+
+class UnfairLock(Lock):
+    """Entering is only weakly fair: a process may starve while others come and go."""
+
+    @action(fairness="weak")
+    def enter(s, p):
+        """Take the lock."""
+        require(s.place[p] == "waiting")
+        require(~s.taken)
+        s.taken = True
+        s.place[p] = "critical"
+
+
+class LostLock(Lock):
+    """The lock is never given back: everything stops."""
+
+    def leave(s, p):
+        """Leave without giving the lock back."""
+        require(s.place[p] == "leaving")
+        s.place[p] = "resting"
+
+
+class Peterson(Protocol):
+    """Mutual exclusion of two processes without a lock."""
+
+    Process = Nat()
+    Place = Enum("start", "flag", "turn", "wait", "critical", "leave")
+    place: Map[Process, Place] = "start"
+    wants: Map[Process, Bool] = False
+    turn: Process = 0
+
+    @action(fairness="weak")
+    def begin(s, p: Process):
+        """Leave the part without interest."""
+        require(s.place[p] == "start")
+        s.place[p] = "flag"
+
+    @action(fairness="weak")
+    def raise_flag(s, p: Process):
+        """Say that one wants to enter."""
+        require(s.place[p] == "flag")
+        s.wants[p] = True
+        s.place[p] = "turn"
+
+    @action(fairness="weak")
+    def give_turn(s, p: Process):
+        """Let the other one go first."""
+        require(s.place[p] == "turn")
+        s.turn = 1 - p
+        s.place[p] = "wait"
+
+    @action(fairness="weak")
+    def enter(s, p: Process):
+        """Enter if the other one does not want to, or has given the turn."""
+        require(s.place[p] == "wait")
+        require(~s.wants[1 - p] | (s.turn == p))
+        s.place[p] = "critical"
+
+    @action(fairness="weak")
+    def work(s, p: Process):
+        """The critical part."""
+        require(s.place[p] == "critical")
+        s.place[p] = "leave"
+
+    @action(fairness="weak")
+    def lower_flag(s, p: Process):
+        """Leave."""
+        require(s.place[p] == "leave")
+        s.wants[p] = False
+        s.place[p] = "start"
+
+    @invariant()
+    def exclusion(s):
+        """Never both."""
+        return ~((s.place[0] == "critical") & (s.place[1] == "critical"))
+
+    @leads_to()
+    def served(s, p: Process):
+        """Whoever raises the flag gets in."""
+        return s.place[p] == "turn", s.place[p] == "critical"
 
 
 class TCommit(Protocol):

@@ -1,0 +1,177 @@
+"""The search: known counts, shortest runs, limits, saved searches."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.instance import Instance
+from models.native.checkpoint import load, save
+from models.native.errors import SavedSearchError
+from models.native.kernel import compile_kernel
+from models.native.path import path_to
+from models.native.search import Limits, Search, search
+from tests.protocols import flush_checkpoint, oracle
+
+SMALL = "tests.protocols.small:"
+FLUSH = "tests.protocols.flush_checkpoint:FlushCheckpoint"
+ORACLE = "tests.protocols.oracle:Oracle"
+KNOWN: list[tuple[str, dict[str, Any], dict[str, Any], tuple[int, int, int]]] = [
+    (SMALL + "HourClock", {"Hour": 12}, {}, (12, 24, 1)),
+    (SMALL + "AsynchInterface", {"Data": 3}, {}, (12, 30, 2)),
+    (SMALL + "Lock", {"Process": 2}, {}, (12, 21, 5)),
+    (SMALL + "Peterson", {"Process": 1}, {}, (42, 77, 11)),
+    (SMALL + "CigaretteSmokers", {"Ingredient": 3}, {}, (6, 15, 2)),
+    (SMALL + "DieHard", {"Litre": 5}, {}, (16, 97, 8)),
+    (SMALL + "TCommit", {"Manager": 3}, {}, (34, 94, 7)),
+    (SMALL + "TwoPhase", {"Manager": 3}, {}, (288, 1146, 11)),
+    (SMALL + "TwoPhase", {"Manager": 7}, {}, (296448, 2744706, 23)),
+    (FLUSH, *flush_checkpoint.size(3, 7), (1278047, 10678224, 39)),
+    (ORACLE, *oracle.size(3, 4, 8, 4), (868352, 6181676, 36)),
+]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "bounds", "constants", "counts"), KNOWN, ids=lambda value: str(value)[-40:]
+)
+def test_counts_are_those_that_other_tools_agree_on(
+    protocol: str, bounds: dict[str, Any], constants: dict[str, Any], counts: tuple[int, int, int]
+) -> None:
+    result = search(compile_kernel(Instance(protocol, bounds, constants)))
+    assert (result.distinct, result.generated, result.depth) == counts
+    assert result.complete
+    assert result.outside == 0
+
+
+def test_a_small_search_visits_what_the_interpreter_visits() -> None:
+    kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 3}))
+    result = search(kernel)
+    seen = set(kernel.interpreter.initial())
+    todo, by_action = list(seen), dict.fromkeys(result.generated_by_action(), 0)
+    while todo:
+        for transition in kernel.interpreter.successors(todo.pop()):
+            by_action[transition.step.action] += 1
+            if transition.state not in seen:
+                seen.add(transition.state)
+                todo.append(transition.state)
+    assert set(kernel.codec.unpack_all(result.states)) == seen
+    assert result.generated_by_action() == by_action
+    assert sum(result.distinct_by_action().values()) == result.distinct - 1
+
+
+def test_the_counterexample_is_shortest() -> None:
+    kernel = compile_kernel(Instance(SMALL + "DieHard", {"Litre": 5}))
+    result = search(kernel)
+    hit = result.hit(kernel.instance.spec.property("never_four"))
+    assert hit is not None
+    run = path_to(result, hit)
+    assert len(run.states) == 7
+    assert run.states[-1][1] == 4
+
+
+def test_witness_and_transition_claims_are_found_once_and_shortest() -> None:
+    kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 2}))
+    result = search(kernel)
+    spec = kernel.instance.spec
+    hit = result.hit(spec.property("commits"))
+    assert hit is not None
+    run = path_to(result, hit)
+    assert [step.action for step in run.steps][-2:] == ["decide_commit", "commit"]
+    assert len(run.steps) == 6  # two prepare, two are heard, one decision, one commit
+    assert result.hit(spec.property("decision_is_final")) is None
+
+
+def test_deadlocks_are_counted() -> None:
+    result = search(compile_kernel(Instance(SMALL + "TCommit", {"Manager": 2})))
+    assert (
+        result.tally.deadlocks == 4
+    )  # each manager committed or aborted, never both kinds but for two aborts
+    assert result.tally.first_deadlock is not None
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(states=1000), "limit of 1000 states"),
+        (Limits(seconds=0.0), "limit of 0 s"),
+        (Limits(memory=200_000), "memory for"),
+    ],
+)
+def test_a_limit_makes_the_search_incomplete(limits: Limits, reason: str) -> None:
+    kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
+    result = search(kernel, limits=limits)
+    assert not result.complete
+    assert reason in result.stopped
+    assert 0 < result.distinct < 70_000
+
+
+def test_stopping_at_the_first_violation() -> None:
+    kernel = compile_kernel(Instance(SMALL + "DieHard", {"Litre": 5}))
+    assert not search(kernel, limits=Limits(stop_at_first=True)).complete
+
+
+@pytest.mark.parametrize("limits", [Limits(states=5_000), Limits(memory=1_200_000), Limits(seconds=0.0)])
+def test_a_saved_search_goes_on_to_the_same_end(limits: Limits, tmp_path: Path) -> None:
+    kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
+    whole, part = search(kernel), Search(kernel, limits)
+    stopped = part.run()
+    assert not stopped.complete
+    save(part, tmp_path / "search.npz")
+    result = load(tmp_path / "search.npz", kernel).run()
+    assert result.complete
+    for name in ("distinct", "generated", "depth", "outside"):
+        assert getattr(result, name) == getattr(whole, name)
+    assert np.array_equal(result.states, whole.states)
+    assert np.array_equal(result.visited.fresh_by_step, whole.visited.fresh_by_step)
+    assert result.tally.state_hits == whole.tally.state_hits
+    assert result.tally.step_hits == whole.tally.step_hits
+
+
+@pytest.mark.parametrize("place", [100, -200])
+def test_a_damaged_search_is_refused(place: int, tmp_path: Path) -> None:
+    kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
+    part = Search(kernel, Limits(states=5_000))
+    part.run()
+    file = tmp_path / "search.npz"
+    save(part, file)
+    content = bytearray(file.read_bytes())
+    content[place] ^= 0xFF
+    file.write_bytes(bytes(content))
+    with pytest.raises(SavedSearchError, match="start the search anew"):
+        load(file, kernel)
+
+
+def test_a_search_of_another_instance_is_refused(tmp_path: Path) -> None:
+    part = Search(compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 5})))
+    part.run()
+    save(part, tmp_path / "search.npz")
+    with pytest.raises(SavedSearchError, match="another protocol or instance"):
+        load(tmp_path / "search.npz", compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6})))
+
+
+def test_the_user_can_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = Search(compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6})))
+    chunk = running._chunk
+
+    def pressed() -> str:
+        signal.raise_signal(signal.SIGINT)
+        return chunk()
+
+    monkeypatch.setattr(running, "_chunk", pressed)
+    result = running.run()
+    assert result.stopped == "stopped by the user"
+    assert running.tally.next_row == 1  # the chunk was finished, so that nothing is counted twice
+
+
+def test_progress_is_shown_at_the_end() -> None:
+    shown: list[tuple[int, int]] = []
+
+    def watch(*, distinct: int, frontier: int, depth: int, rate: float) -> None:
+        shown.append((distinct, frontier))
+
+    search(compile_kernel(Instance(SMALL + "Lock", {"Process": 2})), watch=watch)
+    assert shown[-1] == (12, 0)

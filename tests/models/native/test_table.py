@@ -1,0 +1,55 @@
+"""The set of visited states, against a Python dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.native.digest import FIRST, SECOND, SEED, digest_rows
+from models.native.table import Visited
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 7])
+def test_states_are_numbered_in_order_of_discovery(words: int) -> None:
+    choices = np.random.default_rng(words)
+    visited, known = Visited(words, steps=5, capacity=40_000), dict[tuple[int, ...], int]()
+    for base in range(0, 60, 20):
+        rows = choices.integers(0, 9 if words > 1 else 20_000, size=(9_000, words), dtype=np.uint64)
+        parent = choices.integers(0, 20, size=9_000)
+        step = choices.integers(0, 5, size=9_000, dtype=np.int32)
+        before = visited.count
+        visited.absorb(rows, parent, step, count=9_000, base=base)
+        for row, origin, by in zip(map(tuple, rows.tolist()), parent.tolist(), step.tolist(), strict=True):
+            if row not in known:
+                number = known[row] = len(known)
+                assert visited.parents[number] == base + origin
+                assert visited.steps[number] == by
+        assert visited.count == len(known) > before
+    assert list(map(tuple, visited.states.tolist())) == list(known)
+    assert int(visited.fresh_by_step.sum()) == len(known)
+    assert np.array_equal(visited.find(visited.states), np.arange(len(known)))
+    assert visited.find(np.full((1, words), 1 << 40, dtype=np.uint64)).tolist() == [-1]
+
+
+def test_room_is_counted_as_if_all_were_new() -> None:
+    visited = Visited(1, steps=1, capacity=10)
+    assert visited.has_room(10)
+    visited.add_initial(np.arange(4, dtype=np.uint64).reshape(-1, 1))
+    assert not visited.has_room(7)
+    assert int(visited.fresh_by_step.sum()) == 0
+
+
+def test_the_digest_never_changes() -> None:
+    """Distributed searches divide states by it, and kept files rely on it."""
+
+    def mixed(words: list[int]) -> int:
+        value, ones = int(SEED), (1 << 64) - 1
+        for word in words:
+            value = ((value ^ word) * int(FIRST)) & ones
+            value ^= value >> 32
+        value = (value * int(SECOND)) & ones
+        return value ^ (value >> 29)
+
+    rows = [[0, 0], [1, 0], [0, 1], [(1 << 64) - 1, 12345]]
+    assert digest_rows(np.array(rows, dtype=np.uint64)).tolist() == [mixed(row) for row in rows]
+    assert mixed([1, 2, 3]) == 0x0
