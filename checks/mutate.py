@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from checks.errors import BadInputError
@@ -113,7 +113,7 @@ def _key(instance: Instance, claims: tuple[str, ...] | None, limits: Limits) -> 
     )
 
 
-@cache
+@lru_cache(maxsize=4)
 def _baseline(key: str) -> Baseline:
     """One search of the protocol itself for all its mutants in this process."""
     protocol, bounds, constants, name, claims, states, seconds = json.loads(key)

@@ -55,7 +55,8 @@ def number(value: int) -> Const:
             },
         ),
         (Apply(BOOL, "implies", (P, Apply(BOOL, "not", (P,)))), {"premise-forgotten@0": "~p"}),
-        (Apply(N.type, "ite", (P, N, number(0))), {"branches-swapped@0": "ite(p, 0, n)", "plus-one@3": "ite(p, n, 1)"}),
+        (Apply(N.type, "ite", (P, N, number(0))), {"branches-swapped@0": "ite(p, 0, n)", "plus-one@3":
+        "ite(p, n, 1)"}),
         (Apply(N.type, "mod", (N, number(1))), {"plus-one@2": "n % 2"}),
     ],
 )  # fmt: skip

@@ -1,0 +1,116 @@
+"""A ticket lock for any number of processes, and what goes wrong with it."""
+
+from spec.language import (
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    exists,
+    forall,
+    implies,
+    invariant,
+    lemma,
+    reachable,
+    require,
+    transition_invariant,
+)
+
+
+class TicketLock(Protocol):
+    """Processes draw a number and wait until it is called."""
+
+    Process = Sort()
+    Ticket = Nat()
+    Place = Enum("away", "waiting", "inside")
+
+    place: Map[Process, Place] = "away"
+    ticket: Map[Process, Ticket] = 0
+    following: Ticket = 0
+    called: Ticket = 0
+
+    @action
+    def draw(s, p: Process):
+        """Draw a number."""
+        require(s.place[p] == "away")
+        s.place[p] = "waiting"
+        s.ticket[p] = s.following
+        s.following = s.following + 1
+
+    @action
+    def enter(s, p: Process):
+        """Go in when the number is called."""
+        require((s.place[p] == "waiting") & (s.ticket[p] == s.called))
+        s.place[p] = "inside"
+
+    @action
+    def leave(s, p: Process):
+        """Go out and call the next number."""
+        require(s.place[p] == "inside")
+        s.place[p] = "away"
+        s.called = s.called + 1
+
+    @invariant()
+    def one_inside(s):
+        """No two processes are inside."""
+        return forall(
+            s.Process,
+            s.Process,
+            lambda p, q: implies((s.place[p] == "inside") & (s.place[q] == "inside"), p == q),
+        )
+
+    @lemma()
+    def inside_is_called(s):
+        """Whoever is inside holds the number that was called."""
+        return forall(s.Process, lambda p: implies(s.place[p] == "inside", s.ticket[p] == s.called))
+
+    @lemma()
+    def numbers_differ(s):
+        """No number is held twice."""
+        return forall(
+            s.Process,
+            s.Process,
+            lambda p, q: implies(
+                (s.place[p] != "away") & (s.place[q] != "away") & (s.ticket[p] == s.ticket[q]), p == q
+            ),
+        )
+
+    @lemma()
+    def numbers_were_drawn(s):
+        """A number that is held was drawn."""
+        return forall(s.Process, lambda p: implies(s.place[p] != "away", s.ticket[p] < s.following))
+
+    @transition_invariant()
+    def called_in_order(before, after):
+        """Numbers are called one after the other."""
+        return (after.called == before.called) | (after.called == before.called + 1)
+
+    @reachable(after="draw")
+    def two_wait(before, after, p):
+        """One process draws while another waits."""
+        return exists(before.Process, lambda q: before.place[q] == "waiting")
+
+
+class WithoutLemma(TicketLock):
+    """True, but not inductive: nothing says that numbers differ."""
+
+    numbers_differ = None
+
+
+class SameNumber(TicketLock):
+    """Broken: everybody draws the same number."""
+
+    def draw(s, p):
+        require(s.place[p] == "away")
+        s.place[p] = "waiting"
+        s.ticket[p] = s.following
+
+
+class SkipsNumbers(TicketLock):
+    """Broken in a step: two numbers are called at once."""
+
+    def leave(s, p):
+        require(s.place[p] == "inside")
+        s.place[p] = "away"
+        s.called = s.called + 2
