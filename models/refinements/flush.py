@@ -10,11 +10,13 @@ specification          implementation
 alive                  the node's process lives and has opened the channel
 consumed               ``WriteBuffer.consumed``
 held                   rows of ``WriteBuffer.buffers`` (buffered), of unfinished tasks (syncing)
-task, flush_task       ``SyncTask``; *recorded* once this very call was handled with success
+task, flush_task       ``SyncTask``; *recorded* once this call, or an earlier one of the task that was still
+                       under way when this one was sent, was handled with success
 phase, flush_ts        metacache, write buffer
 tick, tick_position    ``BufferManager.reading``
 pending..., signal     ``CheckpointUpdater.tasks``; the signal as far as a flagged task waits
-rpc...                 ``CheckpointUpdater.in_flight``; *stored* once this very call was handled
+rpc...                 ``CheckpointUpdater.in_flight``; *stored* once this call, or an earlier one with the
+                       same position, was handled after it was sent
 in_network             positions ever sent by any incarnation
 stored, copies, dml,   the coordinator's records
 flushed, assigned
@@ -81,9 +83,9 @@ class CoordinatorView:
     open: tuple[int, ...]
     """Those that are not confirmed."""
     recorded_saves: tuple[CallId, ...]
-    """Save calls that were answered with success."""
+    """Save calls that were answered with success, and those overtaken by one of the same task."""
     handled_checkpoints: tuple[CallId, ...]
-    """Checkpoint calls that were handled."""
+    """Checkpoint calls that were handled, and those overtaken by one with the same position."""
 
 
 @dataclass
@@ -93,9 +95,22 @@ class NodeHistory:
     """
 
     saves: dict[tuple[int, SegmentId, int], CallId]
+    """The last save call of each task: (incarnation, segment, end)."""
     checkpoint_call: CallId | None
+    """The last checkpoint call of all."""
     sent: tuple[int, ...]
     delivered: dict[int, tuple[int, ...]]
+    reported: tuple[int, ...] = ()
+    """The positions of the last checkpoint call."""
+
+    def task_save(self, call: CallId, segment: SegmentId, end: int) -> CallId:
+        """The last save call of the task that a call belongs to."""
+        return self.saves.get((call[0], segment, end), call)
+
+    def same_report(self, call: CallId, positions: tuple[int, ...]) -> CallId:
+        """The last checkpoint call if it reports the same positions, else the given one."""
+        same = self.checkpoint_call is not None and self.reported == positions
+        return self.checkpoint_call if same and self.checkpoint_call is not None else call
 
 
 def node_view(

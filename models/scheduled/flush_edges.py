@@ -94,11 +94,15 @@ class CoordinatorCalls:
     """The coordinator as a data node sees it.
 
     Each call that the refinement mapping speaks of gets an id, which travels with it.
+
+    Args:
+        noted: called when the history has changed.
     """
 
-    def __init__(self, process: Process, history: NodeHistory) -> None:
+    def __init__(self, process: Process, history: NodeHistory, noted: Callable[[], None]) -> None:
         self._process = process
         self._history = history
+        self._noted = noted
         self._calls = 0
 
     def _next_call(self) -> CallId:
@@ -110,6 +114,7 @@ class CoordinatorCalls:
         del deadline
         call = self._next_call()
         self._history.saves[call[0], request.segment_id, request.position.ts] = call
+        self._noted()
         outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request, call)
         assert isinstance(outcome, SaveOutcome)
         return outcome
@@ -120,8 +125,9 @@ class CoordinatorCalls:
         call = self._next_call()
         history = self._history
         history.checkpoint_call = call
-        sent = {reported.position.ts for reported in request.positions}
-        history.sent = tuple(sorted({*history.sent, *sent}))
+        history.reported = tuple(reported.position.ts for reported in request.positions)
+        history.sent = tuple(sorted({*history.sent, *history.reported}))
+        self._noted()
         await remote(self._process, COORDINATOR, "update_channel_checkpoints", request, call)
 
     async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:

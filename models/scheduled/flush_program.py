@@ -6,13 +6,15 @@ node and the coordinator each own one component of what is observed; the refinem
 """
 
 import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from impl.config import DataNodeConfig
 from impl.datacoord.coordinator import Coordinator
 from impl.datacoord.flush_service import FlushService
 from impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from impl.errors import RpcError, UnknownChannelError
+from impl.ports import Clock
 from impl.storage.memory import MemoryMetaStore
 from impl.types import (
     LOG_BEGINNING,
@@ -22,6 +24,7 @@ from impl.types import (
     RecoveryAnswer,
     SaveBinlogPaths,
     SaveOutcome,
+    SegmentId,
     Tick,
     UpdateCheckpoints,
 )
@@ -65,7 +68,11 @@ class FlushProgram(Program):
     Attributes:
         node: the present or last incarnation of the node.
         coordinator: the coordinator.
+        outcomes: what the coordinator has answered to each save call.
+        memory_check: the node also looks at its memory from time to time.
     """
+
+    memory_check = False
 
     def __init__(
         self,
@@ -89,6 +96,7 @@ class FlushProgram(Program):
         self._asked: set[Tick] = set()
         self._recorded: set[CallId] = set()
         self._handled: set[CallId] = set()
+        self.outcomes: dict[CallId, SaveOutcome] = {}
 
     def build(self, world: World) -> None:
         """Define the coordinator and the node."""
@@ -113,20 +121,29 @@ class FlushProgram(Program):
         )
         for flush_ts in self.scenario.flushes:
             process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
+        self.start_others(process)
+
+    def start_others(self, process: Process) -> None:
+        """Start what else acts at the coordinator's side. Nobody, unless a subclass has more to do."""
 
     def _serve_coordinator(self, process: Process, coordinator: Coordinator, polling: PollingClock) -> None:
         """Answer the node, and note which calls were handled: the mapping needs to know."""
 
         async def save(request: SaveBinlogPaths, call: CallId) -> SaveOutcome:
             outcome = await coordinator.save_binlog_paths(request)
+            self.outcomes[call] = outcome
             if outcome is not SaveOutcome.NOT_OWNER:
-                self._recorded.add(call)
+                self._read_history()
+                last = self._history.task_save(call, request.segment_id, request.position.ts)
+                self._recorded |= {call, last}
             polling.news()
             return outcome
 
         async def update(request: UpdateCheckpoints, call: CallId) -> None:
             await coordinator.update_channel_checkpoints(request)
-            self._handled.add(call)
+            self._read_history()
+            positions = tuple(reported.position.ts for reported in request.positions)
+            self._handled |= {call, self._history.same_report(call, positions)}
             polling.news()
 
         async def recover(channel: ChannelName, node_id: str) -> RecoveryAnswer:
@@ -152,23 +169,32 @@ class FlushProgram(Program):
     async def _run_node(self, process: Process) -> None:
         assert self._world is not None
         ports = DataNodePorts(
-            clock=TimerClock(),
+            clock=self.clock(process),
             log=Log(self._world, self.scenario.packs()),
             store=Objects(process),
-            coordinator=CoordinatorCalls(process, self._history),
+            coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
             preemption=process,
         )
-        node = DataNode(node_id=NODE, ports=ports, config=self.scenario.config(), parts=self._parts)
+        node = DataNode(node_id=NODE, ports=ports, config=self.config(), parts=self._parts)
         process.serve("flush_channel", self._flush_handler(node, process.incarnation))
-        process.serve("seal_segments", node.seal_segments)
+        process.serve("seal_segments", _seal_handler(node))
         if process.incarnation == 1:
             node.open_channel(RecoveryAnswer(CHANNEL, Owner(NODE, 1), LOG_BEGINNING))
         else:
             await node.recover_channel(CHANNEL)
         self.node = node
         self._opened = process.incarnation
-        node.start(with_memory_check=False)
+        node.start(with_memory_check=self.memory_check)
         await node.supervisor.wait_failed()
+
+    def clock(self, process: Process) -> Clock:
+        """Return the node's clock."""
+        del process
+        return TimerClock()
+
+    def config(self) -> DataNodeConfig:
+        """Return the node's configuration."""
+        return self.scenario.config()
 
     def _flush_handler(self, node: DataNode, incarnation: int) -> Any:
         async def flush_channel(channel: ChannelName, flush_ts: Tick) -> None:
@@ -181,7 +207,28 @@ class FlushProgram(Program):
 
         return flush_channel
 
+    def _wrote_history(self) -> None:
+        """The mapping says whether an earlier call has done the work of the last one: these depend."""
+        self._touch_history(write=True)
+
+    def _read_history(self) -> None:
+        self._touch_history(write=False)
+
+    def _touch_history(self, *, write: bool) -> None:
+        assert self._world is not None
+        bit = self._world.interner.bit("calls of the node")
+        self._world.touch(reads=0 if write else bit, writes=bit if write else 0)
+
     # What is looked at.
+
+    def values(self) -> Mapping[str, Any]:
+        """Return the present abstract state by variable name."""
+        return self._abstraction.values(self.observe())
+
+    @property
+    def opened(self) -> bool:
+        """Whether the present incarnation of the node lives and serves the channel."""
+        return self._alive()
 
     def observe(self) -> Observation:
         """Return what the node and the coordinator hold, each under its own name."""
@@ -279,6 +326,16 @@ class Abstraction:
             segments=self._segments,
             positions=self._positions,
         )
+
+
+def _seal_handler(node: DataNode) -> Any:
+    async def seal_segments(channel: ChannelName, segments: Sequence[SegmentId], expires: Tick) -> bool:
+        try:
+            return await node.seal_segments(channel, segments, expires=expires)
+        except UnknownChannelError as error:
+            raise RpcError(str(error)) from error
+
+    return seal_segments
 
 
 @functools.cache
