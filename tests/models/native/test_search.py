@@ -15,11 +15,8 @@ from models.native.errors import SavedSearchError
 from models.native.kernel import compile_kernel
 from models.native.path import path_to
 from models.native.search import Limits, Search, search
-from tests.protocols import flush_checkpoint, oracle
 
 SMALL = "tests.protocols.small:"
-FLUSH = "tests.protocols.flush_checkpoint:FlushCheckpoint"
-ORACLE = "tests.protocols.oracle:Oracle"
 KNOWN: list[tuple[str, dict[str, Any], dict[str, Any], tuple[int, int, int]]] = [
     (SMALL + "HourClock", {"Hour": 12}, {}, (12, 24, 1)),
     (SMALL + "AsynchInterface", {"Data": 3}, {}, (12, 30, 2)),
@@ -30,8 +27,6 @@ KNOWN: list[tuple[str, dict[str, Any], dict[str, Any], tuple[int, int, int]]] = 
     (SMALL + "TCommit", {"Manager": 3}, {}, (34, 94, 7)),
     (SMALL + "TwoPhase", {"Manager": 3}, {}, (288, 1146, 11)),
     (SMALL + "TwoPhase", {"Manager": 7}, {}, (296448, 2744706, 23)),
-    (FLUSH, *flush_checkpoint.size(3, 7), (1278047, 10678224, 39)),
-    (ORACLE, *oracle.size(3, 4, 8, 4), (868352, 6181676, 36)),
 ]
 
 
@@ -87,9 +82,7 @@ def test_witness_and_transition_claims_are_found_once_and_shortest() -> None:
 
 def test_deadlocks_are_counted() -> None:
     result = search(compile_kernel(Instance(SMALL + "TCommit", {"Manager": 2})))
-    assert (
-        result.tally.deadlocks == 4
-    )  # each manager committed or aborted, never both kinds but for two aborts
+    assert result.tally.deadlocks == 2  # all have committed, all have aborted
     assert result.tally.first_deadlock is not None
 
 
@@ -131,15 +124,15 @@ def test_a_saved_search_goes_on_to_the_same_end(limits: Limits, tmp_path: Path) 
     assert result.tally.step_hits == whole.tally.step_hits
 
 
-@pytest.mark.parametrize("place", [100, -200])
-def test_a_damaged_search_is_refused(place: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0.001, 0.5, 0.9])
+def test_a_damaged_search_is_refused(place: float, tmp_path: Path) -> None:
     kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
     part = Search(kernel, Limits(states=5_000))
     part.run()
     file = tmp_path / "search.npz"
     save(part, file)
     content = bytearray(file.read_bytes())
-    content[place] ^= 0xFF
+    content[int(place * len(content))] ^= 0xFF
     file.write_bytes(bytes(content))
     with pytest.raises(SavedSearchError, match="start the search anew"):
         load(file, kernel)
