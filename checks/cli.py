@@ -131,6 +131,16 @@ def show(*, manifest: ManifestOption = None) -> int:
 
 
 @application.command()
+def findings(
+    only: Annotated[str, typer.Argument(help="Id of one finding; all if left out.")] = "",
+    *,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print what came out about the sources, with the shortest counterexamples (the text of FINDINGS.md)."""
+    return cli_tools.findings(only, manifests=manifest or ())
+
+
+@application.command()
 def codes() -> int:
     """List the exit statuses."""
     print(table())

@@ -100,6 +100,14 @@ def show(manifests: Sequence[Path] = ()) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
+def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
+    """Print the document on what came out, or one section of it."""
+    from checks.findings import findings_text
+
+    sys.stdout.write(findings_text(read(manifests), only=only))
+    return ExitCode.AS_EXPECTED.value
+
+
 def doctor() -> int:
     """See :mod:`checks.doctor`."""
     status: int = _optional("checks.doctor", "doctor").main()

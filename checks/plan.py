@@ -88,6 +88,9 @@ def plan(
 
 def _matches(pattern: str, name: str, *, exact: bool) -> bool:
     """A whole name does not match the longer names that it is a part of."""
+    entry = name.partition("/")[2]
     if exact:
-        return pattern in (name, name.partition("/")[2])
-    return fnmatchcase(name, pattern) if "*" in pattern else pattern in name
+        return pattern in (name, entry)
+    if "*" in pattern:
+        return fnmatchcase(name, pattern) or fnmatchcase(entry, pattern)
+    return pattern in name

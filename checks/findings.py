@@ -1,0 +1,139 @@
+"""``tidemark findings``: what the suite has found out about the sources, with the shortest counterexamples.
+
+The words stand in ``models/findings``; the outcomes and counts are run here and are the same that the gate
+compares with the manifest. The output is Markdown and is the text of ``FINDINGS.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from checks.errors import BadInputError, known_names
+from checks.explore import explore
+from checks.report.trace_text import trace_text
+from checks.verdict import Outcome, Verdict
+from models.findings import Evidence, Finding, finding_files, load_findings
+from models.instance import Instance
+from models.manifest import InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
+
+_HEAD = """# Findings
+
+What came out when the claims of the source documents and the suspected hazards were decided. This file is the output of
+`tidemark findings`; a test compares it with a new run. *Holds* is said of a bounded instance, *proved* of any size. Each entry
+named here is judged by `make verify`; `tidemark show` lists its expectation."""
+
+_ENDING = "proved by `tidemark prove {entry}`, any size"
+
+
+@dataclass(frozen=True)
+class Book:
+    """The findings about one protocol and the manifest that decides them."""
+
+    manifest: Manifest
+    findings: tuple[Finding, ...]
+
+    @cached_property
+    def _entries(self) -> dict[str, InstanceEntry | ProofEntry | MutantEntry]:
+        manifest = self.manifest
+        return {entry.name: entry for entry in (*manifest.instance, *manifest.proof, *manifest.mutant)}
+
+    def _entry(self, finding: Finding, name: str) -> InstanceEntry | ProofEntry | MutantEntry:
+        if name not in self._entries:
+            raise BadInputError(
+                f"the finding {finding.id!r} names the entry {name!r}, which is not in the manifest",
+                remedy=known_names(name, self._entries),
+            )
+        return self._entries[name]
+
+    def section(self, finding: Finding) -> Iterator[str]:
+        """The Markdown lines of one finding. Raises BadInputError if it refers to something unknown."""
+        yield f"## {finding.title}"
+        yield ""
+        yield f"`{finding.id}` · {finding.source}"
+        yield ""
+        yield finding.text.strip()
+        yield ""
+        shown: list[tuple[Evidence, Verdict]] = []
+        for evidence in finding.evidence:
+            entry = self._entry(finding, evidence.entry)
+            if isinstance(entry, ProofEntry):
+                yield f"- `{evidence.claim}`: {self._proof(entry, evidence.claim)}"
+                continue
+            verdict = _judge(self._instance(entry), evidence.claim)
+            yield f"- `{evidence.claim}`: {_words(verdict, entry)}"
+            if evidence.shown:
+                shown.append((evidence, verdict))
+        for evidence, verdict in shown:
+            yield from _trace(finding, evidence, verdict)
+
+    def _proof(self, entry: ProofEntry, claim: str) -> str:
+        """Expected by the manifest and compared by the gate; the proof is not run again here."""
+        if claim not in self.manifest.claims_of(entry, list(Kind)) or entry.expect.of(claim).value != "proved":
+            raise BadInputError(
+                f"the proof {entry.name!r} does not prove {claim!r}", remedy="name another entry or claim"
+            )
+        return _ENDING.format(entry=entry.name)
+
+    def _instance(self, entry: InstanceEntry | MutantEntry) -> Instance:
+        if isinstance(entry, InstanceEntry):
+            return Instance(entry.protocol, entry.bounds, entry.constants, entry.name)
+        host = self._entries[entry.instance]
+        assert isinstance(host, InstanceEntry)
+        return Instance(entry.ref, host.bounds, host.constants, entry.name)
+
+
+def _judge(instance: Instance, claim: str) -> Verdict:
+    """The verdict of a complete search, with the shortest counterexample."""
+    return next(v for v in explore(instance, properties=[claim]) if v.subject.property_id == claim)
+
+
+def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:
+    states = f"{verdict.counts['distinct']:,} states, depth {verdict.counts['depth']}"
+    where = f"mutant `{entry.name}`" if isinstance(entry, MutantEntry) else f"instance `{entry.name}`"
+    if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
+        return f"**refuted** by the {where} in {len(verdict.counterexample.steps)} steps ({states})"
+    if verdict.outcome is Outcome.HOLDS:
+        return f"holds in the {where} ({states}; {verdict.bounds})"
+    raise BadInputError(
+        f"{entry.name} decides nothing about {verdict.subject.property_id}: {verdict.reason}",
+        remedy="name an entry that does",
+    )
+
+
+def _trace(finding: Finding, evidence: Evidence, verdict: Verdict) -> Iterator[str]:
+    if verdict.counterexample is None:
+        raise BadInputError(
+            f"the finding {finding.id!r} shows a counterexample of {evidence.entry!r}, but there is none",
+            remedy="remove 'shown', or name an entry whose claim is refuted",
+        )
+    yield ""
+    yield f"<details><summary>The shortest run of <code>{evidence.entry}</code></summary>"
+    yield ""
+    yield "```"
+    yield trace_text(verdict.counterexample, limit=200)
+    yield "```"
+    yield ""
+    yield "</details>"
+
+
+def books(manifests: Sequence[Manifest]) -> list[Book]:
+    """The findings of the repository, each file with its manifest."""
+    known = {manifest.name: manifest for manifest in manifests}
+    found = [load_findings(path) for path in finding_files()]
+    return [Book(known[content.manifest], content.finding) for content in found if content.manifest in known]
+
+
+def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
+    """The document, or one section of it. Raises BadInputError for an unknown finding."""
+    every = books(manifests)
+    names = [finding.id for book in every for finding in book.findings]
+    if only and only not in names:
+        raise BadInputError(f"there is no finding {only!r}", remedy=known_names(only, names))
+    lines = [] if only else [_HEAD]
+    for book in every:
+        for finding in book.findings:
+            if only in ("", finding.id):
+                lines += ["", *book.section(finding)] if lines else [*book.section(finding)]
+    return "\n".join(lines) + "\n"
