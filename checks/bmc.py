@@ -9,12 +9,13 @@ owe anything to the bounds. Not finding one says nothing beyond the stated depth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from checks.counterexample import Counterexample
-from checks.prove_run import SIZE as USUAL
-from checks.prove_run import SMALLER, Proof
+from checks.prove_run import Proof
+from checks.prover import SIZE as USUAL
+from checks.prover import SMALLER
 from checks.trace import BrokenRunError, counterexample, failing_conjunct, run_again
 from models.instance import BadInstance, Bound, Instance
 from models.interpreted.evaluate import State
@@ -57,7 +58,7 @@ def find_runs(
         if not left:
             break
         try:
-            instance = Instance(proof.protocol, bounds, proof.constants, name="small")
+            instance = proof.subject.instance(bounds)
             goals = {prop.id: _breaks(prop) for prop in left}
             searched = search(instance, goals, depth=depth, seconds=seconds)
         except BadInstance:
@@ -125,10 +126,10 @@ def _grow(instance: Instance, by: int) -> Instance:
             old = bounds[kind.name]
             bounds[kind.name] = old + by if isinstance(old, int) else (old[0] - by, old[1] + by)
     constants = dict(instance.constants)
-    larger = Instance(instance.protocol, bounds, constants, name=instance.name)
+    larger = replace(instance, bounds=bounds)
     for variable in instance.spec.constants:
         constants[variable.name] = _grown_constant(instance, larger, variable)
-    return Instance(instance.protocol, bounds, constants, name=instance.name)
+    return replace(instance, bounds=bounds, constants=constants)
 
 
 def _grown_constant(old: Instance, new: Instance, variable: Variable) -> Any:

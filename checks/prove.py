@@ -7,14 +7,15 @@ unreachable: then a real run is looked for (``bmc``), and only a run refutes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from checks.bmc import FoundRun, find_runs, reachability
 from checks.counterexample import Counterexample, Shape
 from checks.judge import Context
-from checks.prove_run import Outcome, Proof, prove
+from checks.prove_run import Proof, prove
 from checks.prove_vacuity import vacuity
+from checks.prove_workers import cores
+from checks.prover import Outcome
 from checks.trace import counterexample, failing_conjunct
 from checks.verdict import Verdict, inconclusive, proved, refuted
 from models.interpreted.interpreter import Interpreter
@@ -45,7 +46,7 @@ class Prove:
             entry.protocol,
             timeout_s=entry.timeout_s,
             seed=context.seed,
-            jobs=min(2, os.cpu_count() or 1),
+            jobs=cores(),
             progress=lambda done, total, name: context.progress(
                 done, total=total, unit="obligations", note=name
             ),
@@ -66,7 +67,10 @@ class Prove:
         subject = context.subject(entry, self.name, prop.id)
         outcomes = proof.of(prop.id)
         seconds = sum(outcome.answer.seconds for outcome in outcomes)
-        counts = {"obligations": len(outcomes)}
+        counts = {
+            "obligations": len(outcomes),
+            "by_form": sum(outcome.obligation.trivial for outcome in outcomes),
+        }
         replay = f"tidemark verify --tier full --only {self.name}/{entry.name}"
         failed = [outcome for outcome in outcomes if not outcome.proved]
         if not failed:

@@ -6,63 +6,30 @@ A claim is proved only if all of its obligations are, and so is every claim that
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from models.instance import BadInstance
-from models.symbolic.hints import Hint, Hints, SmallModel, small_bounds
-from models.symbolic.obligations import Obligation, Obligations
-from models.symbolic.solve import Answer, discharge
-from spec.language.protocol import resolve
+from checks.prove_workers import Workers
+from checks.prover import FIRST_S, Outcome, Progress, Prover
+from models.symbolic.subject import ProofSubject
 from spec.language.spec import Spec
-
-SIZE = (2, 3)
-"""Elements of each sort and greatest key of the instance that picks lemmas."""
-
-LARGER = ((3, 4), (2, 6))
-"""Where a counterexample is looked for when that instance has none."""
-
-SMALLER = ((1, 1), (1, 2), (2, 2))
-"""Where a smaller counterexample is looked for, smallest first."""
-
-FIRST_S = 3.0
-"""Time limit of the first pass over all obligations; what remains gets its full time afterwards."""
-
-ARTEFACT_S = 1.0
-"""Time limit where a bounded instance has a counterexample, which may owe its existence to the bounds."""
-
-Progress = Callable[[int, int, str], None]
-"""Told how many obligations are done, of how many, and which one is next."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """An obligation, the solver's answer, and a small counterexample if there is one."""
-
-    obligation: Obligation
-    answer: Answer
-    model: SmallModel | None = None
-    missing: frozenset[str] = frozenset()
-    """Claims without which it is not proved, although they are not proved themselves."""
-
-    @property
-    def proved(self) -> bool:
-        """Discharged, and by proved claims only."""
-        return self.answer.status == "proved" and not self.missing
 
 
 @dataclass(frozen=True)
 class Proof:
     """All obligations of a protocol with their outcomes."""
 
-    protocol: str
-    spec: Spec
+    subject: ProofSubject
     outcomes: tuple[Outcome, ...]
     seconds: float
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    workers: int = 1
+    """Processes that were at work."""
+
+    @property
+    def spec(self) -> Spec:
+        """The protocol that was proved, with its options put in."""
+        return self.subject.spec
 
     def of(self, claim: str) -> tuple[Outcome, ...]:
         """Outcomes of the obligations of one claim."""
@@ -76,66 +43,49 @@ class Proof:
         """The obligation that took longest."""
         return max(self.outcomes, key=lambda outcome: outcome.answer.seconds)
 
-
-class Prover:
-    """Proves one protocol. ``constants`` override declared options. Errors: SpecError, BadInstance."""
-
-    def __init__(self, protocol: str, constants: Mapping[str, Any] | None = None, *, seed: int = 0) -> None:
-        self.protocol = protocol
-        self.constants = dict(constants or {})
-        self.spec = resolve(protocol).trace().with_options(self.constants)
-        self.obligations = tuple(Obligations(self.spec).all())
-        self.seed = seed
-        self._hints: dict[tuple[int, int], Hints | None] = {}
-
-    def hints(self, size: tuple[int, int]) -> Hints | None:
-        """The bounded instance of a size, or None if the protocol has none (the assumptions may exclude
-        it).
-        """
-        if size not in self._hints:
-            bounds = small_bounds(self.spec, elements=size[0], greatest=size[1])
-            try:
-                self._hints[size] = Hints(self.protocol, bounds, self.constants)
-            except BadInstance:
-                self._hints[size] = None
-        return self._hints[size]
-
-    def hint(
-        self, obligation: Obligation, size: tuple[int, int], without: frozenset[str] = frozenset()
-    ) -> Hint:
-        """What the instance of a size says about an obligation."""
-        hints = self.hints(size)
-        return hints.of(obligation, without=without) if hints is not None else Hint()
-
-    def attempt(
-        self, obligation: Obligation, *, timeout_s: float, without: frozenset[str] = frozenset()
-    ) -> Outcome:
-        """Try to discharge one obligation, without the lemmas named."""
-        if obligation.trivial:
-            return Outcome(obligation, discharge(self.spec, obligation, timeout_s=timeout_s))
-        hint = self.hint(obligation, SIZE, without)
-        usable = replace(
-            obligation,
-            lemmas=tuple(fact for fact in obligation.lemmas if fact.source not in without),
-            afterwards=tuple(fact for fact in obligation.afterwards if fact.source not in without),
+    def statistics(self) -> Statistics:
+        """How many obligations there were, how many needed a solver, how long it took."""
+        slowest = self.slowest() if self.outcomes else None
+        return Statistics(
+            total=len(self.outcomes),
+            by_form=sum(outcome.obligation.trivial for outcome in self.outcomes),
+            unanswered=sum(outcome.answer.status in ("unknown", "refused") for outcome in self.outcomes),
+            queries=sum(outcome.answer.queries for outcome in self.outcomes),
+            solver_s=sum(outcome.answer.seconds for outcome in self.outcomes),
+            wall_s=self.seconds,
+            workers=self.workers,
+            slowest=slowest.obligation.name if slowest else "",
+            slowest_s=slowest.answer.seconds if slowest else 0.0,
         )
-        # A counterexample within bounds is nearly always a real one; the proof then gets a short try only.
-        limit = min(timeout_s, ARTEFACT_S) if hint.model is not None else timeout_s
-        answer = discharge(self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core)
-        return Outcome(obligation, answer, hint.model if answer.status != "proved" else None)
 
-    def smallest(self, outcome: Outcome) -> Outcome:
-        """The same outcome with a counterexample that is as small as possible."""
-        sizes = (*SMALLER, SIZE) if outcome.model is not None else LARGER
-        for size in sizes:
-            found = self.hint(outcome.obligation, size).model
-            if found is not None:
-                return replace(outcome, model=found)
-        return outcome
+
+@dataclass(frozen=True)
+class Statistics:
+    """Figures of a proof. Times in seconds."""
+
+    total: int
+    by_form: int
+    """Decided by their form alone: the step does not touch what the claim reads."""
+    unanswered: int
+    """Unknown (time-out) or outside what a proof can express."""
+    queries: int
+    solver_s: float
+    wall_s: float
+    workers: int
+    slowest: str
+    slowest_s: float
+
+    def text(self) -> str:
+        """One line."""
+        return (
+            f"{self.total} obligations, {self.by_form} decided by their form, "
+            f"{self.queries} queries for the others, {self.unanswered} without an answer; "
+            f"slowest: {self.slowest or 'none'}"
+        )
 
 
 def prove(
-    protocol: str,
+    protocol: str | ProofSubject,
     *,
     constants: Mapping[str, Any] | None = None,
     timeout_s: float = 20.0,
@@ -145,47 +95,31 @@ def prove(
 ) -> Proof:
     """Prove all invariants, lemmas and transition invariants of a protocol, named ``module:Class``.
 
-    ``timeout_s`` is the limit of one obligation, ``jobs`` the number of processes for those that a first
-    quick pass leaves open.
+    ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes.
+    Errors: SpecError.
     """
     begin = time.perf_counter()
-    prover = Prover(protocol, constants, seed=seed)
-    outcomes = []
-    for done, obligation in enumerate(prover.obligations):
-        progress(done, len(prover.obligations), obligation.name)
-        outcomes.append(prover.attempt(obligation, timeout_s=min(timeout_s, FIRST_S)))
-    outcomes = _second_pass(prover, outcomes, timeout_s=timeout_s, jobs=jobs, progress=progress)
+    subject = (
+        protocol if isinstance(protocol, ProofSubject) else ProofSubject(protocol, dict(constants or {}))
+    )
+    prover = Prover(subject, seed)
+    with Workers(prover, jobs=jobs, progress=progress) as workers:
+        outcomes = workers.run(prover.portions(), timeout_s=min(timeout_s, FIRST_S))
+        outcomes = _second_pass(workers, outcomes, timeout_s=timeout_s)
     outcomes = _without_unproved(prover, outcomes, timeout_s=timeout_s)
     outcomes = [outcome if outcome.proved else prover.smallest(outcome) for outcome in outcomes]
-    return Proof(protocol, prover.spec, tuple(outcomes), time.perf_counter() - begin, prover.constants)
+    return Proof(subject, tuple(outcomes), time.perf_counter() - begin, workers.processes)
 
 
-def _second_pass(
-    prover: Prover, outcomes: Sequence[Outcome], *, timeout_s: float, jobs: int, progress: Progress
-) -> list[Outcome]:
+def _second_pass(workers: Workers, outcomes: Sequence[Outcome], *, timeout_s: float) -> list[Outcome]:
     """Full time for what the first pass left open and what no small counterexample explains."""
     hard = [i for i, o in enumerate(outcomes) if o.answer.status == "unknown" and o.model is None]
     result = list(outcomes)
     if not hard or timeout_s <= FIRST_S:
         return result
-    names = [outcomes[i].obligation.name for i in hard]
-    progress(len(outcomes) - len(hard), len(outcomes), f"{len(hard)} hard obligations")
-    if jobs > 1 and len(hard) > 1:
-        tasks = [(prover.protocol, prover.constants, name, timeout_s, prover.seed) for name in names]
-        with ProcessPoolExecutor(min(jobs, len(hard)), mp_context=get_context("spawn")) as pool:
-            again: Iterable[Answer] = list(pool.map(_in_process, tasks))
-    else:
-        again = [prover.attempt(outcomes[i].obligation, timeout_s=timeout_s).answer for i in hard]
-    for i, answer in zip(hard, again, strict=True):
-        result[i] = replace(result[i], answer=answer)
+    for place, again in zip(hard, workers.run([(i,) for i in hard], timeout_s=timeout_s), strict=True):
+        result[place] = again
     return result
-
-
-def _in_process(task: tuple[str, dict[str, Any], str, float, int]) -> Answer:
-    protocol, constants, name, timeout_s, seed = task
-    prover = Prover(protocol, constants, seed=seed)
-    obligation = next(item for item in prover.obligations if item.name == name)
-    return prover.attempt(obligation, timeout_s=timeout_s).answer
 
 
 def _without_unproved(prover: Prover, outcomes: Sequence[Outcome], *, timeout_s: float) -> list[Outcome]:

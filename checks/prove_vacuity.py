@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 
 from checks.judge import Context
-from checks.prove_run import LARGER, SIZE, SMALLER, Proof, Prover
+from checks.prove_run import Proof
+from checks.prover import LARGER, SIZE, SMALLER, Prover
 from checks.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive
 from models.manifest import ProofEntry
 from models.symbolic.hints import SmallModel
@@ -48,16 +49,28 @@ def _first(prover: Prover, action: str | None) -> SmallModel | None:
 def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) -> list[Verdict]:
     """One verdict: the hypotheses of the proof can be true, for every action."""
     begin = time.perf_counter()
-    shown = possibilities(Prover(proof.protocol, proof.constants))
+    shown = possibilities(Prover(proof.subject))
     subject = context.subject(entry, judge, COVERAGE, Aspect.VACUITY)
     seconds = time.perf_counter() - begin
     replay = f"tidemark verify --tier full --only {judge}/{entry.name}"
     missing = [item.what for item in shown if item.model is None]
     counts = {"queries": len(shown) - len(missing)}
+    figures = proof.statistics()
+    rates = {"wall_s": figures.wall_s, "slowest_s": figures.slowest_s, "workers": float(figures.workers)}
     if missing:
         largest = f"sorts of up to {max(e for e, _ in SIZES)} elements, keys up to {max(g for _, g in SIZES)}"
         reason = f"not found with {largest}: {'; '.join(missing)}; a proof about it says nothing"
         return [inconclusive(subject, reason=reason, counts=counts, seconds=seconds, replay=replay)]
     instances = {item.model.instance.bounds_text() for item in shown if item.model is not None}
     bounds = f"a state for each of {len(shown)} hypotheses, within {max(instances, key=len)}"
-    return [holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)]
+    return [
+        holds(
+            subject,
+            counts=counts,
+            bounds=bounds,
+            seconds=seconds,
+            replay=replay,
+            notes=(figures.text(),),
+            rates=rates,
+        )
+    ]

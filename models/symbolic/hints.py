@@ -8,9 +8,9 @@ the reader when that proof does not succeed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from models.interpreted.evaluate import State
 from models.interpreted.interpreter import Step
 from models.symbolic import bits
 from models.symbolic.bits import Bit
-from models.symbolic.finite import Move, SymbolicInstance
+from models.symbolic.finite import Move, SymbolicInstance, SymbolicState
 from models.symbolic.obligations import Obligation, closed
 from spec.language.protocol import initial_literal
 from spec.language.spec import Property, Spec
@@ -86,12 +86,34 @@ def is_true(model: Any, bit: Bit) -> bool:
     return bit is True or (bit is not False and z3.is_true(model.eval(bit, model_completion=True)))
 
 
+def plain_model(solver: Any, assumed: Sequence[Any], wishes: Iterable[Sequence[Bit]]) -> Any:
+    """The model that grants each entry in turn the first of its wishes that is still possible.
+
+    It depends on the formulas alone, not on what the solver was asked before. The last check must have been
+    ``sat``.
+    """
+    model, fixed = solver.model(), list[Bit]()
+    for entry in wishes:
+        for wish in entry:
+            if wish is True:
+                break
+            if wish is False:
+                continue
+            if not is_true(model, wish):
+                if solver.check(*assumed, *fixed, wish) != z3.sat:
+                    continue
+                model = solver.model()
+            fixed.append(wish)
+            break
+    return model
+
+
 class Hints:
     """Hints for the obligations of a protocol from one small instance. Errors: BadInstance."""
 
-    def __init__(self, protocol: str, bounds: Mapping[str, Bound], constants: Mapping[str, Any]) -> None:
-        self.instance = Instance(protocol, bounds, constants, name="small")
-        self.space = SymbolicInstance(self.instance)
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.space = SymbolicInstance(instance)
         self.spec = self.space.spec
         self.state = self.space.state()
         self._moves: dict[str, tuple[Move, ...]] = {}
@@ -195,22 +217,21 @@ class Hints:
 
     def _plain_model(self, usable: Sequence[str]) -> Any:
         """A model in which as many entries as possible, in declared order, have their initial value."""
-        model, fixed = self._solver.model(), list[Bit]()
+        switches = [self._switches[name] for name in usable]
+        return plain_model(self._solver, switches, self._wishes(self.state))
+
+    def _wishes(self, state: SymbolicState) -> Iterator[Sequence[Bit]]:
         for variable in self.spec.variables:
             usual = initial_literal(self.spec, variable)
-            for cases in self.state[variable.name].values():
-                wish = cases.get(usual, False)
-                if isinstance(wish, bool):
-                    continue
-                if is_true(model, wish) or self._check(usable, *fixed, wish) == z3.sat:
-                    fixed.append(wish)
-                    if self._check(usable, *fixed) == z3.sat:
-                        model = self._solver.model()
-        return model
+            for cases in state[variable.name].values():
+                yield [bit for _, bit in sorted(cases.items(), key=lambda case: case[0] != usual)]
+        for table in self.space.finite.constants.values():
+            for cases in table.values():
+                yield list(cases.values())
 
     def _instance(self, model: Any) -> Instance:
         constants = {**self.instance.constants, **self.space.decode_constants(model)}
-        return Instance(self.instance.protocol, self.instance.bounds, constants, name="small")
+        return replace(self.instance, constants=constants)
 
     def _initiation(self, prop: Property) -> Hint:
         state, condition = self.space.initial()
@@ -221,7 +242,7 @@ class Hints:
         solver.add(broken)
         if solver.check() == z3.unsat:
             return Hint(core=frozenset())
-        model = solver.model()
+        model = plain_model(solver, (), self._wishes(state))
         return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
 
     def a_step_of(self, action: str) -> SmallModel | None:
@@ -244,5 +265,5 @@ class Hints:
         solver.add(condition)
         if solver.check() != z3.sat:
             return None
-        model = solver.model()
+        model = plain_model(solver, (), self._wishes(state))
         return SmallModel(self._instance(model), self.space.decode(model, state))

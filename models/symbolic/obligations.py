@@ -76,6 +76,7 @@ class Obligations:
     def __init__(self, spec: Spec, *, scope: Scope | None = None) -> None:
         self.spec = spec
         self.scope = scope or Scope(spec)
+        self._moved: dict[str, tuple[Fact, ...]] = {}
 
     @cached_property
     def state_claims(self) -> tuple[Fact, ...]:
@@ -152,24 +153,36 @@ class Obligations:
                 )
 
     def _consecution(self, action: Action) -> Iterable[Obligation]:
-        for fact in self.state_claims:
+        for fact in self._after_step(action):
             name = f"consecution:{action.name}:{_short(fact.source)}"
-            yield self._of(action, "consecution", name, fact.source, self.after(fact.expr, action))
+            yield self._of(action, "consecution", name, fact.source, fact.expr)
+
+    def _after_step(self, action: Action) -> tuple[Fact, ...]:
+        """The state claims of the state after the step."""
+        if action.name not in self._moved:
+            self._moved[action.name] = tuple(
+                Fact(fact.source, self.after(fact.expr, action)) for fact in self.state_claims
+            )
+        return self._moved[action.name]
 
     def _steps(self, action: Action) -> Iterable[Obligation]:
+        known = frozenset(fact.expr for fact in self.state_claims)
+        afterwards = tuple(fact for fact in self._after_step(action) if fact.expr not in known)
         for prop in self.spec.of_kind("transition_invariant"):
             goal = self.across(self.scope.total(closed(prop)), action)
             name = f"step:{action.name}:{_short(prop.id)}"
-            yield self._of(action, "step", name, prop.id, goal)
+            yield self._of(action, "step", name, prop.id, goal, after=afterwards)
 
-    def _of(self, action: Action, kind: ObligationKind, name: str, claim: str, goal: Expr) -> Obligation:
-        after: tuple[Fact, ...] = ()
-        if kind == "step":
-            after = tuple(
-                Fact(fact.source, moved)
-                for fact in self.state_claims
-                if (moved := self.after(fact.expr, action)) != fact.expr
-            )
+    def _of(
+        self,
+        action: Action,
+        kind: ObligationKind,
+        name: str,
+        claim: str,
+        goal: Expr,
+        *,
+        after: tuple[Fact, ...] = (),
+    ) -> Obligation:
         given = (*self.axioms, *self.guards(action))
         return Obligation(
             name, kind, claim, goal, action.name, action.params, given, self.state_claims, after

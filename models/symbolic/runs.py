@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
@@ -133,7 +133,7 @@ class Runs:
     def _decode(self, model: Any) -> Run:
         constants = {**self.space.instance.constants, **self.space.decode_constants(model)}
         old = self.space.instance
-        instance = Instance(old.protocol, old.bounds, constants, name=old.name)
+        instance = replace(old, constants=constants)
         states = tuple(self.space.decode(model, state) for state in self._states)
         steps = tuple(self._step(model, number).step for number in range(self.depth))
         return Run(instance, states, steps)

@@ -7,9 +7,11 @@ import pytest
 from checks.counterexample import Shape
 from checks.judge import Context
 from checks.prove import JUDGE, describe, show
-from checks.prove_run import Prover, prove
+from checks.prove_run import prove
+from checks.prover import Prover
 from checks.verdict import COVERAGE, Outcome
 from models.manifest import Manifest, ProofEntry
+from models.symbolic.subject import ProofSubject
 from spec.language.protocol import resolve
 
 pytestmark = pytest.mark.proof
@@ -127,7 +129,8 @@ def test_a_number_that_may_become_negative_spoils_everything():
 def test_a_guard_keeps_the_type():
     verdicts = judged(f"{ODD}:Guarded")
     assert verdicts["below.few"].outcome is Outcome.PROVED
-    assert [o.name for o in Prover(f"{ODD}:Guarded").obligations if o.kind == "type"] == ["type:take:left"]
+    obligations = Prover(ProofSubject(f"{ODD}:Guarded")).obligations
+    assert [o.name for o in obligations if o.kind == "type"] == ["type:take:left"]
 
 
 def test_contradictory_assumptions_are_no_proof():
@@ -158,7 +161,7 @@ def test_a_count_without_limit_is_refused_by_name():
 def test_what_is_true_but_not_inductive_is_not_proved():
     verdict = judged(f"{ODD}:Cycle")["cycle.never_five"]
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.counts == {"obligations": 2, "discharged": 1}
+    assert verdict.counts == {"obligations": 2, "by_form": 1, "discharged": 1}
 
 
 def test_no_time_is_no_proof():
@@ -168,8 +171,27 @@ def test_no_time_is_no_proof():
 
 
 def test_two_processes_come_to_the_same_answers(monkeypatch):
-    import checks.prove_run as run
+    monkeypatch.setattr("checks.prove_workers.ENOUGH", 1)
+    monkeypatch.setattr("checks.prover.PORTION", 4)
+    proofs = [prove(f"{LOCKS}:WithoutLemma", jobs=jobs) for jobs in (1, 2)]
+    assert [proof.workers for proof in proofs] == [1, 2]
+    one, two = (
+        [(o.obligation.name, o.answer.status, o.answer.used, o.model) for o in proof.outcomes]
+        for proof in proofs
+    )
+    assert one == two
+    assert 0 < len(proofs[0].open()) < len(one)
 
-    monkeypatch.setattr(run, "FIRST_S", 1e-9)
+
+def test_hard_obligations_get_their_time_in_two_processes(monkeypatch):
+    monkeypatch.setattr("checks.prove_run.FIRST_S", 1e-9)
     proof = prove(f"{LOCKS}:TicketLock", timeout_s=20.0, jobs=2)
     assert not proof.open()
+    assert proof.workers == 2
+
+
+def test_the_evidence_has_the_figures_of_the_proof():
+    verdict = judged(f"{LOCKS}:TicketLock")[COVERAGE]
+    assert verdict.notes[0].startswith("19 obligations, ")
+    assert ", 0 without an answer; slowest: " in verdict.notes[0]
+    assert verdict.rates["workers"] == 1

@@ -1,0 +1,107 @@
+"""Portions of a proof in several processes. Each makes the obligations itself; only answers travel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Self
+
+from checks.prover import FIRST_S, PORTION, Outcome, Progress, Prover
+from models.symbolic.hints import SmallModel
+from models.symbolic.solve import Answer
+from models.symbolic.subject import ProofSubject
+
+ENOUGH = 2 * PORTION
+"""Obligations for a solver below which starting processes takes longer than it saves."""
+
+Reply = tuple[Answer, SmallModel | None]
+
+_here: list[Prover] = []
+"""The prover of a worker process: made when it starts, empty elsewhere."""
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Workers:
+    """Runs portions of a proof, here or in up to ``jobs`` processes, with the same answers."""
+
+    def __init__(self, prover: Prover, *, jobs: int, progress: Progress) -> None:
+        self.prover = prover
+        self.progress = progress
+        self.processes = 1
+        self._jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def run(self, portions: Sequence[Sequence[int]], *, timeout_s: float) -> list[Outcome]:
+        """The outcomes of all portions, in the order of the portions. ``timeout_s`` is for one obligation."""
+        wanted = min(self._jobs, len(portions))
+        work = sum(not self.prover.obligations[place].trivial for portion in portions for place in portion)
+        quick = work < ENOUGH and timeout_s <= FIRST_S
+        if wanted < 2 or (self._pool is None and quick):
+            return self._run_here(portions, timeout_s)
+        if self._pool is None:
+            self.processes = wanted
+            self._pool = ProcessPoolExecutor(
+                wanted,
+                mp_context=get_context("spawn"),
+                initializer=_begin,
+                initargs=(self.prover.subject, self.prover.seed),
+            )
+        return self._run_there(self._pool, portions, timeout_s)
+
+    def _run_here(self, portions: Sequence[Sequence[int]], timeout_s: float) -> list[Outcome]:
+        found: list[Outcome] = []
+        total = len(self.prover.obligations)
+        for portion in portions:
+            self.progress(len(found), total, self.prover.obligations[portion[0]].name)
+            found += self.prover.attempt_all(portion, timeout_s=timeout_s)
+        return found
+
+    def _run_there(
+        self, pool: ProcessPoolExecutor, portions: Sequence[Sequence[int]], timeout_s: float
+    ) -> list[Outcome]:
+        futures: dict[Future[list[Reply]], Sequence[int]] = {}
+        for portion in portions:
+            futures[pool.submit(_portion, tuple(portion), timeout_s)] = portion
+        done, total = 0, len(self.prover.obligations)
+        self.progress(done, total, f"in {self.processes} processes")
+        for future in as_completed(futures):
+            done += len(futures[future])
+            self.progress(done, total, self.prover.obligations[futures[future][-1]].name)
+        return [outcome for future, portion in futures.items() for outcome in self._outcomes(future, portion)]
+
+    def _outcomes(self, future: Future[list[Reply]], portion: Sequence[int]) -> list[Outcome]:
+        obligations = [self.prover.obligations[place] for place in portion]
+        try:
+            replies = future.result()
+        except BrokenProcessPool:
+            lost = "a worker process ended abruptly"
+            return [Outcome(o, Answer(o.name, "unknown", 0.0, reason=lost)) for o in obligations]
+        return [Outcome(o, *reply) for o, reply in zip(obligations, replies, strict=True)]
+
+
+def _begin(subject: ProofSubject, seed: int) -> None:
+    _here[:] = [Prover(subject, seed)]
+
+
+def _portion(places: tuple[int, ...], timeout_s: float) -> list[Reply]:
+    outcomes = _here[0].attempt_all(places, timeout_s=timeout_s)
+    return [(outcome.answer, outcome.model) for outcome in outcomes]

@@ -1,0 +1,56 @@
+"""What is proved: a protocol with its options, perhaps with lemmas added or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from models.instance import Bound, Instance
+from spec.language.protocol import resolve
+from spec.language.spec import Property, Spec
+
+
+def _changed(spec: Spec, added: tuple[Property, ...], without: frozenset[str]) -> Spec:
+    kept = tuple(prop for prop in spec.properties if prop.id not in without)
+    return replace(spec, properties=(*kept, *added))
+
+
+@dataclass(frozen=True)
+class ProofInstance(Instance):
+    """A bounded instance of the same protocol with the same lemmas added and left out."""
+
+    added: tuple[Property, ...] = ()
+    without: frozenset[str] = frozenset()
+
+    def traced(self) -> Spec:
+        """The protocol as the proof sees it."""
+        return _changed(super().traced(), self.added, self.without)
+
+
+@dataclass(frozen=True)
+class ProofSubject:
+    """A protocol ``module:Class``; ``constants`` override declared options. Small to send to a process."""
+
+    protocol: str
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    added: tuple[Property, ...] = ()
+    """Lemmas assumed to be claimed too."""
+    without: frozenset[str] = frozenset()
+    """Ids of properties that are left out."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("protocol", "constants", "added", "without")
+        return {name: getattr(self, name) for name in names}
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The traced protocol with its options put in. Errors: SpecError."""
+        return _changed(resolve(self.protocol).trace(), self.added, self.without).with_options(self.constants)
+
+    def instance(self, bounds: Mapping[str, Bound], *, name: str = "small") -> Instance:
+        """A bounded instance; constants that are not given stay open."""
+        if not self.added and not self.without:
+            return Instance(self.protocol, bounds, self.constants, name=name)
+        return ProofInstance(self.protocol, bounds, self.constants, name, self.added, self.without)
