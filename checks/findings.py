@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import fill
 
 from checks.errors import BadInputError, known_names
 from checks.explore import explore
@@ -16,14 +17,15 @@ from checks.report.trace_text import trace_text
 from checks.verdict import Outcome, Verdict
 from models.findings import Evidence, Finding, finding_files, load_findings
 from models.instance import Instance
-from models.manifest import InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
+from models.manifest import Expected, InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
 
 _HEAD = """# Findings
 
-What came out when the claims of the source documents and the suspected hazards were decided. This file is the output of
-`tidemark findings`; a test compares it with a new run. *Holds* is said of a bounded instance, *proved* of any size. Each entry
-named here is judged by `make verify`; `tidemark show` lists its expectation."""
+What came out when the claims of the source documents and the suspected hazards were decided. This file is the
+output of `tidemark findings`; a test compares it with a new run. *Holds* is said of a bounded instance, *proved*
+of any size. Each entry named here is judged by `make verify`; `tidemark show` lists its expectation."""
 
+_WIDTH = 120
 _ENDING = "proved by `tidemark prove {entry}`, any size"
 
 
@@ -37,7 +39,8 @@ class Book:
     @cached_property
     def _entries(self) -> dict[str, InstanceEntry | ProofEntry | MutantEntry]:
         manifest = self.manifest
-        return {entry.name: entry for entry in (*manifest.instance, *manifest.proof, *manifest.mutant)}
+        kinds = (InstanceEntry, ProofEntry, MutantEntry)
+        return {entry.name: entry for entry in manifest.entries() if isinstance(entry, kinds)}
 
     def _entry(self, finding: Finding, name: str) -> InstanceEntry | ProofEntry | MutantEntry:
         if name not in self._entries:
@@ -47,21 +50,35 @@ class Book:
             )
         return self._entries[name]
 
+    def _judged(self, finding: Finding) -> dict[tuple[str, str], Verdict]:
+        """The verdicts of all searches that a finding rests on, by entry and claim; one search an entry."""
+        claims: dict[str, list[str]] = {}
+        for evidence in finding.evidence:
+            if not isinstance(self._entry(finding, evidence.entry), ProofEntry):
+                claims.setdefault(evidence.entry, []).append(evidence.claim)
+        found: dict[tuple[str, str], Verdict] = {}
+        for name, wanted in claims.items():
+            entry = self._entries[name]
+            assert not isinstance(entry, ProofEntry)
+            for verdict in explore(self._instance(entry), properties=wanted):
+                found[name, verdict.subject.property_id] = verdict
+        return found
+
     def section(self, finding: Finding) -> Iterator[str]:
         """The Markdown lines of one finding. Raises BadInputError if it refers to something unknown."""
         yield f"## {finding.title}"
         yield ""
         yield f"`{finding.id}` · {finding.source}"
         yield ""
-        yield finding.text.strip()
+        yield fill(finding.text, _WIDTH)
         yield ""
-        shown: list[tuple[Evidence, Verdict]] = []
+        judged, shown = self._judged(finding), list[tuple[Evidence, Verdict]]()
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
             if isinstance(entry, ProofEntry):
                 yield f"- `{evidence.claim}`: {self._proof(entry, evidence.claim)}"
                 continue
-            verdict = _judge(self._instance(entry), evidence.claim)
+            verdict = judged[evidence.entry, evidence.claim]
             yield f"- `{evidence.claim}`: {_words(verdict, entry)}"
             if evidence.shown:
                 shown.append((evidence, verdict))
@@ -70,7 +87,8 @@ class Book:
 
     def _proof(self, entry: ProofEntry, claim: str) -> str:
         """Expected by the manifest and compared by the gate; the proof is not run again here."""
-        if claim not in self.manifest.claims_of(entry, list(Kind)) or entry.expect.of(claim).value != "proved":
+        claims = self.manifest.claims_of(entry, list(Kind))
+        if claim not in claims or entry.expect.of(claim) is not Expected.PROVED:
             raise BadInputError(
                 f"the proof {entry.name!r} does not prove {claim!r}", remedy="name another entry or claim"
             )
@@ -82,11 +100,6 @@ class Book:
         host = self._entries[entry.instance]
         assert isinstance(host, InstanceEntry)
         return Instance(entry.ref, host.bounds, host.constants, entry.name)
-
-
-def _judge(instance: Instance, claim: str) -> Verdict:
-    """The verdict of a complete search, with the shortest counterexample."""
-    return next(v for v in explore(instance, properties=[claim]) if v.subject.property_id == claim)
 
 
 def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:

@@ -1,0 +1,46 @@
+"""FINDINGS.md is what the suite finds, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from checks.cli_run import manifests
+from checks.errors import BadInputError
+from checks.findings import Book, books, findings_text
+from models.findings import Evidence, Finding
+
+DOCUMENT = Path(__file__).parents[2] / "FINDINGS.md"
+
+
+@pytest.mark.parametrize(
+    "only", ["equality-stall", "flag-cleared-early", "ack-is-no-evidence", "refused-save"]
+)
+def test_a_section_is_what_a_new_run_says(only: str) -> None:
+    section = findings_text(manifests(), only=only)
+    assert section.count("refuted") >= 1
+    assert section in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_the_document_has_every_finding_in_order() -> None:
+    titles = [f"## {finding.title}" for book in books(manifests()) for finding in book.findings]
+    lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("## ")] == titles
+
+
+def _finding(entry: str, claim: str, *, shown: bool) -> Finding:
+    evidence = Evidence(entry=entry, claim=claim, shown=shown)
+    return Finding(id="odd", title="t", source="s", text="x", evidence=(evidence,))
+
+
+@pytest.mark.parametrize(
+    ("entry", "claim", "message"),
+    [
+        ("tini", "flush.stored_once", "not in the manifest"),
+        ("tiny", "flush.stored_once", "there is none"),
+        ("seed-not-strict-any-size", "flush.reset_only_by_greater_checkpoint", "does not prove"),
+    ],
+)
+def test_evidence_that_does_not_fit_is_refused(entry: str, claim: str, message: str) -> None:
+    book = Book(books(manifests())[0].manifest, ())
+    with pytest.raises(BadInputError, match=message):
+        list(book.section(_finding(entry, claim, shown=True)))
