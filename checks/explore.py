@@ -70,8 +70,9 @@ def search(
 
 
 def _watch(progress: Progress) -> Watch:
-    def watch(*, distinct: int, frontier: int, depth: int, rate: float) -> None:
-        progress(distinct, unit="states", note=f"depth {depth}, frontier {frontier}, {rate:,.0f}/s")
+    def watch(*, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
+        course = f" (levels x{trend:.2f})" if trend else ""
+        progress(distinct, unit="states", note=f"depth {depth}, frontier {frontier}{course}, {rate:,.0f}/s")
 
     return watch
 

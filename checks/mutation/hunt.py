@@ -57,8 +57,8 @@ class Findings:
         """A shortest run to the place: its initial state and its steps."""
         number, steps = find.state, list[Step]()
         while number >= self.initial:
-            steps.append(self.relation.steps[int(self.visited.steps[number])])
-            number = int(self.visited.parents[number])
+            steps.append(self.relation.steps[self.visited.step(number)])
+            number = self.visited.parent(number)
         steps.reverse()
         if find.step is not None:
             steps.append(self.relation.steps[find.step])

@@ -18,20 +18,18 @@ from models.native.errors import SavedSearchError
 from models.native.kernel import Kernel
 from models.native.search import Hit, Limits, Search
 
-ARRAYS = ("states", "parents", "steps", "fresh", "stats", "flags", "seen")
+ARRAYS = ("states", "links", "spans", "stats", "flags", "seen")
 
 
 def _arrays(search: Search) -> dict[str, NDArray[Any]]:
-    visited, buffers = search.visited, search.buffers
-    count = visited.count
+    visited, counters = search.visited, search.counters
     return {
         "states": visited.states,
-        "parents": visited.parents[:count],
-        "steps": visited.steps[:count],
-        "fresh": visited.fresh_by_step,
-        "stats": buffers.stats,
-        "flags": buffers.flags,
-        "seen": buffers.seen,
+        "links": visited.links,
+        "spans": visited.spans,
+        "stats": counters.stats,
+        "flags": counters.flags,
+        "seen": counters.seen,
     }
 
 
@@ -59,9 +57,10 @@ def save(search: Search, path: Path) -> None:
     Path(file.name).replace(path)
 
 
-def load(path: Path, kernel: Kernel, limits: Limits | None = None) -> Search:
-    """The search as it was saved, ready to ``run``. Errors: SavedSearchError for a damaged file or another
-    kernel's.
+def load(path: Path, kernel: Kernel, limits: Limits | None = None, *, workers: int | None = None) -> Search:
+    """The search as it was saved, ready to ``run`` with any number of workers.
+
+    Errors: SavedSearchError for a damaged file or another kernel's.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
@@ -78,10 +77,11 @@ def load(path: Path, kernel: Kernel, limits: Limits | None = None) -> Search:
     content = json.loads(head)
     if content["kernel"] != _kernel_digest(kernel):
         raise SavedSearchError(f"{path.name} belongs to another protocol or instance; start the search anew")
-    search = Search(kernel, limits)
-    search.visited.restore(arrays["states"], arrays["parents"], arrays["steps"], arrays["fresh"])
+    search = Search(kernel, limits, workers=workers)
+    initial = int(content["tally"]["initial"])
+    search.visited.restore(arrays["states"], arrays["links"], arrays["spans"], initial=initial)
     for name in ("stats", "flags", "seen"):
-        getattr(search.buffers, name)[:] = arrays[name]
+        getattr(search.counters, name)[:] = arrays[name]
     _restore_tally(search, content["tally"])
     return search
 

@@ -52,17 +52,24 @@ class Expansion:
     events: dict[int, int]
 
 
+Room = tuple[Block, NDArray[np.int64], NDArray[np.int32]]
+
+
 class Buffers:
     """Room for the results of one call of ``expand`` on at most ``rows`` rows; used again and again by a
-    search.
+    search. ``store``: arrays for the successors, their parents and their steps, if they lie elsewhere.
     """
 
-    def __init__(self, kernel: Kernel, rows: int) -> None:
+    def __init__(self, kernel: Kernel, rows: int, store: Room | None = None) -> None:
         layout, room = kernel.plan, max(1, rows * kernel.plan.steps)
         self.rows = rows
-        self.successors = np.empty((room, kernel.words), dtype=np.uint64)
-        self.parent = np.empty(room, dtype=np.int64)
-        self.step = np.empty(room, dtype=np.int32)
+        if store is None:
+            store = (
+                np.empty((room, kernel.words), dtype=np.uint64),
+                np.empty(room, dtype=np.int64),
+                np.empty(room, dtype=np.int32),
+            )
+        self.successors, self.parent, self.step = store
         self.cursor = np.zeros(1, dtype=np.int64)
         self.enabled = np.zeros(rows, dtype=np.uint8)
         self.stats = np.zeros((len(layout.first_step), 2), dtype=np.int64)
@@ -185,6 +192,11 @@ class Kernel:
         ``state_claims[i]``.
         """
         return _conditions(self._check, block, len(self.state_claims))
+
+    def breaks(self, block: Block) -> NDArray[np.uint64] | None:
+        """As ``check``, but None if no invariant fails in any row."""
+        found = np.empty((len(block), max(1, -(-len(self.state_claims) // 64))), dtype=np.uint64)
+        return found if self._check(block.ctypes.data, len(block), found.ctypes.data) else None
 
     def digest(self, block: Block) -> NDArray[np.uint64]:
         """A fixed 64-bit mix of each row, the same on every machine."""

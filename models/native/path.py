@@ -33,8 +33,8 @@ def chain(result: SearchResult, state: int) -> tuple[list[int], list[int]]:
     """Numbers of the states from an initial one to ``state``, and of the steps between them."""
     states, steps, initial = [state], [], result.tally.initial
     while states[-1] >= initial:
-        steps.append(int(result.visited.steps[states[-1]]))
-        states.append(int(result.visited.parents[states[-1]]))
+        steps.append(result.visited.step(states[-1]))
+        states.append(result.visited.parent(states[-1]))
     return states[::-1], steps[::-1]
 
 

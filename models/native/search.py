@@ -11,18 +11,20 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import psutil
 from numpy.typing import NDArray
 
 from models.native.codec import Block
-from models.native.kernel import Buffers, Kernel
-from models.native.table import Visited
+from models.native.crew import Crew, cores
+from models.native.kernel import Kernel
+from models.native.rounds import CHUNKS, Rounds, chunk_rows
+from models.native.table import LARGEST, Visited
 from spec.language.spec import Property
 
 SHOW_EVERY = 0.2
@@ -48,8 +50,10 @@ class Limits:
 class Watch(Protocol):
     """Told how far the search is."""
 
-    def __call__(self, *, distinct: int, frontier: int, depth: int, rate: float) -> None:
-        """``frontier``: states found and not yet expanded; ``rate``: distinct states a second so far."""
+    def __call__(self, *, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
+        """``frontier``: states found and not yet expanded; ``rate``: distinct states a second so far;
+        ``trend``: size of the last complete level as a multiple of the one before (0 if there is none).
+        """
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,41 @@ class Tally:
     state_hits: dict[int, Hit] = field(default_factory=dict)
     step_hits: dict[int, Hit] = field(default_factory=dict)
     seconds: float = 0.0
+
+    @property
+    def trend(self) -> float:
+        """Size of the last complete level as a multiple of the one before; 0 if there is none."""
+        if len(self.levels) < 3:
+            return 0.0
+        before, begin, end = self.levels[-3:]
+        return (end - begin) / max(1, begin - before)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a search may take, known before it starts."""
+
+    bytes: int
+    """Bound on the memory."""
+    states: int
+    """States that fit into it at worst."""
+    words: int
+    """Words of a state."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.words} word{'s' if self.words > 1 else ''} a state; room for {self.states:,} states in "
+            f"{self.bytes / 1e9:.1f} GB"
+        )
+
+
+def estimate(kernel: Kernel, limits: Limits) -> Estimate:
+    """How many states fit into the memory bound, the growth of the table included."""
+    memory = limits.memory
+    if memory is None:
+        memory = int(psutil.virtual_memory().available * MEMORY_SHARE)
+    each = Visited.bytes_bound(kernel.words, 1)
+    return Estimate(memory, max(0, min(LARGEST, memory // each)), kernel.words)
 
 
 @dataclass(frozen=True)
@@ -154,32 +193,29 @@ class SearchResult:
         raise KeyError(f"{prop.id} is not decided by a search of states and steps")
 
 
-def _silent(*, distinct: int, frontier: int, depth: int, rate: float) -> None:
+def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
     """No progress is shown."""
 
 
 class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
-    later.
+    later. ``workers``: all cores if None; the result is the same for any number.
     """
 
-    def __init__(self, kernel: Kernel, limits: Limits | None = None) -> None:
+    def __init__(self, kernel: Kernel, limits: Limits | None = None, *, workers: int | None = None) -> None:
         self.kernel = kernel
         self.limits = limits if limits is not None else Limits()
-        self.buffers = Buffers(kernel, kernel.chunk)
-        self.visited = Visited(kernel.words, kernel.plan.steps, self._capacity())
+        self.crew = Crew(workers if workers is not None else cores())
+        self.visited = Visited(kernel.words, kernel.plan.steps, self._capacity(), self.crew)
+        self._rounds = Rounds(kernel, self.visited, self.crew)
+        self.counters = self._rounds.counters
         self.tally = Tally()
-        self._marks = np.empty((1, max(1, -(-len(kernel.state_claims) // 64))), dtype=np.uint64)
         self.interrupted = False
 
     def _capacity(self) -> int:
-        memory = self.limits.memory
-        if memory is None:
-            memory = int(psutil.virtual_memory().available * MEMORY_SHARE)
-        each = Visited.bytes_bound(self.kernel.words, 1)
-        wanted = memory // each
+        wanted = estimate(self.kernel, self.limits).states
         if self.limits.states is not None:
-            wanted = min(wanted, self.limits.states + self.buffers.rows * self.kernel.plan.steps)
+            wanted = min(wanted, self.limits.states + chunk_rows(self.kernel) * self.kernel.plan.steps)
         return max(1, wanted)
 
     def run(self, watch: Watch = _silent) -> SearchResult:
@@ -190,7 +226,7 @@ class Search:
             if not self.tally.initial:
                 stopped = self._start()
             while not stopped and self.tally.next_row < self.visited.count:
-                stopped = self._chunk()
+                stopped = self._round()
                 now = time.perf_counter()
                 self.tally.seconds = before + now - begin
                 if now - shown > SHOW_EVERY:
@@ -199,6 +235,7 @@ class Search:
                 stopped = stopped or self._limit()
         if not stopped:
             self._close_level()
+        self.crew.close()
         self.tally.seconds = before + time.perf_counter() - begin
         self._show(watch)
         if not stopped and self.visited.count == 0:
@@ -207,18 +244,18 @@ class Search:
 
     def result(self, stopped: str) -> SearchResult:
         """What was found so far."""
-        self.tally.generated = self.buffers.stats[:, 0].copy()
-        self.tally.outside = self.buffers.stats[:, 1].copy()
-        self.tally.guards = self.buffers.flags.copy()
+        self.tally.generated = self.counters.stats[:, 0].copy()
+        self.tally.outside = self.counters.stats[:, 1].copy()
+        self.tally.guards = self.counters.flags.copy()
         return SearchResult(self.kernel, self.visited, self.tally, stopped)
 
     def _start(self) -> str:
         rows = self.kernel.initial_block()
         if not self.visited.has_room(len(rows)):
             return self._full()
-        self.tally.initial = len(rows)
         self.visited.add_initial(rows)
-        self._check(0)
+        self.tally.initial = self.visited.initial
+        self._note_broken(self._rounds.broken(0, self.visited.count))
         return ""
 
     def _full(self) -> str:
@@ -257,61 +294,35 @@ class Search:
         if self.tally.levels[-1] != self.visited.count:
             self.tally.levels.append(self.visited.count)
 
-    def _chunk(self) -> str:
+    def _round(self) -> str:
         """Expand the next rows of the present level; nothing is counted twice if it is stopped between two
-        chunks.
+        rounds.
         """
-        tally, visited = self.tally, self.visited
+        tally = self.tally
         if tally.next_row == tally.levels[-1]:
             self._close_level()
-        first, last = tally.next_row, min(tally.next_row + self.buffers.rows, tally.levels[-1])
-        buffers, known = self.buffers, visited.count
-        counters: tuple[NDArray[Any], ...] = (buffers.stats, buffers.flags, buffers.seen)
-        counted, seen = [array.copy() for array in counters], buffers.seen.copy()
-        found = self.kernel.run(visited.states[first:last], buffers)
-        if not visited.has_room(found):
-            for array, value in zip(counters, counted, strict=True):
-                array[:] = value
+        done = self._rounds.run(tally.next_row, (tally.levels[-2], tally.levels[-1]), self._chunks())
+        if done.last == tally.next_row:
             return self._full()
-        self._note_steps(first, seen)
-        self._note_deadlocks(first, last)
-        visited.absorb(buffers.successors, buffers.parent, buffers.step, count=found, base=first)
-        self._check(known)
-        tally.next_row = last
+        for seen in done.seen:
+            tally.step_hits[seen.claim] = Hit(seen.parent, seen.step, seen.target)
+        tally.deadlocks += len(done.stuck)
+        if done.stuck and tally.first_deadlock is None:
+            tally.first_deadlock = done.stuck[0]
+        self._note_broken(done.broken)
+        tally.next_row = done.last
         return ""
 
-    def _note_steps(self, base: int, seen: NDArray[np.uint8]) -> None:
-        buffers = self.buffers
-        if np.array_equal(seen, buffers.seen):
-            return
-        for index in np.flatnonzero(buffers.seen & ~seen).tolist():
-            at = int(buffers.where[index])
-            target = tuple(buffers.successors[at].tolist())
-            self.tally.step_hits[index] = Hit(base + int(buffers.parent[at]), int(buffers.step[at]), target)
+    def _chunks(self) -> int:
+        """Chunks of the next round: fewer where a limit of states is near, so that it is hardly exceeded."""
+        if self.limits.states is None:
+            return CHUNKS
+        left = self.limits.states - self.visited.count
+        return max(1, min(CHUNKS, left // chunk_rows(self.kernel)))
 
-    def _note_deadlocks(self, first: int, last: int) -> None:
-        enabled = self.buffers.enabled[: last - first]
-        if enabled.all():
-            return
-        stuck = np.flatnonzero(enabled == 0)
-        self.tally.deadlocks += len(stuck)
-        if self.tally.first_deadlock is None:
-            self.tally.first_deadlock = first + int(stuck[0])
-
-    def _check(self, known: int) -> None:
-        """Look for broken invariants among the states from number ``known`` on."""
-        claims = len(self.kernel.state_claims)
-        fresh = self.visited.states[known:]
-        if len(self.tally.state_hits) == claims or not len(fresh):
-            return
-        marks = self.kernel.check(fresh)
-        if not marks.any():
-            return
-        for index in range(claims):
-            if index not in self.tally.state_hits:
-                broken = np.flatnonzero(marks[:, index // 64] & np.uint64(1 << index % 64))
-                if len(broken):
-                    self.tally.state_hits[index] = Hit(known + int(broken[0]))
+    def _note_broken(self, broken: Iterable[tuple[int, int]]) -> None:
+        for claim, state in broken:
+            self.tally.state_hits.setdefault(claim, Hit(state))
 
     def _show(self, watch: Watch) -> None:
         watch(
@@ -319,6 +330,7 @@ class Search:
             frontier=self.visited.count - self.tally.next_row,
             depth=len(self.tally.levels) - 1,
             rate=self.visited.count / max(self.tally.seconds, 1e-9),
+            trend=self.tally.trend,
         )
 
     @contextmanager
@@ -338,6 +350,12 @@ class Search:
             signal.signal(signal.SIGINT, saved)
 
 
-def search(kernel: Kernel, *, limits: Limits | None = None, watch: Watch = _silent) -> SearchResult:
-    """Visit all states of an instance, breadth-first."""
-    return Search(kernel, limits).run(watch)
+def search(
+    kernel: Kernel,
+    *,
+    limits: Limits | None = None,
+    watch: Watch = _silent,
+    workers: int | None = None,
+) -> SearchResult:
+    """Visit all states of an instance, breadth-first, with so many workers (all cores if None)."""
+    return Search(kernel, limits, workers=workers).run(watch)

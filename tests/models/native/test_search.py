@@ -148,13 +148,13 @@ def test_a_search_of_another_instance_is_refused(tmp_path: Path) -> None:
 
 def test_the_user_can_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     running = Search(compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6})))
-    chunk = running._chunk
+    chunk = running._round
 
     def pressed() -> str:
         signal.raise_signal(signal.SIGINT)
         return chunk()
 
-    monkeypatch.setattr(running, "_chunk", pressed)
+    monkeypatch.setattr(running, "_round", pressed)
     result = running.run()
     assert result.stopped == "stopped by the user"
     assert running.tally.next_row == 1  # the chunk was finished, so that nothing is counted twice
@@ -163,7 +163,7 @@ def test_the_user_can_stop(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_is_shown_at_the_end() -> None:
     shown: list[tuple[int, int]] = []
 
-    def watch(*, distinct: int, frontier: int, depth: int, rate: float) -> None:
+    def watch(*, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
         shown.append((distinct, frontier))
 
     search(compile_kernel(Instance(SMALL + "Lock", {"Process": 2})), watch=watch)

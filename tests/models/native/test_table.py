@@ -25,8 +25,8 @@ def test_states_are_numbered_in_order_of_discovery(words: int) -> None:
         for row, origin, by in zip(map(tuple, rows.tolist()), parent.tolist(), step.tolist(), strict=True):
             if row not in known:
                 number = known[row] = len(known)
-                assert visited.parents[number] == base + origin
-                assert visited.steps[number] == by
+                assert visited.parent(number) == base + origin
+                assert visited.step(number) == by
         assert visited.count == len(known) > before
     assert list(map(tuple, visited.states.tolist())) == list(known)
     assert int(visited.fresh_by_step.sum()) == len(known)

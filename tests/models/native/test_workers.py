@@ -1,0 +1,133 @@
+"""Searches with several workers: the same states under the same numbers, the same everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.instance import Instance
+from models.native.checkpoint import load, save
+from models.native.crew import Crew
+from models.native.kernel import Kernel, compile_kernel
+from models.native.path import path_to
+from models.native.search import Limits, Search, SearchResult, search
+from models.native.table import Rows, Visited
+from tests.protocols.peers import COUNTEREXAMPLES, PEERS
+
+SMALL = "tests.protocols.small:"
+
+
+def kernel(name: str) -> Kernel:
+    if name in PEERS:
+        return compile_kernel(PEERS[name].instance)
+    return compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
+
+
+def same(one: SearchResult, two: SearchResult) -> None:
+    assert np.array_equal(one.states, two.states)
+    assert np.array_equal(one.visited.links, two.visited.links)
+    assert np.array_equal(one.visited.spans, two.visited.spans)
+    for name in ("distinct", "generated", "depth", "outside"):
+        assert getattr(one, name) == getattr(two, name)
+    assert one.generated_by_action() == two.generated_by_action()
+    assert one.outside_by_action() == two.outside_by_action()
+    assert one.distinct_by_action() == two.distinct_by_action()
+    for name in ("guards", "state_hits", "step_hits", "deadlocks", "first_deadlock", "levels"):
+        assert np.array_equal(getattr(one.tally, name), getattr(two.tally, name)), name
+
+
+@pytest.mark.parametrize("workers", [2, 3, 7])
+@pytest.mark.parametrize("name", ["two-phase", "tso-s", "flush-cp-s"])
+def test_any_number_of_workers_finds_the_same(name: str, workers: int) -> None:
+    one, many = search(kernel(name), workers=1), search(kernel(name), workers=workers)
+    same(one, many)
+    if name in PEERS:
+        assert (many.distinct, many.generated, many.depth) == (
+            PEERS[name].distinct,
+            PEERS[name].generated,
+            PEERS[name].depth,
+        )
+
+
+@pytest.mark.parametrize("protocol", sorted(COUNTEREXAMPLES))
+def test_any_number_of_workers_finds_the_same_counterexample(protocol: str) -> None:
+    size, steps = COUNTEREXAMPLES[protocol]
+    results = [search(compile_kernel(Instance(protocol, **size)), workers=n) for n in (1, 4)]
+    found = []
+    for result in results:
+        props = [*result.kernel.state_claims, *result.kernel.step_claims]
+        hits = {prop.id: result.hit(prop) for prop in props if prop.kind != "reachable"}
+        found.append({key: path_to(result, hit) for key, hit in hits.items() if hit is not None})
+    assert found[0] == found[1]
+    assert min(len(path.steps) for path in found[0].values()) == steps
+
+
+@pytest.mark.parametrize("limits", [Limits(states=5_000), Limits(memory=1_500_000)])
+def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(limits: Limits, tmp_path: Path) -> None:
+    whole = search(kernel("two-phase"), workers=2)
+    stopped = [Search(kernel("two-phase"), limits, workers=n) for n in (1, 3)]
+    first, second = (part.run() for part in stopped)
+    assert not first.complete
+    assert first.stopped == second.stopped
+    same(first, second)
+    save(stopped[1], tmp_path / "search.npz")
+    same(load(tmp_path / "search.npz", kernel("two-phase"), workers=2).run(), whole)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_the_table_grows_in_the_middle_of_a_round(workers: int) -> None:
+    """Rows of several chunks, with repetitions within and between chunks and rounds."""
+    choices = np.random.default_rng(workers)
+    visited = Visited(2, steps=3, capacity=200_000, crew=Crew(workers))
+    rows, known = Rows(2, 4, 20_000), dict[tuple[int, ...], int]()
+    smallest = visited.table.size
+    for _ in range(3):
+        counts = choices.integers(0, 20_000, size=4)
+        rows.packed[:] = choices.integers(0, 200, size=rows.packed.shape, dtype=np.uint64)
+        rows.parent[:] = choices.integers(0, 50, size=rows.parent.shape)
+        rows.step[:] = choices.integers(0, 3, size=rows.step.shape)
+        for chunk, count in enumerate(counts):
+            rows.digest(chunk, count)
+        bases = np.arange(4) * 100
+        firsts = visited.enter(rows, counts, bases)
+        for chunk, count in enumerate(counts.tolist()):
+            assert firsts[chunk] == len(known)
+            for at in range(chunk * 20_000, chunk * 20_000 + count):
+                row = tuple(rows.packed[at].tolist())
+                if row not in known:
+                    number = known[row] = len(known)
+                    assert visited.parent(number) == bases[chunk] + rows.parent[at]
+                    assert visited.step(number) == rows.step[at]
+    assert visited.table.size > 2 * smallest
+    assert list(map(tuple, visited.states.tolist())) == list(known)
+    assert np.array_equal(visited.find(visited.states), np.arange(len(known)))
+
+
+def test_an_error_of_a_worker_is_not_lost() -> None:
+    def job(number: int) -> None:
+        if number == 3:
+            raise ValueError("number 3")
+
+    crew = Crew(2)
+    with pytest.raises(ValueError, match="number 3"):
+        crew.each(8, job)
+    done: list[int] = []
+    crew.each(8, done.append)
+    assert sorted(done) == list(range(8))
+    with pytest.raises(ValueError, match="at least 1"):
+        Crew(0)
+
+
+def test_a_state_takes_less_than_24_bytes() -> None:
+    """Table, state and parent, at every size of a table of some size: words of 8, links of 4, slots."""
+    visited = Visited(1, steps=3, capacity=7_000_000, crew=Crew(2))
+    worst = 0.0
+    step = 500_000
+    for first in range(0, 7_000_000, step):
+        rows = np.arange(first, first + step, dtype=np.uint64).reshape(-1, 1)
+        visited.absorb(rows, np.zeros(step, np.int64), np.zeros(step, np.int32), count=step, base=0)
+        if visited.table.size > 1 << 20:
+            worst = max(worst, visited.bytes_per_state)
+    assert 20 < worst <= 24.0
