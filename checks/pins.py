@@ -54,7 +54,7 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
 
 def _expected_vacuity(entry: AnyEntry, claim: str) -> Outcome:
     """Nothing is vacuous but what the entry lists; if it lists something, the whole is refuted too."""
-    known = entry.vacuous if isinstance(entry, InstanceEntry) else {}
+    known = entry.vacuous if isinstance(entry, InstanceEntry | InterleaveEntry) else {}
     return Outcome.REFUTED if claim in known or (claim == COVERAGE and known) else Outcome.HOLDS
 
 
@@ -114,7 +114,11 @@ def _claims(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _vacuity(task: Task, answered: set[str]) -> list[str]:
-    """The native search answers for coverage, and finds vacuous all that the entry lists as such."""
+    """The native search answers for coverage, and finds vacuous all that the entry lists as such. So does
+    the search of interleavings, if the entry lists something.
+    """
+    if isinstance(task.entry, InterleaveEntry):
+        return [f"{claim!r} was not looked at" for claim in task.entry.vacuous if claim not in answered]
     if not isinstance(task.entry, InstanceEntry) or task.judge != SearchEngine.EXPLORE.value:
         return []
     due = (COVERAGE, *task.entry.vacuous)

@@ -16,7 +16,7 @@ _MODULES = {
     "explore": "checks.explore",
     "distribute": "checks.distribute",
     "conform": "checks.conform",
-    "interleave": "checks.interleave",
+    "interleave": "checks.interleave.judge",
     "mutate": "checks.mutate",
 }
 """Each module has a ``JUDGE``."""

@@ -41,7 +41,13 @@ def random_sample(program: ProgramRef, options: Options) -> Sample | None:
 
     if options.reduction is Reduction.NONE or not options.audit:
         return None
-    few = replace(options, limits=Limits(steps=options.limits.steps), check_every=0, stop_at_violation=False)
+    few = replace(
+        options,
+        limits=Limits(steps=options.limits.steps),
+        check_every=0,
+        stop_at_violation=False,
+        stop_at=frozenset(),
+    )
     if options.reduction is Reduction.STATES:
         auditor = Auditor(executions=options.audit)
         return Sample(search(program, auditor, Interner(), few, None), frozenset(auditor.states))

@@ -83,7 +83,7 @@ def explore_subtree(
     """
     options = options or Options()
     limits = Limits(steps=options.limits.steps, executions=budget)
-    part = replace(options, limits=limits, stop_at_violation=False, audit=0)
+    part = replace(options, limits=limits, stop_at_violation=False, stop_at=frozenset(), audit=0)
     result = explore(program, part, item=item, met=met)
     result.reasons = tuple(reason for reason in result.reasons if not reason.startswith("the limit of"))
     return result
@@ -111,7 +111,7 @@ def split(
 
 def bounds_text(program: ProgramRef, options: Options) -> str:
     """Return within which bounds a complete search is exhaustive, in words."""
-    return f"{program.load()().settings.text()}; every interleaving ({options.reduction.text()})"
+    return f"{program.text()}; {program.load()().settings.text()}; every interleaving ({options.reduction.text()})"
 
 
 def explore_randomly(
@@ -188,7 +188,8 @@ def search(
                 if tick is not None:
                     result.seconds = meter.seconds
                     tick(result)
-            if result.violations and options.stop_at_violation:
+            if options.is_enough(result.violations):
+                result.remaining = (WHOLE,)
                 break
             reached = meter.reached()
             if reached is not None:
@@ -207,6 +208,7 @@ def _account(result: Exploration, run: Run, digest: str, interner: Interner, opt
     counters.steps += len(run.trace)
     counters.visible_steps += run.visible_steps
     counters.deepest = max(counters.deepest, len(run.trace))
+    result.covered |= run.covered
     if run.ending is Ending.BLOCKED:
         counters.blocked += 1
         return

@@ -1,30 +1,13 @@
 """How to search."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from checks.interleave.limits import Limits
+from models.manifest.model import Reduction
+from models.scheduled import Violation
 
-
-class Reduction(StrEnum):
-    """What an exhaustive search may leave out."""
-
-    NONE = "none"
-    """Nothing: every interleaving is run."""
-
-    SLEEP_SETS = "sleep-sets"
-    """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
-
-    STATES = "states"
-    """Futures of declared states that were reached before. Rests on a promise of the program."""
-
-    def text(self) -> str:
-        """Return it in words, for a verdict line."""
-        return {
-            Reduction.NONE: "no reduction",
-            Reduction.SLEEP_SETS: "sleep sets",
-            Reduction.STATES: "equal declared states merged",
-        }[self]
+__all__ = ["Options", "Reduction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +18,8 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     stop_at_violation: bool = False
     """End the search at the first violation."""
+    stop_at: frozenset[str] = frozenset()
+    """End it at the first violation of one of these claims."""
     classes: bool = False
     """Collect digests of the Mazurkiewicz traces."""
     audit: int = 20
@@ -43,3 +28,7 @@ class Options:
     check_every: int = 997
     """Run the first execution, and each one whose number is one more than a multiple of this, twice. 0:
     never."""
+
+    def is_enough(self, violations: Iterable[Violation]) -> bool:
+        """Tell whether the search may end with what was found."""
+        return any(self.stop_at_violation or violation.claim in self.stop_at for violation in violations)

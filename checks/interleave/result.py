@@ -81,6 +81,7 @@ class Exploration:
         states: digests of the declared states, if equal ones are merged.
         classes: digests of the Mazurkiewicz traces, if they were asked for.
         violations: one example for each violation that was seen.
+        covered: what the program says that the executions have exercised.
         remaining: parts of the tree that were not searched.
         reasons: why the result is inconclusive.
         bounds: the bounds within which the search was exhaustive, in words.
@@ -92,6 +93,7 @@ class Exploration:
     classes: set[bytes] = field(default_factory=set)
     states: set[bytes] = field(default_factory=set)
     violations: dict[Violation, Found] = field(default_factory=dict)
+    covered: set[str] = field(default_factory=set)
     remaining: tuple[WorkItem, ...] = ()
     reasons: tuple[str, ...] = ()
     bounds: str = ""
@@ -153,6 +155,7 @@ def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
         whole.finals |= part.finals
         whole.classes |= part.classes
         whole.states |= part.states
+        whole.covered |= part.covered
         for found in part.violations.values():
             whole.record(found)
         left += part.remaining

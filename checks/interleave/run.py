@@ -40,6 +40,7 @@ class Run:
 
     Attributes:
         final: outcome; None unless the execution is complete.
+        covered: what the program says that the execution has exercised.
         timers_spent: armed timers were left alone because the declared number of firings was used up.
     """
 
@@ -49,6 +50,7 @@ class Run:
     violation: Violation | None
     visible_steps: int
     timers_spent: bool
+    covered: frozenset[str] = frozenset()
 
     @property
     def picks(self) -> tuple[int, ...]:
@@ -83,6 +85,7 @@ def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps:
             violation=execution.violation,
             visible_steps=execution.visible_steps,
             timers_spent=execution.world.firings_exhausted,
+            covered=execution.program.covered(),
         )
     finally:
         execution.close()

@@ -124,8 +124,8 @@ def _deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:
 
 def _stopped(total: Exploration, options: Options) -> str | None:
     limits = options.limits
-    if options.stop_at_violation and total.violations:
-        return "the search ended at the first violation"
+    if options.is_enough(total.violations):
+        return "the search ended at a violation"
     spent = total.statistics.executions + total.statistics.blocked + total.statistics.merged
     if limits.executions is not None and spent >= limits.executions:
         return f"the limit of {limits.executions} executions is reached"

@@ -117,6 +117,28 @@ class ProofEntry(VariantEntry):
     """Time-out of one obligation, in seconds."""
 
 
+class Reduction(StrEnum):
+    """What an exhaustive search of interleavings may leave out."""
+
+    NONE = "none"
+    """Nothing: every interleaving is run."""
+
+    SLEEP_SETS = "sleep-sets"
+    """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
+
+    STATES = "states"
+    """Futures of declared states that were reached before. Rests on a promise of the program."""
+
+    def text(self) -> str:
+        """Return it in words, for a verdict line."""
+        return {
+            Reduction.NONE: "no reduction",
+            Reduction.SLEEP_SETS: "sleep sets",
+            Reduction.STATES: "equal declared states merged, on the program's promise that they have equal "
+            "futures",
+        }[self]
+
+
 class InterleaveEntry(Entry):
     """A program of the implementation, run in every bounded order. ``counts.final_states`` is pinned."""
 
@@ -127,8 +149,12 @@ class InterleaveEntry(Entry):
     """Claim ids that the judge must answer, for example ``refinement``."""
     constants: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the factory: budgets of faults, number of rows, ..."""
+    reduction: Reduction = Reduction.SLEEP_SETS
+    """What the search may leave out."""
     distributed: bool = False
     """Run the subtrees as Spark tasks."""
+    vacuous: dict[str, str] = Field(default_factory=dict)
+    """What this program cannot exercise, each with the reason: ids of vacuity verdicts, compared exactly."""
 
 
 class ConformEntry(Entry):
@@ -137,6 +163,10 @@ class ConformEntry(Entry):
     section: Literal["conform"] = "conform"
     instance: Name
     """The instance that gives protocol, bounds and constants."""
+    bounds: dict[str, int | tuple[int, int]] = Field(default_factory=dict)
+    """Bounds to be used in place of the instance's: examples may go where a search would take too long."""
+    constants: dict[str, Any] = Field(default_factory=dict)
+    """Likewise constants."""
     adapter: Reference
     """The class that drives the implementation through the actions."""
     claims: tuple[str, ...] = Field(min_length=1)

@@ -17,7 +17,7 @@ from models.scheduled.errors import (
     StorageFailedError,
     StorageUnknownError,
 )
-from models.scheduled.execution import Execution, Violation
+from models.scheduled.execution import EXECUTION, Execution, Violation
 from models.scheduled.footprint import Footprint, Interner, NamedFootprint, independent
 from models.scheduled.lane import Event
 from models.scheduled.process import Process
@@ -27,6 +27,7 @@ from models.scheduled.storage import TORN, Disk, Store
 from models.scheduled.world import World
 
 __all__ = [
+    "EXECUTION",
     "TORN",
     "CallTimeoutError",
     "CallUnavailableError",

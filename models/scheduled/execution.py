@@ -37,6 +37,9 @@ from models.scheduled.program import Observation, Program
 from models.scheduled.snapshot import digest, world_state
 from models.scheduled.world import World
 
+EXECUTION = "execution"
+"""Claim id: no deadlock, no unexpected exception, no leaked task, nothing outside of the closed world."""
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:
@@ -50,6 +53,11 @@ class Violation:
 
     kind: str
     message: str
+
+    @property
+    def claim(self) -> str:
+        """The id of the property that is broken, or `EXECUTION` for a fault of the execution itself."""
+        return self.message.partition(":")[0] if self.kind == "property" else EXECUTION
 
     @property
     def identity(self) -> tuple[str, str]:

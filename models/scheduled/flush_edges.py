@@ -144,11 +144,19 @@ class CoordinatorCalls:
 
 
 class NodeCalls:
-    """The data node as the coordinator sees it. A failed call is news for whoever waits to poll again."""
+    """The data node as the coordinator sees it.
 
-    def __init__(self, process: Process, news: Callable[[], None]) -> None:
+    Args:
+        news: called when a call was in vain, for whoever waits to poll again.
+        repeats: also after a call that the node has refused, or was not there to take. Without it, such a
+            call is repeated after other news only. It has changed nothing at the node, so that the execution
+            in which it is delivered later stands for its repetition.
+    """
+
+    def __init__(self, process: Process, news: Callable[[], None], *, repeats: bool = True) -> None:
         self._process = process
         self._news = news
+        self._repeats = repeats
 
     async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
         """Ask for a flush."""
@@ -165,8 +173,9 @@ class NodeCalls:
     async def _call(self, method: str, *arguments: Any) -> Any:
         try:
             return await remote(self._process, NODE, method, *arguments)
-        except RpcError:
-            self._news()
+        except RpcError as error:
+            if self._repeats or isinstance(error, RpcTimeoutError):
+                self._news()
             raise
 
 

@@ -37,7 +37,7 @@ from models.refinements.flush import (
     coordinator_view,
     node_view,
 )
-from models.refinements.step import Refuted, State, StepChecker
+from models.refinements.step import Matched, Refuted, State, StepChecker
 from models.scheduled.flush_edges import (
     COORDINATOR,
     NODE,
@@ -54,6 +54,12 @@ from models.scheduled.program import Observation, Program
 from models.scheduled.world import World
 
 _IGNORED = ("faults",)
+_POLICIES = {
+    "policy.full": "sync_full",
+    "policy.stale": "sync_stale",
+    "policy.sealed": "sync_sealed",
+    "policy.flush_ts": "sync_for_flush",
+}
 
 
 class FlushProgram(Program):
@@ -90,13 +96,14 @@ class FlushProgram(Program):
         self._parts = parts
         self._coordinator_class = coordinator
         self._abstraction = _abstraction(scenario, protocol)
-        self._polling: PollingClock | None = None
+        self._polling: list[PollingClock] = []
         self._opened = 0
         self._history = NodeHistory(saves={}, checkpoint_call=None, sent=(), delivered={})
         self._asked: set[Tick] = set()
         self._recorded: set[CallId] = set()
         self._handled: set[CallId] = set()
         self.outcomes: dict[CallId, SaveOutcome] = {}
+        self._matched: set[str] = set()
 
     def build(self, world: World) -> None:
         """Define the coordinator and the node."""
@@ -112,21 +119,27 @@ class FlushProgram(Program):
         coordinator = self._coordinator_class(meta=meta)
         await coordinator.load()
         self.coordinator = coordinator
-        self._polling = PollingClock(process)
-        self._serve_coordinator(process, coordinator, self._polling)
-        service = FlushService(
-            coordinator=coordinator,
-            node=NodeCalls(process, self._polling.news),
-            clock=self._polling,
-        )
+        self._serve_coordinator(process, coordinator)
         for flush_ts in self.scenario.flushes:
+            service = self._service(process, coordinator)
             process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
         self.start_others(process)
+
+    def _service(self, process: Process, coordinator: Coordinator) -> FlushService:
+        """Each client has a clock of its own: what is news to one may be old to another."""
+        polling = PollingClock(process)
+        self._polling.append(polling)
+        node = NodeCalls(process, polling.news, repeats=self.scenario.repeats_calls)
+        return FlushService(coordinator=coordinator, node=node, clock=polling)
+
+    def _news(self) -> None:
+        for polling in self._polling:
+            polling.news()
 
     def start_others(self, process: Process) -> None:
         """Start what else acts at the coordinator's side. Nobody, unless a subclass has more to do."""
 
-    def _serve_coordinator(self, process: Process, coordinator: Coordinator, polling: PollingClock) -> None:
+    def _serve_coordinator(self, process: Process, coordinator: Coordinator) -> None:
         """Answer the node, and note which calls were handled: the mapping needs to know."""
 
         async def save(request: SaveBinlogPaths, call: CallId) -> SaveOutcome:
@@ -136,7 +149,7 @@ class FlushProgram(Program):
                 self._read_history()
                 last = self._history.task_save(call, request.segment_id, request.position.ts)
                 self._recorded |= {call, last}
-            polling.news()
+            self._news()
             return outcome
 
         async def update(request: UpdateCheckpoints, call: CallId) -> None:
@@ -144,11 +157,11 @@ class FlushProgram(Program):
             self._read_history()
             positions = tuple(reported.position.ts for reported in request.positions)
             self._handled |= {call, self._history.same_report(call, positions)}
-            polling.news()
+            self._news()
 
         async def recover(channel: ChannelName, node_id: str) -> RecoveryAnswer:
             answer = await coordinator.recover_channel(channel, node_id)
-            polling.news()
+            self._news()
             return answer
 
         process.serve("save_binlog_paths", save)
@@ -162,7 +175,7 @@ class FlushProgram(Program):
         if self.coordinator.channel(CHANNEL).checkpoint >= flush_ts:
             return
         self._asked.add(flush_ts)
-        await service.flush(CHANNEL, flush_ts)
+        await service.flush(CHANNEL, flush_ts, self.scenario.ended_by(flush_ts))
 
     # The node.
 
@@ -274,7 +287,7 @@ class FlushProgram(Program):
                 for pipeline in node.pipelines.values()
             )
         records = (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
-        news = self._polling.changed if self._polling is not None else None
+        news = tuple(polling.changed for polling in self._polling)
         signal = node.updater.signal.is_set() if node is not None else None
         return (self._abstraction.state(self.observe()), records, rest, news, signal)
 
@@ -286,10 +299,24 @@ class FlushProgram(Program):
 
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
         """Each step must be a step of the specification, after which every invariant holds."""
-        del label
         old, new = self._abstraction.state(before), self._abstraction.state(after)
         answer = self._abstraction.checker.check(old, new)
+        if isinstance(answer, Matched):
+            self._matched.add(self._abstraction.action(old, new, label, answer))
         return _words(answer if isinstance(answer, Refuted) else None)
+
+    def covered(self) -> frozenset[str]:
+        """Return the actions of the specification that steps have matched."""
+        return frozenset(self._matched)
+
+    @property
+    def checker(self) -> StepChecker:
+        """The specification that the steps must follow."""
+        return self._abstraction.checker
+
+    def abstract(self, observation: Observation) -> State:
+        """Return the state of the specification that an observation stands for."""
+        return self._abstraction.state(observation)
 
     def final(self) -> Hashable:
         """Return the abstract state at the end."""
@@ -304,6 +331,20 @@ class Abstraction:
         self._segments = scenario.segments
         self._positions = len(scenario.rows)
         self._states: dict[tuple[Hashable, Hashable], State] = {}
+        self._actions: dict[tuple[State, State, str], str] = {}
+
+    def action(self, before: State, after: State, label: str, matched: Matched) -> str:
+        """Return the action that a step is. Of actions with the same effect it is the one that the policy at
+        work stands for.
+        """
+        meant = next((action for point, action in _POLICIES.items() if point in label), None)
+        if meant is None or meant == matched.step.action:
+            return matched.step.action
+        key = (before, after, meant)
+        if key not in self._actions:
+            found = {t.step.action for t in self.checker.successors(before) if t.state == after}
+            self._actions[key] = meant if meant in found else matched.step.action
+        return self._actions[key]
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for."""

@@ -1,20 +1,53 @@
-"""The flush programs that are explored."""
+"""The flush program by plain arguments, as the manifest gives them."""
 
+from collections.abc import Sequence
+
+from impl.datacoord.coordinator import Coordinator
+from impl.datanode.data_node import DataNodeParts
 from models.scheduled.flush_program import FlushProgram
 from models.scheduled.flush_scenario import Scenario
 from models.scheduled.settings import FaultBudget
 
 
-def flush_and_checkpoint() -> FlushProgram:
-    """Ingest, sync, flush, checkpoint."""
-    return FlushProgram(Scenario(rows=(1, 0), flushes=(1,)))
+def flush(
+    *,
+    rows: Sequence[int],
+    flushes: Sequence[int] = (),
+    sync_each_row: bool = False,
+    seals: bool = False,
+    timer_firings: int = 0,
+    crashes: int = 0,
+    lost_replies: int = 0,
+    delays: int = 0,
+    storage_failures: int = 0,
+    parts: DataNodeParts | None = None,
+    coordinator: type[Coordinator] = Coordinator,
+) -> FlushProgram:
+    """Return a program.
 
-
-def crash_and_recover() -> FlushProgram:
-    """The same with one crash of the node at any step, and its recovery."""
-    return FlushProgram(Scenario(rows=(1,), flushes=(1,), faults=FaultBudget(crashes=1)))
-
-
-def two_flushes() -> FlushProgram:
-    """Two flush requests race with the callback of a checkpoint."""
-    return FlushProgram(Scenario(rows=(1, 0), flushes=(1, 2)))
+    Args:
+        rows: the segment of the row at each tick, from tick 1 on; 0 for a tick without a row.
+        flushes: flush timestamps that the client asks for, each in a request of its own.
+        sync_each_row: the buffer is full with one row.
+        seals: a flush also ends the segments whose last row it covers.
+        timer_firings: how often timers fire.
+        crashes: budget of crashes of the node.
+        lost_replies: budget of calls that take effect while their caller sees a time-out.
+        delays: budget of requests that arrive after their caller has given up.
+        storage_failures: budget of writes to the object store that fail.
+        parts: classes of the node.
+        coordinator: class of the coordinator.
+    """
+    faults = FaultBudget(
+        crashes=crashes, lost_replies=lost_replies, delays=delays, storage_failures=storage_failures
+    )
+    scenario = Scenario(
+        rows=tuple(rows),
+        flushes=tuple(flushes),
+        sync_each_row=sync_each_row,
+        seals=seals,
+        timer_firings=timer_firings,
+        faults=faults,
+        repeats_calls=False,
+    )
+    return FlushProgram(scenario, parts=parts, coordinator=coordinator)

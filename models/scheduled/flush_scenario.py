@@ -23,6 +23,9 @@ class Scenario:
         timer_firings: rounds of the updater's timer, and pauses before repetitions, all incarnations
         together.
         faults: budget of faults. Only the node crashes.
+        seals: a flush also ends the segments whose last row it covers.
+        repeats_calls: a client repeats a call that the node has refused, or was not there to take, again and
+            again; otherwise when there is news at the coordinator.
     """
 
     rows: tuple[SegmentId, ...]
@@ -30,11 +33,19 @@ class Scenario:
     sync_each_row: bool = False
     timer_firings: int = 1
     faults: FaultBudget = field(default_factory=FaultBudget)
+    seals: bool = False
+    repeats_calls: bool = True
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
-        """The segments that have rows, in the order of the specification's elements."""
-        return tuple(sorted({segment for segment in self.rows if segment}))
+        """The segments that have rows, in the order of the specification's elements; one if none has."""
+        return tuple(sorted({segment for segment in self.rows if segment})) or (1,)
+
+    def ended_by(self, flush_ts: Tick) -> tuple[SegmentId, ...]:
+        """Return the segments that a flush ends: no row of them comes later."""
+        later = set(self.rows[flush_ts:])
+        covered = {segment for segment in self.rows[:flush_ts] if segment}
+        return tuple(sorted(covered - later)) if self.seals else ()
 
     def packs(self) -> list[Pack]:
         """Return the log: one pack a tick, at most one row a pack."""

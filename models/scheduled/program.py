@@ -58,6 +58,10 @@ class Program:
             f"{type(self).__name__} declares no state: override `declared`, or search without merging states"
         )
 
+    def covered(self) -> frozenset[str]:
+        """Return what this execution has exercised so far, by name, for a check that nothing is vacuous."""
+        return frozenset()
+
     def final(self) -> Hashable:
         """Return the outcome of a complete execution."""
         return None

@@ -1,0 +1,241 @@
+"""The judge ``interleave``: the implementation in every bounded order of its steps.
+
+Each step must be a step of the specification or change nothing of it, after which every invariant holds. A
+claim is ``refinement``, the id of a property that is checked at each step, or ``execution`` (no deadlock, no
+unexpected exception, no leaked task). An execution ends at its first violation, so that one broken claim
+leaves the others undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checks.errors import BadInputError
+from checks.interleave.explore import explore
+from checks.interleave.options import Options
+from checks.interleave.result import Exploration, Found
+from checks.interleave.shrink import shrink
+from checks.interleave.spark import Spread, explore_on_spark
+from checks.interleave.witness import Refining, counterexample_of, witness
+from checks.judge import Context
+from checks.progress import Progress
+from checks.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
+from models.manifest import AnyEntry, InterleaveEntry, Kind
+from models.scheduled import EXECUTION, ProgramRef
+from spec.language.spec import Kind as PropertyKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAME = "interleave"
+REFINEMENT = "refinement"
+CHECKED: tuple[PropertyKind, ...] = ("invariant", "lemma", "transition_invariant")
+"""Kinds of property that are looked at after each step."""
+
+SHRINKING = 400
+"""Executions that may be spent on making a counterexample short."""
+SPREAD = Spread(parts=16, budget=400)
+
+
+def program_of(entry: InterleaveEntry) -> ProgramRef:
+    """The program of an entry, by name."""
+    return ProgramRef.of(entry.program, **{name: _frozen(value) for name, value in entry.constants.items()})
+
+
+def _frozen(value: object) -> object:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+def interleave(
+    entry: InterleaveEntry,
+    *,
+    progress: Progress,
+    spark: SparkSession | None = None,
+    options: Options | None = None,
+) -> Exploration:
+    """Search the interleavings of an entry's program; on a Spark session where one is given.
+
+    The search ends at the first violation of a claim of the entry.
+    """
+    chosen = options or Options(reduction=entry.reduction, stop_at=frozenset(entry.claims))
+    program = program_of(entry)
+    if spark is None:
+        return explore(program, chosen, tick=lambda found: _tell(progress, found, ""))
+    return explore_on_spark(
+        spark,
+        program,
+        chosen,
+        spread=SPREAD,
+        tick=lambda number, left, found: _tell(progress, found, f"round {number}, {left} parts left"),
+    )
+
+
+def _tell(progress: Progress, found: Exploration, note: str) -> None:
+    done = found.statistics
+    progress(done.executions + done.blocked + done.merged, unit="executions", note=note)
+
+
+class Interleave:
+    """Judges programs of the implementation."""
+
+    name = NAME
+    kinds: frozenset[Kind] = frozenset()
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """See :class:`checks.judge.Judge`."""
+        if not isinstance(entry, InterleaveEntry):
+            raise BadInputError(f"{entry.name} is no program", remedy="interleave judges programs only")
+        checker = _checker(entry)
+        if checker is not None:
+            _check_claims(entry, checker)
+        spark = _session(context) if entry.distributed else None
+        result = interleave(entry, progress=context.progress, spark=spark)
+        return _Verdicts(entry, context, result, actions=_actions(checker)).all()
+
+
+def _checker(entry: InterleaveEntry) -> Refining | None:
+    fresh = program_of(entry).load()()
+    return fresh if isinstance(fresh, Refining) else None
+
+
+def _actions(program: Refining | None) -> tuple[str, ...]:
+    return () if program is None else tuple(action.name for action in program.checker.spec.actions)
+
+
+def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
+    """A claim that no step is checked for would hold for nothing."""
+    spec = program.checker.spec
+    known = {REFINEMENT, EXECUTION, *(prop.id for prop in spec.of_kind(*CHECKED))}
+    for claim in entry.claims:
+        if claim not in known:
+            raise BadInputError(
+                f"{entry.name}: {claim!r} is not checked at the steps of a program",
+                remedy=f"claim some of: {', '.join(sorted(known))}",
+            )
+
+
+def _session(context: Context) -> SparkSession:
+    from checks.spark.session import spark_session
+
+    return spark_session(master=context.master, build=context.build)
+
+
+@dataclass(frozen=True)
+class _Verdicts:
+    """The verdicts of one search."""
+
+    entry: InterleaveEntry
+    context: Context
+    result: Exploration
+    actions: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """The command that runs this entry alone."""
+        return f"tidemark verify --tier full --only {NAME}/{self.entry.name}"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was done. On Spark the audit and the repetitions are counted like on one core."""
+        done = self.result.statistics
+        counts = {
+            "executions": done.executions,
+            "blocked": done.blocked,
+            "merged": done.merged,
+            "steps": done.steps,
+            "deepest": done.deepest,
+            "final_states": len(self.result.finals),
+        }
+        if self.result.states:
+            counts["declared_states"] = len(self.result.states)
+        return counts
+
+    def all(self) -> list[Verdict]:
+        """One per claim, and what the search has exercised."""
+        return [*(self._claim(claim) for claim in self.entry.claims), *self._coverage()]
+
+    def _found(self, claim: str) -> Found | None:
+        """The preferred example against a claim. What breaks no claim of the entry breaks the first one."""
+        claims = self.entry.claims
+        mine = [
+            found
+            for violation, found in self.result.violations.items()
+            if violation.claim == claim or (violation.claim not in claims and claim == claims[0])
+        ]
+        own = [found for found in mine if found.violation.claim == claim]
+        return min(own or mine, key=lambda found: found.rank(), default=None)
+
+    def _claim(self, claim: str) -> Verdict:
+        subject = self.context.subject(self.entry, NAME, claim)
+        found = self._found(claim)
+        if found is not None:
+            return self._refuted(claim, found)
+        if self.result.violations:
+            broken = sorted({violation.claim for violation in self.result.violations})
+            return self._unknown(claim, f"executions ended where {', '.join(broken)} was broken")
+        if self.result.reason:
+            return self._unknown(claim, self.result.reason)
+        return holds(
+            subject,
+            counts=self.counts,
+            bounds=self.result.bounds,
+            seconds=self.result.seconds,
+            replay=self.command,
+            rates={"executions/s": self.result.rate},
+            notes=(f"final states {self.result.finals_digest()}",),
+        )
+
+    def _unknown(self, claim: str, reason: str, aspect: Aspect = Aspect.PROPERTY) -> Verdict:
+        return inconclusive(
+            self.context.subject(self.entry, NAME, claim, aspect),
+            reason=reason,
+            counts=self.counts,
+            bounds=self.result.bounds,
+            seconds=self.result.seconds,
+            replay=self.command,
+        )
+
+    def _refuted(self, claim: str, found: Found) -> Verdict:
+        program = program_of(self.entry)
+        short = shrink(program, found, attempts=SHRINKING)
+        seen = witness(program, short.found.token)
+        return refuted(
+            self.context.subject(self.entry, NAME, claim),
+            counts={**self.counts, "executions": max(self.result.statistics.executions, 1)},
+            counterexample=counterexample_of(seen),
+            replay=f"tidemark replay {seen.token}",
+            reason=short.found.violation.message,
+            bounds=self.result.bounds,
+            seconds=self.result.seconds,
+            notes=(f"shrunk from {short.before[0]} to {len(short.found.picks)} steps",),
+        )
+
+    def _coverage(self) -> list[Verdict]:
+        """Which actions of the specification no step has matched: the check says nothing about them."""
+        if not self.actions:
+            return []
+        if self.result.violations or self.result.reason:
+            return [self._unknown(COVERAGE, "the search was not completed", Aspect.VACUITY)]
+        never = [name for name in self.actions if name not in self.result.covered]
+        parts = [(f"vacuity.action.{name}", f"no step is the action {name}") for name in never]
+        if not parts:
+            return [self._vacuity(COVERAGE, "")]
+        parts.append((COVERAGE, "; ".join(reason for _, reason in parts)))
+        return [self._vacuity(claim, reason) for claim, reason in parts]
+
+    def _vacuity(self, claim: str, reason: str) -> Verdict:
+        subject = self.context.subject(self.entry, NAME, claim, Aspect.VACUITY)
+        if not reason:
+            return holds(subject, counts=self.counts, bounds=self.result.bounds, replay=self.command)
+        return refuted(
+            subject,
+            counts=self.counts,
+            counterexample=None,
+            reason=reason,
+            bounds=self.result.bounds,
+            replay=self.command,
+        )
+
+
+JUDGE = Interleave()
