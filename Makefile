@@ -20,8 +20,8 @@ verify: $(READY) ## run every check on every protocol; the verdicts go to build/
 test: $(READY) ## test the suite itself
 	@.venv/bin/python -m pytest $(ARGS)
 
-bench: $(READY) ## measure rates: states, obligations, executions a second
-	@.venv/bin/tidemark bench $(ARGS)
+bench: $(READY) ## measure rates and memory, as ratios within one run; the table goes to build/
+	@.venv/bin/python -m bench $(ARGS)
 
 report: $(READY) ## write build/report/index.html from the last verdicts
 	@.venv/bin/tidemark report $(ARGS)
@@ -43,7 +43,7 @@ lock: ## pin and hash the requirements anew
 
 clean: ## remove what the jobs made, but not the environment
 	rm -rf build .hypothesis .pytest_cache .ruff_cache spark-warehouse metastore_db derby.log
-	find spec impl models checks tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find spec impl models checks bench tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environment too
 	rm -rf .venv tidemark.egg-info

@@ -153,12 +153,6 @@ def doctor() -> int:
     return cli_tools.doctor()
 
 
-@application.command()
-def bench() -> int:
-    """Measure rates: states, obligations and executions per second."""
-    return cli_tools.bench()
-
-
 _USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 

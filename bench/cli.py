@@ -1,0 +1,132 @@
+"""The command ``python -m bench``: options, and the exit status."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench.machine import load, machine
+from bench.measure import Measure, Plan
+from bench.measures import MEASURES
+from bench.process import ROOT
+from bench.report import Result, show, write
+from bench.row import FEWEST, Row, Status
+from checks.errors import BadInputError, known_names
+from checks.exit_codes import MEANING, ExitCode, most_severe
+
+_WIDTH = 150
+
+application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+@application.command()
+def bench(
+    *,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Name of a measure, may be repeated; all if left out.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes, one repetition: does everything work?")
+    ] = False,
+    repeat: Annotated[
+        int | None, typer.Option("--repeat", min=1, help=f"Repetitions; {FEWEST} if left out, 1 if quick.")
+    ] = None,
+    build: Annotated[Path, typer.Option(help="Folder for bench.json and bench.md.")] = Path("build"),
+) -> int:
+    """Measure rates and memory, as ratios within one run.
+
+    No time and no missed goal fails a run; counts that differ between two engines do.
+    """
+    chosen = choose(only or ())
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
+    times = repeat if repeat is not None else 1 if quick else FEWEST
+    with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as scratch, console.status("starts") as line:
+        plan = Plan(scratch=Path(scratch), repeat=times, quick=quick, say=line.update)
+        result = measure(chosen, plan)
+    show(result, console)
+    paths = write(result, build)
+    console.print(f"Written: {', '.join(path.as_posix() for path in paths)}")
+    status = exit_code(result.rows)
+    if status is not ExitCode.AS_EXPECTED:
+        print(f"exit status {status.value}: {MEANING[status]}", file=sys.stderr)
+    return status.value
+
+
+def choose(names: Sequence[str]) -> tuple[Measure, ...]:
+    """Measures by name, in the given order; all if there is no name. Errors: BadInputError."""
+    known = {found.name: found for found in MEASURES}
+    for name in names:
+        if name not in known:
+            raise BadInputError(f"there is no measure {name!r}", remedy=known_names(name, known))
+    return tuple(known[name] for name in names) or MEASURES
+
+
+def measure(chosen: Sequence[Measure], plan: Plan) -> Result:
+    """Run the measures one after the other."""
+    begin, before = time.perf_counter(), load()
+    rows = tuple(row for one in chosen for row in one.run(plan))
+    return Result(
+        rows=rows,
+        machine=machine(),
+        load=(before, load()),
+        repeat=plan.repeat,
+        quick=plan.quick,
+        seconds=time.perf_counter() - begin,
+        revision=revision(),
+    )
+
+
+def revision() -> str:
+    """The commit that was measured, with a plus sign if files were changed since; empty if unknown."""
+    try:
+        said = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],
+            cwd=ROOT, capture_output=True, text=True, timeout=20, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.strip()
+
+
+def exit_code(rows: Sequence[Row]) -> ExitCode:
+    """Differing counts and crashes fail; a run that measured nothing is none."""
+    codes = [ExitCode.AS_EXPECTED]
+    found = {row.status for row in rows}
+    if Status.BROKEN in found:
+        codes.append(ExitCode.INTERNAL_ERROR)
+    if Status.DIFFERENT in found:
+        codes.append(ExitCode.VACUOUS_OR_UNPINNED)
+    if found <= {Status.NOT_MEASURED}:
+        codes.append(ExitCode.MISSING_TOOL)
+    return most_severe(codes)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        status = application(given, prog_name="python -m bench", standalone_mode=False)
+    except KeyboardInterrupt:
+        return ExitCode.STOPPED.value
+    except BadInputError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return error.exit_code.value
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        print(f"bench: {error.format_message()}\n  remedy: see  python -m bench --help", file=sys.stderr)
+        return ExitCode.BAD_INPUT.value
+    return int(status or 0)
+
+
+def app() -> None:
+    """The entry point."""
+    sys.exit(run())

@@ -1,0 +1,66 @@
+"""Instances by reference: ``flush/calm`` of a manifest, ``peers/tso-s`` of the tests' protocols,
+``bench/flush-cp-13`` of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from models.instance import Instance
+from models.manifest import Expected, InstanceEntry, Kind, Manifest, instance_of, load, manifest_files
+from tests.protocols.peers import FLUSH_CP, PEERS, Peer, flush_cp_size
+
+COUNTS = ("distinct", "generated", "depth")
+
+GROWTH = {
+    f"flush-cp-{ticks}": Peer(
+        f"flush-cp-{ticks}", f"{FLUSH_CP}FlushCp", *counts, flush_cp_size(segments=2, ticks=ticks)
+    )
+    for ticks, counts in (
+        (8, (1_750_567, 14_733_527, 40)),
+        (13, (34_263_502, 334_129_048, 51)),
+    )
+}
+"""One protocol from about 10^6 to about 3 * 10^7 states of one word, counted by the compiled kernel."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An instance, and the counts that it must have."""
+
+    reference: str
+    instance: Instance
+    expected: Mapping[str, int]
+
+    @property
+    def size(self) -> str:
+        """Its name and number of states, for a table."""
+        return f"{self.reference}: {self.expected['distinct']:,} states"
+
+
+def subject(reference: str) -> Subject:
+    """Look an instance up. Errors: KeyError for an unknown reference."""
+    family, _, name = reference.partition("/")
+    if family in ("peers", "bench"):
+        peer = (PEERS if family == "peers" else GROWTH)[name]
+        counts = {"distinct": peer.distinct, "generated": peer.generated, "depth": peer.depth}
+        return Subject(reference, peer.instance, counts)
+    _, entry = _entry(reference)
+    return Subject(reference, instance_of(entry), {count: entry.counts[count] for count in COUNTS})
+
+
+def _entry(reference: str) -> tuple[Manifest, InstanceEntry]:
+    family, _, name = reference.partition("/")
+    for manifest in map(load, manifest_files()):
+        for entry in manifest.instance if manifest.name == family else ():
+            if entry.name == name:
+                return manifest, entry
+    raise KeyError(f"no instance {reference!r}")
+
+
+def upheld(reference: str) -> tuple[str, ...]:
+    """Ids of the claims that must hold on an instance of a manifest. Errors: KeyError."""
+    manifest, entry = _entry(reference)
+    claims = manifest.claims_of(entry, list(Kind))
+    return tuple(claim for claim in claims if entry.expect.of(claim) is Expected.HOLDS)

@@ -1,0 +1,45 @@
+"""What a measure is, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.row import Row, Status
+from bench.sample import Side
+from bench.series import Say, Series, alternate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How to measure. ``scratch`` is an empty folder for files that nobody needs afterwards."""
+
+    scratch: Path
+    repeat: int = 3
+    quick: bool = False
+    """Small sizes only: to see that everything works, not to judge goals."""
+    say: Say = field(default=lambda _text: None)
+
+    def series(self, sides: Sequence[Side], *, measure: str, size: str) -> Series:
+        """See ``bench.series.alternate``. A quick run judges no goal."""
+        found = alternate(sides, measure=measure, size=size, repeat=self.repeat, say=self.say)
+        found.judged = not self.quick
+        return found
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure by name. ``about`` is one sentence; ``run`` gives its lines."""
+
+    name: str
+    about: str
+    run: Callable[[Plan], list[Row]]
+
+
+def left_out(measure: str, what: str, reason: str, *, size: str = "") -> Row:
+    """The line of something that is not measured."""
+    return Row(measure=measure, size=size, what=what, status=Status.NOT_MEASURED, reason=reason)
+
+
+NOT_QUICK = "left out of a quick run"

@@ -1,0 +1,16 @@
+"""The measures, one module each."""
+
+from __future__ import annotations
+
+from bench.measure import Measure
+from bench.measures import growth, interleave, mutants, proof, search, spark, startup
+
+MEASURES: tuple[Measure, ...] = (
+    search.MEASURE,
+    growth.MEASURE,
+    startup.MEASURE,
+    proof.MEASURE,
+    interleave.MEASURE,
+    spark.MEASURE,
+    mutants.MEASURE,
+)

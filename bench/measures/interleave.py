@@ -1,0 +1,74 @@
+"""Executions of asyncio programs in every order of their steps, with and without reductions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from bench.measure import Measure, Plan
+from bench.process import in_fresh_process
+from bench.row import Row
+from bench.sample import Side, seconds, value
+from bench.work.interleave import executions
+
+NAME = "interleave"
+NONE, SLEEP, STATES = "none", "sleep-sets", "states"
+_WORDS = {NONE: "no reduction", SLEEP: "sleep sets", STATES: "equal declared states merged"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, and the reductions that it allows. ``factory`` is ``module:function``."""
+
+    name: str
+    factory: str
+    reductions: tuple[str, ...]
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+_SHARED = "tests.checks.interleave.programs:shared"
+FLUSH = Case("one row, one flush", "bench.programs:row_and_flush", (NONE, SLEEP, STATES))
+SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP), {"kind": "lastzero", "size": 3})
+LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP), {"kind": "lastzero", "size": 4})
+
+
+def run(plan: Plan) -> list[Row]:
+    """Every program by every reduction: the same final states."""
+    rows = []
+    for case in (SMALL, FLUSH) if plan.quick else (LARGE, FLUSH):
+        rows += _case(plan, case)
+    return rows
+
+
+def _case(plan: Plan, case: Case) -> list[Row]:
+    sides = [
+        Side(
+            reduction,
+            partial(
+                in_fresh_process,
+                executions,
+                program=case.factory,
+                arguments=case.arguments,
+                reduction=reduction,
+            ),
+        )
+        for reduction in case.reductions
+    ]
+    series = plan.series(sides, measure=NAME, size=case.name)
+    rows = []
+    for reduction in case.reductions:
+        words = _WORDS[reduction]
+        against = "" if reduction == NONE else NONE
+        rows += [
+            series.row(
+                reduction, f"{words}: executions", value("executions"), unit="", against=against, inverse=True
+            ),
+            series.row(reduction, f"{words}: given up", value("given_up"), unit=""),
+            series.row(reduction, f"{words}: executions a second", value("rate"), unit="/s"),
+            series.row(reduction, f"{words}: time", seconds, unit="s", against=against, inverse=True),
+        ]
+    return rows
+
+
+MEASURE = Measure(NAME, "Executions with and without reduction, with equal final states.", run)

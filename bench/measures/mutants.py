@@ -1,0 +1,46 @@
+"""Mutants: how many are killed, and in how many seconds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.measure import NOT_QUICK, Measure, Plan, left_out
+from bench.process import in_fresh_process
+from bench.row import Row
+from bench.sample import Sample, Side, count, seconds
+from bench.work.mutants import generated, named
+
+NAME = "mutants"
+QUICK_SAMPLE = 4
+SAMPLE = 60
+
+
+def run(plan: Plan) -> list[Row]:
+    """Generated mutants, a fixed sample of them; and the argued ones of the manifest."""
+    size = QUICK_SAMPLE if plan.quick else SAMPLE
+    made = Side("generated", partial(in_fresh_process, generated, reference="flush/tiny", sample=size))
+    series = plan.series([made], measure=NAME, size=f"flush/tiny, {size} generated")
+    rows = [
+        series.row(made.name, "killed, of those that differ", _killed, unit="share"),
+        series.row(made.name, "equivalent within bounds", count("equivalent"), unit=""),
+        series.row(made.name, "survived", count("survived"), unit=""),
+        series.row(made.name, "seconds in all", seconds, unit="s"),
+    ]
+    if plan.quick:
+        return [*rows, left_out(NAME, "argued mutants", NOT_QUICK)]
+    argued = Side("argued", partial(in_fresh_process, named, manifest="flush"))
+    series = plan.series([argued], measure=NAME, size="flush, argued")
+    return [
+        *rows,
+        series.row(argued.name, "argued mutants", count("mutants"), unit=""),
+        series.row(argued.name, "killed as the manifest says", count("killed"), unit=""),
+        series.row(argued.name, "seconds in all", seconds, unit="s"),
+    ]
+
+
+def _killed(sample: Sample) -> float:
+    differ = sample.counts["mutants"] - sample.counts["equivalent"]
+    return sample.counts["killed"] / differ if differ else float("nan")
+
+
+MEASURE = Measure(NAME, "Mutants killed, and the seconds that it takes.", run)

@@ -1,0 +1,36 @@
+"""Proof obligations: how many, how long, and is any left open?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.measure import Measure, Plan
+from bench.process import in_fresh_process
+from bench.row import Goal, Row
+from bench.sample import Side, count, seconds, value
+from bench.work.proof import proved
+
+NAME = "proof"
+ONE, TWO = "one process", "two processes"
+NONE_UNKNOWN = Goal(at_most=0, unit="")
+
+
+def run(plan: Plan) -> list[Row]:
+    """The proof for any size with one process and with two."""
+    protocol = "tests.protocols_proof.locks:TicketLock" if plan.quick else "spec.flush:Flush"
+    sides = [
+        Side(name, partial(in_fresh_process, proved, family=True, protocol=protocol, jobs=jobs))
+        for jobs, name in enumerate((ONE, TWO), start=1)
+    ]
+    series = plan.series(sides, measure=NAME, size=protocol.rpartition(":")[2])
+    return [
+        series.row(ONE, "obligations", count("obligations"), unit=""),
+        series.row(ONE, "proved", count("proved"), unit=""),
+        series.row(ONE, "UNKNOWN", count("unknown"), unit="", goal=NONE_UNKNOWN),
+        series.row(ONE, f"all obligations, {ONE}", seconds, unit="s"),
+        series.row(TWO, f"all obligations, {TWO}", seconds, unit="s", against=ONE, inverse=True),
+        series.row(ONE, "slowest obligation", value("slowest"), unit="s"),
+    ]
+
+
+MEASURE = Measure(NAME, "Proof obligations for any size, and the seconds that they take.", run)

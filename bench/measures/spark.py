@@ -1,0 +1,62 @@
+"""The search on Spark against the compiled kernel, and what a round of it costs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.instances import subject
+from bench.measure import NOT_QUICK, Measure, Plan, left_out
+from bench.measures.search import LARGE, MASTER, ONE, SPARK, STATES
+from bench.measures.search import side as search_side
+from bench.process import in_fresh_process
+from bench.row import Row
+from bench.sample import Side, rate, value
+from bench.work.spark import distributed
+
+NAME = "spark"
+HANDOVER = 20_000
+"""Frontier from which a round goes to Spark; smaller ones stay in the driver."""
+
+
+def run(plan: Plan) -> list[Row]:
+    """Large instances by both, and one small one of which every round goes to Spark."""
+    if plan.quick:
+        return [left_out(NAME, "all", NOT_QUICK)]
+    rows = _overhead(plan, "flush/calm")
+    for reference in LARGE:
+        rows += _large(plan, reference)
+    return rows
+
+
+def _side(reference: str, handover: int) -> Side:
+    run_it = partial(
+        in_fresh_process, distributed, family=True, reference=reference, master=MASTER, handover=handover
+    )
+    return Side(SPARK, run_it, subject=reference, expected=subject(reference).expected)
+
+
+def _overhead(plan: Plan, reference: str) -> list[Row]:
+    series = plan.series([_side(reference, 0)], measure=NAME, size=subject(reference).size)
+    return [
+        series.row(SPARK, "starting the session", value("session_seconds"), unit="s"),
+        series.row(
+            SPARK, "a round", value("seconds_a_round"), unit="s", note="mostly overhead: rounds are small"
+        ),
+    ]
+
+
+def _large(plan: Plan, reference: str) -> list[Row]:
+    sides = [search_side(ONE, reference), _side(reference, HANDOVER)]
+    series = plan.series(sides, measure=NAME, size=subject(reference).size)
+    return [
+        series.row(ONE, f"native, {ONE}", rate("distinct"), unit=STATES),
+        series.row(
+            SPARK, SPARK, rate("distinct"), unit=STATES, against=ONE,
+            note=f"rounds from {HANDOVER:,} states on; the session runs already; memory of all its processes",
+        ),
+        series.row(SPARK, "rounds on Spark", value("rounds_on_spark"), unit=""),
+        series.row(SPARK, "bytes sent a state", value("sent_bytes_a_state"), unit="bytes"),
+    ]  # fmt: skip
+
+
+MEASURE = Measure(NAME, "Spark with two local cores against the compiled kernel on one.", run)

@@ -1,0 +1,47 @@
+"""From the command to the first state, with and without compiled code on disk."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+
+from bench.instances import subject
+from bench.measure import Measure, Plan
+from bench.process import in_fresh_process
+from bench.row import Row
+from bench.sample import Sample, Side, seconds
+from bench.work.startup import first_state
+
+NAME = "startup"
+COLD, WARM = "cold", "warm"
+
+
+def run(plan: Plan) -> list[Row]:
+    """A fresh process each time; for a cold start its folders of compiled code are new and empty."""
+    reference = "peers/tso-s" if plan.quick else "flush/calm"
+
+    def cold() -> Sample:
+        with tempfile.TemporaryDirectory(dir=plan.scratch) as folder:
+            return _start(reference, folder)
+
+    warm_folder = tempfile.mkdtemp(dir=plan.scratch)
+
+    def warm() -> Sample:
+        return _start(reference, warm_folder)
+
+    warm()
+    sides = [Side(COLD, cold), Side(WARM, warm)]
+    series = plan.series(sides, measure=NAME, size=subject(reference).reference)
+    what = "command to first state"
+    return [
+        series.row(COLD, f"{what}, {COLD}", seconds, unit="s", note="nothing compiled on disk"),
+        series.row(WARM, f"{what}, {WARM}", seconds, unit="s", against=COLD),
+    ]
+
+
+def _start(reference: str, folder: str) -> Sample:
+    env = {"TIDEMARK_KERNELS": f"{folder}/kernels", "NUMBA_CACHE_DIR": f"{folder}/numba"}
+    return in_fresh_process(first_state, env=env, reference=reference, begun=time.time())
+
+
+MEASURE = Measure(NAME, "Seconds from the command to the first state.", run)

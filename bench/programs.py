@@ -1,0 +1,11 @@
+"""Programs small enough to be run in every order even without a reduction."""
+
+from __future__ import annotations
+
+from models.scheduled.flush_program import FlushProgram
+from models.scheduled.flush_scenario import Scenario
+
+
+def row_and_flush() -> FlushProgram:
+    """One row and one flush of its segment; no timer fires."""
+    return FlushProgram(Scenario(rows=(1,), flushes=(1,), timer_firings=0))

@@ -1,0 +1,1 @@
+"""What runs in a fresh process: each function does one repetition of one side."""

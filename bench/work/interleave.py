@@ -1,0 +1,32 @@
+"""Running a program of the implementation in every bounded order of its steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.sample import Sample
+from bench.work.clock import Clock
+
+
+def executions(*, program: str, arguments: dict[str, Any], reduction: str) -> Sample:
+    """All interleavings, with a reduction by name. What must not differ are the outcomes."""
+    from checks.interleave import Options, Reduction, Status, explore
+    from models.scheduled import ProgramRef
+
+    clock = Clock()
+    found = explore(ProgramRef.of(program, **arguments), Options(reduction=Reduction(reduction)))
+    seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
+    if found.status is not Status.EXHAUSTED:
+        raise RuntimeError(f"{program} {arguments} by {reduction}: {found.status}: {found.reason}")
+    counters = found.statistics
+    return Sample(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        counts={"final_states": len(found.finals)},
+        texts={"digest of the final states": found.finals_digest()},
+        values={
+            "executions": counters.executions,
+            "given_up": counters.blocked + counters.merged,
+            "rate": found.rate,
+        },
+    )

@@ -1,0 +1,25 @@
+"""Discharging all obligations of a protocol."""
+
+from __future__ import annotations
+
+from bench.sample import Sample
+from bench.work.clock import Clock
+
+
+def proved(*, protocol: str, jobs: int) -> Sample:
+    """The proof for any size, with so many processes."""
+    from checks.prove_run import prove
+
+    clock = Clock()
+    proof = prove(protocol, jobs=jobs)
+    answers = [outcome.answer for outcome in proof.outcomes]
+    return Sample(
+        seconds=clock.seconds,
+        cpu_seconds=clock.cpu_seconds if jobs == 1 else 0.0,
+        counts={
+            "obligations": len(answers),
+            "proved": sum(outcome.proved for outcome in proof.outcomes),
+            "unknown": sum(answer.status == "unknown" for answer in answers),
+        },
+        values={"slowest": max((answer.seconds for answer in answers), default=0.0)},
+    )

@@ -1,0 +1,59 @@
+"""Searching an instance on Spark, with a session of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from bench.instances import subject
+from bench.sample import NotMeasured, Sample
+from bench.work.clock import Clock
+
+
+def distributed(*, reference: str, master: str, handover: int) -> Sample:
+    """All states. Starting the session is a value of its own, not part of the time.
+
+    ``handover``: frontier from which a round goes to Spark.
+    """
+    from checks.errors import MissingToolError
+    from checks.spark.native_kernel import FACTORY
+    from checks.spark.run_directory import RunDirectory
+    from checks.spark.runners import OnSpark
+    from checks.spark.search import Limits, Search
+    from checks.spark.search_kernel import Recipe
+    from checks.spark.session import spark_session, stop_session
+
+    instance = subject(reference).instance
+    with tempfile.TemporaryDirectory(prefix="tidemark-bench-spark-") as folder:
+        start = Clock()
+        try:
+            runner = OnSpark(spark_session(master=master, build=Path(folder)))
+        except MissingToolError as error:
+            raise NotMeasured(f"{error.message}; {error.remedy}") from error
+        starting = start.seconds
+        recipe = Recipe.of(instance, FACTORY)
+        clock = Clock()
+        run = RunDirectory.create(
+            Path(folder) / "run", instance, recipe=recipe, partitions=max(2, runner.cores)
+        )
+        result = Search(run, spark=runner, limits=Limits(handover=handover)).run()
+        seconds = clock.seconds
+        stop_session()
+    if result.stopped:
+        raise RuntimeError(f"the search of {reference} is incomplete: {result.stopped}")
+    on_spark = [done.seconds for done in result.rounds if done.on_spark]
+    return Sample(
+        seconds=seconds,
+        counts={
+            "distinct": result.distinct,
+            "generated": result.levels[0] + result.generated,
+            "depth": len(result.levels),
+        },
+        values={
+            "session_seconds": starting,
+            "rounds_on_spark": len(on_spark),
+            "seconds_a_round": median(on_spark) if on_spark else float("nan"),
+            "sent_bytes_a_state": result.steps.sent * 8 * run.plan.kernel.words / max(1, result.distinct),
+        },
+    )

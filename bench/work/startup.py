@@ -1,0 +1,21 @@
+"""How long until a state is seen?"""
+
+from __future__ import annotations
+
+import time
+
+from bench.instances import subject
+from bench.sample import Sample
+
+
+def first_state(*, reference: str, begun: float) -> Sample:
+    """Import, trace, compile or load, expand the initial states. ``begun``: Unix time of the command."""
+    from models.native.kernel import compile_kernel
+    from models.native.search import Limits, Search
+
+    kernel = compile_kernel(subject(reference).instance)
+    result = Search(kernel, Limits(states=1)).run()
+    seconds = time.time() - begun
+    return Sample(
+        seconds=seconds, counts={"initial": result.tally.initial}, values={"warm": float(kernel.warm)}
+    )
