@@ -1,4 +1,4 @@
-"""The other commands: replay, export, report, show, doctor, bench."""
+"""The other commands: replay, export, report, show, doctor."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Form(StrEnum):
 def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     """Replay a token: of a specification run here, of an implementation run with the controlled loop."""
     if not is_run_token(text):
-        return _replay_choices(text)
+        return _replay_choices(text, manifests)
     token = parse_token(text)
     shown, still = replay_run(token, read(manifests))
     print(f"{token.property_id} on {token.instance}")
@@ -43,9 +43,14 @@ def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     return (ExitCode.UNEXPECTED_REFUTATION if still else ExitCode.AS_EXPECTED).value
 
 
-def _replay_choices(text: str) -> int:
-    status: int = _optional("checks.interleave.replay", "replay").main(text)
-    return status
+def _replay_choices(text: str, manifests: Sequence[Path]) -> int:
+    from checks.interleave.again import replay_token
+
+    found = replay_token(text, read(manifests))
+    print(f"{found.name}: {found.program.text()}")
+    print(trace_text(found.shown, limit=10_000))
+    print("no longer refuted" if found.violation is None else f"REFUTED again: {found.violation.claim}")
+    return (ExitCode.AS_EXPECTED if found.violation is None else ExitCode.UNEXPECTED_REFUTATION).value
 
 
 def _optional(module: str, what: str) -> ModuleType:
@@ -111,10 +116,4 @@ def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
 def doctor() -> int:
     """See :mod:`checks.doctor`."""
     status: int = _optional("checks.doctor", "doctor").main()
-    return status
-
-
-def bench() -> int:
-    """See :mod:`checks.bench`."""
-    status: int = _optional("checks.bench", "bench").main()
     return status

@@ -111,7 +111,8 @@ def split(
 
 def bounds_text(program: ProgramRef, options: Options) -> str:
     """Return within which bounds a complete search is exhaustive, in words."""
-    return f"{program.text()}; {program.load()().settings.text()}; every interleaving ({options.reduction.text()})"
+    settings = program.load()().settings.text()
+    return f"{program.text()}; {settings}; every interleaving ({options.reduction.text()})"
 
 
 def explore_randomly(
