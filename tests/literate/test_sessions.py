@@ -1,0 +1,80 @@
+"""The command-line sessions of the documents are run: files are written, commands executed, output compared.
+
+A block ``python file=NAME`` (or toml) writes a file; ``file=NAME replace`` replaces the text above its line
+``---`` by the text below. In a block ``console`` a line ``$ tidemark ...`` is a command; the lines after it
+are what it prints. ``...`` stands for anything: alone on a line for any lines, within a line for any text.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+DOCUMENTS = ["docs/first-protocol.md"]
+
+
+def pattern(expected: str) -> re.Pattern[str]:
+    """Turn expected output into a regular expression; spaces at the ends of lines do not count."""
+    parts = []
+    for line in expected.splitlines():
+        if line.strip() == "...":
+            parts.append("(?:.*\n)*?")
+        else:
+            parts.append(re.escape(line.rstrip()).replace(re.escape("..."), ".*") + "\n")
+    return re.compile("".join(parts))
+
+
+def run(command: str, folder: Path) -> str:
+    """Run one command as a shell would, with the sources of this repository."""
+    words = shlex.split(command)
+    assert words[0] == "tidemark", f"only tidemark is run here, not {words[0]!r}"
+    done = subprocess.run(
+        [sys.executable, "-m", "checks", *words[1:]],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return "".join(f"{line.rstrip()}\n" for line in (done.stdout + done.stderr).splitlines())
+
+
+def change(file: Path, text: str) -> None:
+    """Replace one place of a file."""
+    old, new = text.split("---\n")
+    content = file.read_text(encoding="utf-8")
+    assert content.count(old) == 1, f"{file.name} has {content.count(old)} places like the one to change"
+    file.write_text(content.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_tells_what_happens(document: str, tmp_path: Path) -> None:
+    executed = 0
+    for kind, options, text in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
+        named = re.search(r"file=(\S+)", options)
+        if named and options.endswith("replace"):
+            change(tmp_path / named[1], text)
+        elif named:
+            (tmp_path / named[1]).write_text(text, encoding="utf-8")
+        elif kind == "console":
+            for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, expected = session.partition("\n")
+                seen = run(command, tmp_path)
+                assert pattern(expected).fullmatch(seen), f"$ {command}\n{seen}"
+                executed += 1
+    assert executed, f"{document} has no session"
+
+
+def test_the_pattern_tells_output_apart() -> None:
+    expected = pattern("one\n...\nthree ... s\n")
+    assert expected.fullmatch("one\ntwo\nthree 0.5 s\n")
+    assert expected.fullmatch("one\nthree 0.5 s\n")
+    assert not expected.fullmatch("one\nthree 0.5\n")
+    assert not expected.fullmatch("one\ntwo\nthree 0.5 s\nfour\n")
