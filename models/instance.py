@@ -22,6 +22,10 @@ from spec.language.types import BoolType, EnumType, MapType, NumberType, SortTyp
 Bound = int | tuple[int, int]
 
 
+LARGEST_DOMAIN = 1 << 20
+"""Greatest number of values of one type: larger domains cannot be enumerated, let alone searched."""
+
+
 class BadInstance(ValueError):  # noqa: N818 - reads as what it says
     """An instance that does not fit its protocol; the message names the value and the remedy."""
 
@@ -124,6 +128,11 @@ class Instance:
             low, high = bound
         if high < low or (low < 0 and not (isinstance(kind, NumberType) and kind.signed)):
             raise BadInstance(f"{self.name}: the bound {bound!r} leaves no value of {kind.name}")
+        if high - low >= LARGEST_DOMAIN:
+            raise BadInstance(
+                f"{self.name}: the bound {bound!r} gives {kind.name} {high - low + 1} values, more than "
+                f"{LARGEST_DOMAIN}; give a smaller bound"
+            )
         return Domain(kind, tuple(range(low, high + 1)), low)
 
     def _whole(self, kind: Type, bound: Bound) -> int:

@@ -97,6 +97,7 @@ def check(it: Instance) -> None:
         (lambda: instance({"Station": (0, 1)}), r"the bound \(0, 1\) of the sort Station; give the number"),
         (lambda: instance({"Place": (-1, 2)}), r"the bound \(-1, 2\) leaves no value of Place"),
         (lambda: instance({"Place": (2, 1)}), r"the bound \(2, 1\) leaves no value of Place"),
+        (lambda: instance({"Place": 10**20}), "give a smaller bound"),
         (lambda: instance({"Balance": (0, 3)}), "the initial value -1 of balance lies outside Balance 0..3"),
         (lambda: instance({"Place": 0}, Overrides.reference(), route=[0]),
          "the initial value 1 of head lies outside Place 0..0; widen the bound"),
