@@ -78,7 +78,7 @@ def check(it: Instance) -> None:
     [
         (lambda: instance({"Statoin": 1}), "no sort or number 'Statoin' in .*; it has Station"),
         (lambda: instance(rout=[0]), "no constant 'rout' in .*; it has CAREFUL, LIMIT"),
-        (lambda: Instance(Stations.reference(), {"Place": 1, "Balance": (-1, 1)}, CONSTANTS, "mine"),
+        (lambda: Instance(Stations.reference(), {"Place": 2, "Balance": (-1, 1)}, CONSTANTS, "mine"),
          "no bound for Station; add it to the bounds"),
         (lambda: Instance(Stations.reference(), BOUNDS, {"capacity": 2}, "mine"),
          r"the constant route has no value; give Map\[Place, Station\] as lists"),
