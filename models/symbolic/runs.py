@@ -16,9 +16,10 @@ from models.interpreted.evaluate import State
 from models.interpreted.interpreter import Step
 from models.symbolic import bits
 from models.symbolic.bits import Bit
-from models.symbolic.finite import Cell, Move, SymbolicInstance, SymbolicState
+from models.symbolic.finite import Move, SymbolicInstance, SymbolicState
 from models.symbolic.hints import is_true, new_solver
 from models.symbolic.obligations import closed
+from models.symbolic.step import OneStep, as_formula
 from spec.language.spec import Property
 
 
@@ -48,33 +49,11 @@ class Runs:
     def __init__(self, instance: Instance) -> None:
         self.space = SymbolicInstance(instance)
         self._states: list[SymbolicState] = []
-        self._before = self.space.state("?")
-        self._after = self.space.state("!")
-        self._moves = tuple(self.space.moves(self._before))
-        self._taken = [z3.Bool(f"take {place}") for place in range(len(self._moves))]
-        self._relation = self._one_step()
+        self._any = OneStep(self.space)
         first, condition = self.space.initial()
         self._solver = new_solver(self.space.conditions)
         self._solver.add(condition)
         self._states.append(first)
-
-    def _one_step(self) -> Any:
-        """Exactly one move is taken; its effect, and whatever no taken move writes stays."""
-        parts: list[Bit] = [z3.PbEq([(flag, 1) for flag in self._taken], 1)]
-        writers: dict[tuple[str, Cell], list[Any]] = {}
-        for move, taken in zip(self._moves, self._taken, strict=True):
-            parts.append(z3.Implies(taken, _z3(bits.both(move.enabled, move.inside))))
-            for name, table in move.written.items():
-                for cell, cases in table.items():
-                    if cases is self._before[name][cell]:
-                        continue
-                    writers.setdefault((name, cell), []).append(taken)
-                    parts.append(z3.Implies(taken, _z3(bits.same(cases, self._after[name][cell]))))
-        for name, cells in self._before.items():
-            for cell, cases in cells.items():
-                stays = bits.same(cases, self._after[name][cell])
-                parts.append(_z3(bits.either(bits.some(writers.get((name, cell), ())), stays)))
-        return z3.And([part for part in parts if part is not True])
 
     @property
     def depth(self) -> int:
@@ -87,9 +66,9 @@ class Runs:
         known = len(self.space.conditions)
         there = self.space.state(f"@{len(self._states)}")
         self._solver.add(*(item for item in self.space.conditions[known:] if item is not True))
-        pairs = [(flag, z3.Bool(f"take {i} @{self.depth}")) for i, flag in enumerate(self._taken)]
-        pairs += _renaming(self._before, here) + _renaming(self._after, there)
-        self._solver.add(z3.substitute(self._relation, *pairs))
+        pairs = [(flag, z3.Bool(f"take {i} @{self.depth}")) for i, flag in enumerate(self._any.taken)]
+        pairs += _renaming(self._any.before, here) + _renaming(self._any.after, there)
+        self._solver.add(z3.substitute(self._any.relation, *pairs))
         self._states.append(there)
 
     def violates(self, prop: Property) -> Bit:
@@ -139,12 +118,8 @@ class Runs:
         return Run(instance, states, steps)
 
     def _step(self, model: Any, number: int) -> Move:
-        flags = (z3.Bool(f"take {i} @{number}") for i in range(len(self._moves)))
-        return next(move for move, flag in zip(self._moves, flags, strict=True) if is_true(model, flag))
-
-
-def _z3(bit: Bit) -> Any:
-    return z3.BoolVal(bit) if isinstance(bit, bool) else bit
+        flags = (z3.Bool(f"take {i} @{number}") for i in range(len(self._any.moves)))
+        return next(move for move, flag in zip(self._any.moves, flags, strict=True) if is_true(model, flag))
 
 
 def _renaming(old: SymbolicState, new: SymbolicState) -> list[tuple[Any, Any]]:
@@ -154,7 +129,7 @@ def _renaming(old: SymbolicState, new: SymbolicState) -> list[tuple[Any, Any]]:
         for cell, cases in cells.items():
             for value, bit in cases.items():
                 if not isinstance(bit, bool) and not z3.is_not(bit):
-                    pairs.append((bit, _z3(new[name][cell].get(value, False))))
+                    pairs.append((bit, as_formula(new[name][cell].get(value, False))))
     return pairs
 
 

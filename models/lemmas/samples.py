@@ -1,0 +1,148 @@
+"""Reachable states of a small instance, as columns of small numbers.
+
+They only filter: a candidate that one of them breaks is false; what they allow is still to be proved.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.instance import BadInstance, Instance
+from models.interpreted.evaluate import State
+from models.interpreted.interpreter import Interpreter, Step
+from spec.language.expr import Value, Variable
+from spec.language.types import EnumType, MapType, Type
+
+Column = NDArray[np.int64]
+
+
+def code(kind: Type, value: Value) -> int:
+    """A value of a scalar type as a number."""
+    return kind.index(str(value)) if isinstance(kind, EnumType) else int(value)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Many states: for each variable and constant an array with a row for each state, a column per entry."""
+
+    instance: Instance
+    columns: Mapping[str, Column]
+    size: int
+
+    def parts(self, size: int) -> Iterator[Batch]:
+        """The same states, so many at a time."""
+        for first in range(0, self.size, size):
+            columns = {name: column[first : first + size] for name, column in self.columns.items()}
+            yield Batch(self.instance, columns, min(size, self.size - first))
+
+
+def batch(instance: Instance, states: Sequence[tuple[Mapping[str, Any], State]]) -> Batch:
+    """Pairs of constants (nested lists, as an ``Instance`` has them) and state as columns."""
+    spec = instance.spec
+    columns: dict[str, Column] = {}
+    for place, variable in enumerate(spec.variables):
+        columns[variable.name] = _column(variable, [state[place] for _, state in states])
+    for variable in spec.constants:
+        columns[variable.name] = _column(variable, [_flat(values[variable.name]) for values, _ in states])
+    return Batch(instance, columns, len(states))
+
+
+def _flat(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        return value
+    return tuple(cell for item in value for cell in _cells(item))
+
+
+def _cells(item: Any) -> tuple[Any, ...]:
+    flat = _flat(item)
+    return flat if isinstance(flat, tuple) else (flat,)
+
+
+def _column(variable: Variable, values: Sequence[Any]) -> Column:
+    kind = variable.type
+    scalar = kind.value if isinstance(kind, MapType) else kind
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    return np.array([[code(scalar, cell) for cell in row] for row in rows], dtype=np.int64)
+
+
+def walks(
+    instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12, length: int = 80
+) -> list[tuple[Mapping[str, Any], State]]:
+    """Different states met on random runs, each with its constants; constants without a value are drawn.
+
+    Ends with ``states`` states or after ``seconds`` seconds. Errors: BadInstance if no constants fit.
+    """
+    draw = random.Random(seed)
+    ends = time.perf_counter() + seconds
+    makers = list(_interpreters(instance, draw, variants))
+    if not makers:
+        raise BadInstance(f"{instance.name}: no constants that satisfy the assumptions were found")
+    seen: dict[tuple[int, State], None] = {}
+    while len(seen) < states and time.perf_counter() < ends:
+        known = len(seen)
+        for number, interpreter in enumerate(makers):
+            state = draw.choice(list(interpreter.initial()))
+            seen.setdefault((number, state))
+            for _ in range(length):
+                following = _next(interpreter, state, draw)
+                if following is None:
+                    break
+                state = following
+                seen.setdefault((number, state))
+        if len(seen) == known and draw.random() < 0.05:
+            break
+    return [(makers[number].instance.constants, state) for number, state in seen]
+
+
+def _next(interpreter: Interpreter, state: State, draw: random.Random) -> State | None:
+    """The state after a step by an action drawn first: those with many parameters do not crowd out others."""
+    by_action: dict[str, list[Step]] = {}
+    for step in interpreter.steps:
+        by_action.setdefault(step.action, []).append(step)
+    for action in draw.sample(sorted(by_action), len(by_action)):
+        for step in draw.sample(by_action[action], len(by_action[action])):
+            found = interpreter.apply(state, step)
+            if found is not None and found.inside and found.state != state:
+                return found.state
+    return None
+
+
+def _interpreters(instance: Instance, draw: random.Random, variants: int) -> Iterator[Interpreter]:
+    """Interpreters of the instance with different constants."""
+    tried: set[str] = set()
+    for _ in range(variants * 8):
+        constants = dict(instance.constants)
+        for variable in instance.spec.constants:
+            if variable.name not in constants:
+                constants[variable.name] = _drawn(instance, variable, draw)
+        if str(constants) in tried:
+            continue
+        tried.add(str(constants))
+        try:
+            yield Interpreter(replace(instance, constants=constants))
+        except BadInstance:
+            continue
+        variants -= 1
+        if variants == 0:
+            return
+
+
+def _drawn(instance: Instance, variable: Variable, draw: random.Random) -> Any:
+    kind = variable.type
+    if not isinstance(kind, MapType):
+        return draw.choice(instance.domain(kind).values)
+    values = instance.domain(kind.value).values
+
+    def level(keys: tuple[Type, ...]) -> Any:
+        if not keys:
+            return draw.choice(values)
+        return [level(keys[1:]) for _ in instance.domain(keys[0]).values]
+
+    return level(kind.keys)
