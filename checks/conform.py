@@ -105,7 +105,8 @@ class Conform:
 def _instance(entry: ConformEntry, context: Context) -> Instance:
     for known in context.manifest.instance:
         if known.name == entry.instance:
-            return Instance(known.protocol, known.bounds, known.constants, known.name)
+            bounds, constants = {**known.bounds, **entry.bounds}, {**known.constants, **entry.constants}
+            return Instance(known.protocol, bounds, constants, known.name)
     raise BadInputError(f"no instance {entry.instance!r}", remedy="name an instance of the manifest")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from models.instance import Instance
 from models.interpreted.interpreter import Interpreter, Step, Transition
 from spec.language.expr import Variable
+from spec.language.spec import Property
 from spec.language.types import MapType
 
 State = tuple[Any, ...]
@@ -59,6 +60,7 @@ class StepChecker:
         self._ignored = {names.index(name): self.spec.initial[name] for name in ignored}
         self._answers: dict[tuple[State, State], Answer] = {}
         self._successors: dict[State, list[Transition]] = {}
+        self._broken: dict[State, Property | None] = {}
         self.matched: dict[str, int] = {}
 
     def normal(self, state: State) -> State:
@@ -100,10 +102,17 @@ class StepChecker:
             ]
         return self._successors[state]
 
+    def broken(self, state: State) -> Property | None:
+        """The first invariant or lemma that does not hold of a state; None if all do."""
+        if state not in self._broken:
+            claims = self.spec.of_kind("invariant", "lemma")
+            self._broken[state] = next((p for p in claims if not self.interpreter.holds(p, state)), None)
+        return self._broken[state]
+
     def _decide(self, before: State, after: State) -> Answer:
-        for prop in self.spec.of_kind("invariant", "lemma"):
-            if not self.interpreter.holds(prop, after):
-                return Refuted(prop.id, f"{prop.sentence} Changed: {self.changes(before, after)}")
+        broken = self.broken(after)
+        if broken is not None:
+            return Refuted(broken.id, f"{broken.sentence} Changed: {self.changes(before, after)}")
         for found in self.successors(before):
             if found.state == after:
                 return Matched(found.step)

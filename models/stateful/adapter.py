@@ -9,6 +9,10 @@ from models.interpreted.interpreter import Step
 State = tuple[Any, ...]
 
 
+class BrokenRunError(Exception):
+    """The implementation failed, or did not come to rest: no state of the specification says that."""
+
+
 class Adapter(Protocol):
     """One run of an implementation. A fresh one is built for every example."""
 
@@ -22,7 +26,10 @@ class Adapter(Protocol):
         """
 
     def perform(self, step: Step) -> None:
-        """Do it, and let everything run that changes nothing in the abstract state."""
+        """Do it, and let everything run that changes nothing in the abstract state.
+
+        Raises BrokenRunError.
+        """
 
     def close(self) -> None:
         """End the run."""

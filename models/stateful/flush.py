@@ -1,0 +1,195 @@
+"""Drives the real flush implementation by the actions of ``spec.flush``, in the controlled world.
+
+A step is offered when some event that may happen now stands for it. Performing it fires that event, and then
+lets happen what waits for nothing else and has to change nothing: answers to the coordinator's calls, polls
+that find nothing new, policies that have lost their reason. After every other step one more thing happens
+that should change nothing and that a careless implementation might be moved by: a request of a dead
+incarnation, an old checkpoint, a timer in the middle of a round, a save that is to be refused.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from impl.datacoord.coordinator import Coordinator
+from impl.datanode.data_node import DataNodeParts
+from models.instance import Instance
+from models.interpreted.interpreter import Step
+from models.refinements.step import StepChecker
+from models.scheduled.execution import Execution
+from models.scheduled.footprint import Interner
+from models.scheduled.lane import Event
+from models.stateful.adapter import BrokenRunError, State
+from models.stateful.flush_events import Reader
+from models.stateful.flush_world import DrivenFlush, scenario_of
+
+_MANY = 100
+_RECOVERY = (".recover_channel",)
+
+
+class FlushAdapter:
+    """One run of the flush implementation. A variant of it overrides ``parts`` or ``coordinator``."""
+
+    ignored: ClassVar[tuple[str, ...]] = ("faults",)
+    never_offered: ClassVar[dict[str, str]] = {}
+    parts: ClassVar[DataNodeParts] = DataNodeParts()
+    coordinator: ClassVar[type[Coordinator]] = Coordinator
+
+    def __init__(self, instance: Instance, checker: StepChecker) -> None:
+        self._checker = checker
+        self._program = DrivenFlush(
+            scenario_of(instance),
+            parts=self.parts,
+            coordinator=self.coordinator,
+            protocol=instance.protocol,
+        )
+        self._execution = Execution(self._program, Interner())
+        self._execution.start(checked=True)
+        self._world = self._execution.world
+        self._reader = Reader(self._program, self._world)
+        self._turn = 0
+        self._found: dict[Step, list[Event]] | None = None
+        self._state = self._look()
+        self._settle()
+
+    # What the machine asks.
+
+    def state(self) -> State:
+        """See :class:`models.stateful.adapter.Adapter`."""
+        return self._state
+
+    def offers(self, step: Step) -> bool:
+        """See :class:`models.stateful.adapter.Adapter`."""
+        return step in self._events()
+
+    def perform(self, step: Step) -> None:
+        """See :class:`models.stateful.adapter.Adapter`."""
+        events = self._events()[step]
+        self._fire(events[self._turn % len(events)])
+        if step.action == "recover":
+            self._recover()
+        self._state = self._look()
+        if step.action == "crash" and self._turn % 2 and self._assigned():
+            self._ask_early()
+        self._turn += 1
+        self._settle()
+        if self._turn % 2:
+            self._disturb()
+            self._settle()
+
+    def close(self) -> None:
+        """See :class:`models.stateful.adapter.Adapter`."""
+        self._execution.close()
+
+    # Looking.
+
+    def _look(self) -> State:
+        return self._checker.encode(self._program.values())
+
+    def _events(self) -> dict[Step, list[Event]]:
+        """The events that stand for a step, by step."""
+        if self._found is None:
+            self._found = {}
+            for event in self._world.enabled():
+                step = self._reader.step_of(event)
+                if step is not None:
+                    self._found.setdefault(step, []).append(event)
+        return self._found
+
+    def _assigned(self) -> bool:
+        return bool(self._program.values()["assigned"])
+
+    def _idle(self, event: Event) -> bool:
+        """Whether the specification lets the event change nothing now."""
+        step = self._reader.step_of(event)
+        if step is None:
+            return True
+        found = self._checker.interpreter.apply(self._state, step)
+        return found is None or self._checker.normal(found.state) == self._state
+
+    # Letting things happen.
+
+    def _fire(self, event: Event) -> None:
+        self._reader.note(event)
+        self._found = None
+        self._execution.step_again(event)
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        if self._execution.violation is not None:
+            raise BrokenRunError(self._execution.violation.message)
+        for lane in self._world.lanes.values():
+            for task in lane.tasks if lane.alive else ():
+                error = task.exception() if task.done() and not task.cancelled() else None
+                if error is not None:
+                    raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+
+    def _settle(self) -> None:
+        """Fire what waits for nothing else. If that changes the abstract state, the machine will see it."""
+        for _ in range(_MANY):
+            prompt = next((event for event in self._world.enabled() if self._is_prompt(event)), None)
+            if prompt is None:
+                return
+            self._fire(prompt)
+            now = self._look()
+            if now != self._state:
+                self._state = now
+                return
+        raise BrokenRunError(f"the implementation does not come to rest: {prompt!r} is only the last event")
+
+    def _is_prompt(self, event: Event) -> bool:
+        """Whether an event blocks others for nothing."""
+        label = event.label
+        if label.startswith("reply "):
+            return self._reader.step_of(event) is None
+        if not label.startswith("resume ") or label.startswith(("resume pause", "resume client.ask")):
+            return False
+        if label.startswith("resume operator"):
+            return False
+        if label.startswith("resume updater.select") and self._in_round():
+            return False
+        return self._idle(event)
+
+    def _in_round(self) -> bool:
+        """A round of the updater is going on: another one would wait for it."""
+        return self._reader.round_is_handed_over() or self._program.values()["rpc"] != "idle"
+
+    def _disturb(self) -> None:
+        """Fire one event that should change nothing, another kind each time."""
+        harmless = [event for event in self._world.enabled() if self._is_disturbance(event)]
+        if harmless:
+            self._fire(harmless[self._turn // 2 % len(harmless)])
+            self._state = self._look()
+
+    def _is_disturbance(self, event: Event) -> bool:
+        label = event.label
+        if event.fault or label.startswith(("restart", "reply")) or label.endswith(_RECOVERY):
+            return False
+        if label.startswith(("resume operator", "resume client.ask")):
+            return False
+        return self._idle(event)
+
+    # Recovery.
+
+    def _recover(self) -> None:
+        """Let the new incarnation ask, be answered and open the channel."""
+        for _ in range(_MANY):
+            if self._program.opened:
+                return
+            self._fire_recovery()
+        raise BrokenRunError("the node does not come back")
+
+    def _ask_early(self) -> None:
+        """Let a new incarnation ask at once: checkpoints may be stored between its question and its start."""
+        self._fire_recovery()
+        self._fire_recovery()
+
+    def _fire_recovery(self) -> None:
+        """Fire the one event that the recovery waits for: restart, question or answer."""
+        self._fire(
+            next(
+                event
+                for event in self._world.enabled()
+                if not event.fault and (event.label.startswith("restart") or event.label.endswith(_RECOVERY))
+            )
+        )
