@@ -22,7 +22,14 @@ from checks.mutation.result import Fate, MutantResult, summary
 from checks.progress import Progress, silent
 from checks.verdict import Aspect, Outcome, Subject, Verdict, amended, holds, inconclusive, refuted
 from models.instance import Instance
-from models.manifest import AnyEntry, GeneratedMutants, InstanceEntry, Kind, MutantEntry
+from models.manifest import (
+    AnyEntry,
+    GeneratedMutants,
+    InstanceEntry,
+    InterleaveEntry,
+    Kind,
+    MutantEntry,
+)
 from models.manifest.resolve import instance_of
 from models.mutants.generated import find_mutant, mutants_of, mutated
 
@@ -241,11 +248,15 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
 
     place = {"interleave": "program", "proof": "protocol", "conform": "adapter"}[host.section]
     changes: dict[str, Any] = {place: entry.ref, "name": entry.name}
+    if isinstance(host, InterleaveEntry) and entry.killer is not None:
+        # Its search ends at the first violation of a claim: here, of this one.
+        changes["claims"] = (entry.killer,)
     changed = host.model_copy(update=changes)
     (name,) = judges_of(host)
     for verdict in registry()[name].run(changed, context):
         if verdict.subject.property_id == entry.killer:
-            return amended(verdict, subject=subject, replay=_replay(subject))
+            replay = verdict.replay if host.section == "interleave" else _replay(subject)
+            return amended(verdict, subject=subject, replay=replay)
     return inconclusive(
         subject,
         reason=f"the judge {name} gave no verdict on {entry.killer or EQUIVALENT}",

@@ -156,12 +156,12 @@ class _Verdicts:
         return [*(self._claim(claim) for claim in self.entry.claims), *self._coverage()]
 
     def _found(self, claim: str) -> Found | None:
-        """The preferred example against a claim. What breaks no claim of the entry breaks the first one."""
+        """The preferred example against a claim. Whatever no other claim speaks of is no refinement."""
         claims = self.entry.claims
         mine = [
             found
             for violation, found in self.result.violations.items()
-            if violation.claim == claim or (violation.claim not in claims and claim == claims[0])
+            if violation.claim == claim or (violation.claim not in claims and claim == REFINEMENT)
         ]
         own = [found for found in mine if found.violation.claim == claim]
         return min(own or mine, key=lambda found: found.rank(), default=None)
