@@ -10,6 +10,7 @@ from typing import Any
 
 from models.instance import BadInstance, Instance
 from models.interpreted.evaluate import Compiler, Env, Evaluate, State
+from models.interpreted.initial import InitialStates
 from spec.language.expr import Expr, Value, Variable
 from spec.language.render import render
 from spec.language.spec import Action, Property
@@ -50,10 +51,10 @@ class Interpreter:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.spec = instance.spec
+        assert instance.map_constants is not None  # every constant has a value, or BadInstance
         self.compiler = Compiler(instance)
         self._actions = {action.name: self._compile(action) for action in self.spec.actions}
         self._conditions: dict[int, tuple[Expr, Evaluate]] = {}
-        assert instance.map_constants is not None  # every constant has a value, or BadInstance
         self._check_initial()
         self._check_assumptions()
 
@@ -96,18 +97,7 @@ class Interpreter:
 
     def initial(self) -> Iterator[State]:
         """The initial states."""
-        choices = [self._initial_values(variable) for variable in self.spec.variables]
-        for state in itertools.product(*choices):
-            if all(self.evaluate(condition, state) for condition in self.spec.initially):
-                yield state
-
-    def _initial_values(self, variable: Variable) -> list[Any]:
-        value, kind = self.spec.initial[variable.name], variable.type
-        if isinstance(kind, MapType):
-            size = sum(1 for _ in self.instance.entries(kind))
-            cell = self.instance.domain(kind.value).values if value is None else (value,)
-            return list(itertools.product(cell, repeat=size))
-        return list(self.instance.domain(kind).values) if value is None else [value]
+        yield from InitialStates(self.instance, self.compiler)
 
     def failing_guard(self, state: State, step: Step) -> str | None:
         """Text of the first conjunct of the guard that does not hold, or None if the step is enabled."""

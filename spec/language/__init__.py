@@ -22,7 +22,7 @@ from spec.language.protocol import Protocol, require, resolve
 from spec.language.quantifiers import count, each, exists, forall, greatest, least
 from spec.language.render import render
 from spec.language.spec import Action, Guard, Property, Spec
-from spec.language.terms import all_of, any_of, implies, ite, maximum, minimum
+from spec.language.terms import all_of, any_of, implies, ite, maximum, minimum, one_of, plain
 from spec.language.types import BOOL as Bool
 from spec.language.types import Enum, Int, Map, Nat, Set, Sort
 
@@ -60,7 +60,9 @@ __all__ = [
     "lemma",
     "maximum",
     "minimum",
+    "one_of",
     "option",
+    "plain",
     "reachable",
     "render",
     "require",

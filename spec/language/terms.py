@@ -36,14 +36,14 @@ class Symbolic:
         raise SpecError(
             "a symbolic value has no truth value while the protocol is traced",
             remedy="Write ite(condition, a, b) for if, & | ~ for and, or, not (with brackets round "
-            "comparisons), any_of(x == a, x == b) for in, minimum and maximum for min and max, "
+            "comparisons), one_of(x, a, b) for in, minimum and maximum for min and max, "
             "and split a chained comparison a < b < c",
         )
 
     def __contains__(self, item: object) -> NoReturn:
         raise SpecError(
             "'in' cannot be asked of a symbolic value",
-            remedy="Write s.members[x], or any_of(x == a, x == b)",
+            remedy="Write s.members[x], or one_of(x, a, b)",
         )
 
     def __iter__(self) -> NoReturn:
@@ -392,6 +392,11 @@ def any_of(*parts: Liftable) -> Term:
     return Term(disjunction(*(boolean(part) for part in parts)))
 
 
+def one_of(value: Liftable, *choices: Liftable) -> Term:
+    """The value equals one of the choices; false for none."""
+    return any_of(*(value == choice for choice in choices))
+
+
 def minimum(left: Liftable, right: Liftable, *more: Liftable) -> Term:
     """The smallest number."""
     return reduce(lambda one, two: arithmetic("min", one, two), more, arithmetic("min", left, right))
@@ -400,6 +405,15 @@ def minimum(left: Liftable, right: Liftable, *more: Liftable) -> Term:
 def maximum(left: Liftable, right: Liftable, *more: Liftable) -> Term:
     """The largest number."""
     return reduce(lambda one, two: arithmetic("max", one, two), more, arithmetic("max", left, right))
+
+
+def plain(value: Liftable) -> Term:
+    """A number without the name of its type, which mixes with every number: for the rare place where two
+    kinds of numbers meet.
+    """
+    expr = number(value)
+    assert isinstance(expr.type, NumberType)
+    return Term(Apply(NumberType("", signed=expr.type.signed), "add", (expr, Const(LITERAL, 0))))
 
 
 def parameter(name: str, kind: Type) -> Term:

@@ -1,0 +1,172 @@
+"""Queues that lose messages, and a queue between two channels."""
+
+from spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    action,
+    anything,
+    each,
+    forall,
+    implies,
+    initially,
+    invariant,
+    ite,
+    require,
+)
+
+
+class AlternatingBit(Protocol):
+    """Values reach a receiver over a channel that loses messages, by repeating them with an alternating bit.
+
+    A queue is a map from its places and a length; places beyond the length hold what they held at first.
+    """
+
+    Slot = Nat()
+    Value = Nat()
+
+    sent: Value = anything
+    sent_bit: Bool = anything
+    confirmed_bit: Bool = anything
+    received: Value = anything
+    received_bit: Bool = anything
+
+    messages: Slot = 0
+    message: Map[Slot, Value] = 0
+    message_bit: Map[Slot, Bool] = False
+    answers: Slot = 0
+    answer: Map[Slot, Bool] = False
+
+    @initially
+    def nothing_is_under_way(s):
+        return (s.sent_bit == s.confirmed_bit) & (s.sent_bit == s.received_bit)
+
+    def send(s):
+        """Put the present value and bit into the queue."""
+        s.message[s.messages] = s.sent
+        s.message_bit[s.messages] = s.sent_bit
+        s.messages = s.messages + 1
+
+    def take_message(s, i):
+        """Take a message out of the queue."""
+        require(i < s.messages)
+        s.message = each(s.Slot, lambda j: s.message[ite(j < i, j, j + 1)])
+        s.message_bit = each(s.Slot, lambda j: s.message_bit[ite(j < i, j, j + 1)])
+        s.messages = s.messages - 1
+
+    def take_answer(s, i):
+        """Take an answer out of the queue."""
+        require(i < s.answers)
+        s.answer = each(s.Slot, lambda j: s.answer[ite(j < i, j, j + 1)])
+        s.answers = s.answers - 1
+
+    @action
+    def send_new(s, v: Value):
+        """The value before was confirmed: send another one."""
+        require(s.confirmed_bit == s.sent_bit)
+        s.sent = v
+        s.sent_bit = ~s.sent_bit
+        s.send()
+
+    @action(fairness="weak")
+    def send_again(s):
+        """Repeat what is not confirmed."""
+        require(s.confirmed_bit != s.sent_bit)
+        s.send()
+
+    @action(fairness="strong")
+    def receive(s):
+        """Take the first message."""
+        s.received = s.message[0]
+        s.received_bit = s.message_bit[0]
+        s.take_message(0)
+
+    @action(fairness="weak")
+    def answer_with_bit(s):
+        """Answer with the bit received last, again and again."""
+        s.answer[s.answers] = s.received_bit
+        s.answers = s.answers + 1
+
+    @action(fairness="strong")
+    def receive_answer(s):
+        """Take the first answer."""
+        s.confirmed_bit = s.answer[0]
+        s.take_answer(0)
+
+    @action
+    def lose_message(s, i: Slot):
+        """A message is lost."""
+        s.take_message(i)
+
+    @action
+    def lose_answer(s, i: Slot):
+        """An answer is lost."""
+        s.take_answer(i)
+
+    @invariant()
+    def confirmed_is_received(s):
+        """What is confirmed has been received."""
+        return implies(s.sent_bit == s.confirmed_bit, s.sent_bit == s.received_bit) & implies(
+            s.sent_bit == s.received_bit, (s.sent == s.received) | (s.sent_bit == s.confirmed_bit)
+        )
+
+
+class InnerFifo(Protocol):
+    """A buffer takes values from one channel and gives them to another; each channel is a handshake."""
+
+    Slot = Nat()
+    Value = Nat()
+    Side = Enum("inner", "outer")
+
+    value: Map[Side, Value] = anything
+    ready: Map[Side, Bool] = anything
+    acknowledged: Map[Side, Bool] = anything
+    length: Slot = 0
+    queue: Map[Slot, Value] = 0
+
+    @initially
+    def nothing_is_under_way(s):
+        return forall(s.Side, lambda side: s.ready[side] == s.acknowledged[side])
+
+    def put(s, side, v):
+        """Put a value on a channel."""
+        require(s.ready[side] == s.acknowledged[side])
+        s.value[side] = v
+        s.ready[side] = ~s.ready[side]
+
+    def take(s, side):
+        """Acknowledge the value of a channel."""
+        require(s.ready[side] != s.acknowledged[side])
+        s.acknowledged[side] = ~s.acknowledged[side]
+
+    @action
+    def send(s, v: Value):
+        """The sender puts a value on the inner channel."""
+        s.put("inner", v)
+
+    @action
+    def enqueue(s):
+        """The buffer takes it."""
+        s.take("inner")
+        s.queue[s.length] = s.value["inner"]
+        s.length = s.length + 1
+
+    @action
+    def dequeue(s):
+        """The buffer puts its first value on the outer channel."""
+        require(s.length > 0)
+        s.put("outer", s.queue[0])
+        s.queue = each(s.Slot, lambda i: s.queue[i + 1])
+        s.length = s.length - 1
+
+    @action
+    def receive(s):
+        """The receiver takes it."""
+        s.take("outer")
+
+    @invariant()
+    def beyond_the_end_is_nothing(s):
+        """Places beyond the length hold what they held at first."""
+        return forall(s.Slot, lambda i: implies(i >= s.length, s.queue[i] == 0))

@@ -1,0 +1,58 @@
+"""A protocol with the shorthands of the language, and wrong uses of them."""
+
+from spec.language import Enum, Nat, Protocol, action, one_of, plain, require
+
+
+class Shorthands(Protocol):
+    """Something that is weighed."""
+
+    Mode = Enum("up", "busy", "down")
+    Weight = Nat()
+    Height = Nat()
+
+    mode: Mode = "up"
+    weight: Weight = 0
+    height: Height = 0
+
+    @action
+    def leave(s):
+        """Leave."""
+        require(one_of(s.mode, "up", "busy"))
+        s.mode = "down"
+
+    @action
+    def weigh(s):
+        """Two kinds of numbers meet."""
+        require(plain(s.height) < s.weight)
+        s.weight = s.weight + plain(s.height)
+
+    @staticmethod
+    def with_empty_choice():
+        class Empty(Shorthands):
+            """Never possible."""
+
+            def leave(s):
+                require(one_of(s.mode))
+                s.mode = "down"
+
+        return Empty
+
+    @staticmethod
+    def without_plain():
+        class Mixed(Shorthands):
+            """Numbers that do not mix."""
+
+            def weigh(s):
+                s.weight = s.weight + s.height
+
+        return Mixed
+
+    @staticmethod
+    def plain_mode():
+        class Odd(Shorthands):
+            """No number."""
+
+            def weigh(s):
+                s.weight = plain(s.mode)
+
+        return Odd
