@@ -104,7 +104,7 @@ def exit_code(rows: Sequence[Row]) -> ExitCode:
         codes.append(ExitCode.INTERNAL_ERROR)
     if Status.DIFFERENT in found:
         codes.append(ExitCode.VACUOUS_OR_UNPINNED)
-    if found <= {Status.NOT_MEASURED}:
+    if not any(row.samples for row in rows):
         codes.append(ExitCode.MISSING_TOOL)
     return most_severe(codes)
 

@@ -43,8 +43,8 @@ class Result:
 
 def cells(row: Row) -> tuple[str, ...]:
     """A line as text, without measure and size."""
-    if row.status in (Status.NOT_MEASURED, Status.BROKEN):
-        return (row.what, "", "", "", str(row.goal or ""), f"{row.status.value}: {row.reason}", "")
+    if not row.samples:
+        return (row.what, "", "", "", str(row.goal or ""), _verdict(row), "")
     return (
         row.what,
         f"{number(row.median)} {row.unit}".strip(),

@@ -77,8 +77,8 @@ class Series:
     def _status(self, goal: Goal | None, numbers: Sequence[float], against: str) -> tuple[Status, str]:
         if self.different:
             return Status.DIFFERENT, self.different
-        if against in self.broken:
-            return Status.BROKEN, f"{against}: {self.broken[against]}"
+        if goal is not None and against in self.broken:
+            return Status.NOT_MEASURED, f"{against} is broken"
         if goal is not None and against in self.missing:
             return Status.NOT_MEASURED, f"{against}: {self.missing[against]}"
         if goal is not None and not self.judged:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bench.measure import Measure
-from bench.measures import growth, interleave, mutants, proof, search, spark, startup
+from bench.measures import growth, interleave, mutants, proof, search, spark, spin, startup
 
 MEASURES: tuple[Measure, ...] = (
     search.MEASURE,
+    spin.MEASURE,
     growth.MEASURE,
     startup.MEASURE,
     proof.MEASURE,

@@ -1,0 +1,59 @@
+"""The compiled kernel against Spin's verifier, on the Promela exports of the same instances."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from bench.instances import subject
+from bench.measure import Measure, Plan
+from bench.measures.search import ONE, STATES
+from bench.measures.search import side as search_side
+from bench.row import Goal, Row
+from bench.sample import Sample, Side, cpu_rate, rate, value
+from bench.spin import Pan, rounded, with_rounded_counts
+
+NAME = "spin"
+SPIN = "Spin"
+QUICK = ("peers/tso-s",)
+SIZES = tuple(f"peers/{model}-{size}" for model in ("tso", "flush-cp") for size in ("s", "m", "l"))
+FASTER = Goal(at_least=2)
+NO_LARGER = Goal(at_most=1)
+
+
+def run(plan: Plan) -> list[Row]:
+    """Every instance by both, in turn; no goal for size s, which takes a few hundredths of a second."""
+    return [row for reference in (QUICK if plan.quick else SIZES) for row in _compare(plan, reference)]
+
+
+def _compare(plan: Plan, reference: str) -> list[Row]:
+    what = subject(reference)
+    expected = {name: rounded(what.expected[name]) for name in ("distinct", "generated")}
+    native = search_side(ONE, reference)
+    pan = Pan(what, plan.scratch / reference.replace("/", "-"))
+    sides = [
+        Side(SPIN, pan.run, reference, expected),
+        replace(native, run=partial(_rounded, native), expected=expected),
+    ]
+    series = plan.series(sides, measure=NAME, size=what.size)
+    series.judged = series.judged and not reference.endswith("-s")
+    return [
+        series.row(SPIN, SPIN, rate("distinct"), unit=STATES, note="gcc -O2 -DNOREDUCE -DSAFETY"),
+        series.row(ONE, f"native, {ONE}", rate("distinct"), unit=STATES, against=SPIN, goal=FASTER),
+        series.row(
+            ONE, "the same by processor time", cpu_rate("distinct"), unit="states/cpu-s", against=SPIN
+        ),
+        series.row(
+            SPIN, "Spin: bytes a state", value("bytes_per_state"), unit="bytes", note="states and table"
+        ),
+        series.row(
+            ONE, "native: bytes a state", value("bytes_per_state"), unit="bytes", against=SPIN, goal=NO_LARGER
+        ),
+    ]  # fmt: skip
+
+
+def _rounded(side: Side) -> Sample:
+    return with_rounded_counts(side.run())
+
+
+MEASURE = Measure(NAME, "Distinct states a second against Spin's verifier, with equal counts.", run)

@@ -1,0 +1,77 @@
+"""Fresh processes: their sample, their memory, and what happens when they crash or are late."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bench.process import in_fresh_process, run_process
+from bench.sample import BrokenRun, NotMeasured, Sample
+
+MEBIBYTE = 2**20
+
+
+def takes_memory(*, mebibytes: int) -> Sample:
+    held = bytearray(mebibytes * MEBIBYTE)
+    held[::4096] = b"x" * len(held[::4096])
+    return Sample(
+        seconds=1.0, counts={"bytes": len(held)}, texts={"text": "one"}, values={"nan": float("nan")}
+    )
+
+
+def crashes() -> Sample:
+    raise ValueError("planted")
+
+
+def is_missing() -> Sample:
+    raise NotMeasured("there is no such tool; install it")
+
+
+def test_the_peak_memory_is_that_of_the_fresh_process():
+    held = bytearray(300 * MEBIBYTE)
+    held[::4096] = b"x" * len(held[::4096])
+    small = in_fresh_process(takes_memory, mebibytes=1)
+    large = in_fresh_process(takes_memory, mebibytes=100)
+    assert small.counts == {"bytes": MEBIBYTE}
+    assert small.texts == {"text": "one"}
+    assert 90 * MEBIBYTE < large.peak_bytes - small.peak_bytes < 110 * MEBIBYTE
+    assert small.peak_bytes < 200 * MEBIBYTE < len(held)
+
+
+def test_a_crash_is_no_missing_tool():
+    with pytest.raises(BrokenRun, match="planted"):
+        in_fresh_process(crashes)
+
+
+def test_a_missing_tool_is_no_crash():
+    with pytest.raises(NotMeasured, match="there is no such tool"):
+        in_fresh_process(is_missing)
+
+
+def test_a_process_that_is_late_is_ended(tmp_path):
+    with pytest.raises(NotMeasured, match=r"took longer than 0\.3 s"):
+        run_process([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path, timeout=0.3)
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    with pytest.raises(NotMeasured, match="no-such-program is missing"):
+        run_process(["no-such-program"], cwd=tmp_path, timeout=1)
+
+
+FAMILY = """
+import subprocess, sys, time
+if len(sys.argv) == 1:
+    subprocess.Popen([sys.executable, __file__, "child"])
+held = bytearray(60 * 2**20)
+held[::4096] = b"x" * len(held[::4096])
+time.sleep(2)
+"""
+
+
+def test_the_memory_of_a_family_is_added_up(tmp_path):
+    script = tmp_path / "family.py"
+    script.write_text(FAMILY)
+    done = run_process([sys.executable, str(script)], cwd=tmp_path, timeout=30, family=True)
+    assert done.status == 0
+    assert done.peak_bytes > 120 * MEBIBYTE

@@ -1,0 +1,59 @@
+"""What is read from the output of Spin's verifier, and when it counts for nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.instances import subject
+from bench.sample import BrokenRun, NotMeasured, Sample
+from bench.spin import Pan, read, rounded, with_rounded_counts
+
+OUTPUT = """
+(Spin Version 6.5.2 -- 6 December 2019)
+Full statespace search for:
+State-vector 60 byte, depth reached 201, errors: 0
+   868352 states, stored
+  5313324 states, matched
+1.1791445e+08 transitions (= stored+matched)
+        0 atomic steps
+Stats on memory usage (in Megabytes):
+   66.250\tequivalent memory usage for states (stored*(State-vector + overhead))
+   46.500\tactual memory usage for states (compression: 70.22%)
+    8.000\tmemory used for hash table (-w20)
+   53.406\tmemory used for DFS stack (-m1000000)
+  107.813\ttotal actual memory usage
+"""
+
+
+def test_counts_and_memory():
+    counts, values = read(OUTPUT)
+    assert counts == {"distinct": 868_352, "generated": 117_914_450}
+    assert values["bytes_per_state"] == pytest.approx((46.5 + 8.0) * 2**20 / 868_352)
+
+
+def test_our_counts_are_rounded_like_the_verifiers():
+    assert rounded(117_914_446) == 117_914_450
+    assert rounded(12_791_505) == 12_791_505
+    ours = Sample(seconds=1.0, counts={"distinct": 868_352, "generated": 117_914_446, "depth": 3})
+    assert with_rounded_counts(ours).counts == read(OUTPUT)[0]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        OUTPUT.replace("errors: 0", "errors: 1"),
+        OUTPUT + "error: max search depth too small\n",
+        OUTPUT.replace("states, stored", ""),
+        "",
+    ],
+    ids=["fault", "cut", "no counts", "nothing"],
+)
+def test_a_search_that_is_cut_or_finds_a_fault_is_broken(output):
+    with pytest.raises(BrokenRun):
+        read(output)
+
+
+def test_without_spin_nothing_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotMeasured, match="spin and gcc is missing; install"):
+        Pan(subject("peers/tso-s"), tmp_path / "pan").run()
