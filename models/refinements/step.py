@@ -60,7 +60,7 @@ class StepChecker:
         self._ignored = {names.index(name): self.spec.initial[name] for name in ignored}
         self._answers: dict[tuple[State, State], Answer] = {}
         self._successors: dict[State, list[Transition]] = {}
-        self._broken: dict[State, Property | None] = {}
+        self._broken: dict[tuple[State, bool], Property | None] = {}
         self.matched: dict[str, int] = {}
 
     def normal(self, state: State) -> State:
@@ -102,12 +102,14 @@ class StepChecker:
             ]
         return self._successors[state]
 
-    def broken(self, state: State) -> Property | None:
-        """The first invariant or lemma that does not hold of a state; None if all do."""
-        if state not in self._broken:
-            claims = self.spec.of_kind("invariant", "lemma")
-            self._broken[state] = next((p for p in claims if not self.interpreter.holds(p, state)), None)
-        return self._broken[state]
+    def broken(self, state: State, *, lemmas: bool = True) -> Property | None:
+        """The first invariant (or lemma) that does not hold of a state; None if all do."""
+        key = (state, lemmas)
+        if key not in self._broken:
+            kinds = ("invariant", "lemma") if lemmas else ("invariant",)
+            claims = self.spec.of_kind(*kinds)
+            self._broken[key] = next((p for p in claims if not self.interpreter.holds(p, state)), None)
+        return self._broken[key]
 
     def _decide(self, before: State, after: State) -> Answer:
         broken = self.broken(after)
