@@ -6,8 +6,8 @@ from bench.instances import subject
 from bench.sample import Sample
 from bench.work.clock import Clock
 
-_WARM = 500
-"""States of a first search that only loads compiled code."""
+_WARM = 20_000
+"""States of a first search that only loads compiled code, that of the growing table included."""
 
 
 def interpreted(*, reference: str) -> Sample:
