@@ -86,7 +86,33 @@ def _one_judge(name: str, about: str) -> None:
 
 
 _one_judge("prove", "Prove the invariants for any size (Z3).")
-_one_judge("explore", "Search bounded instances exhaustively with the compiled kernel.")
+
+
+@application.command()
+def explore(
+    only: Only = "",
+    *,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Threads; all cores if left out. The result is the same.")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(min=0.001, help="Gigabytes at most; 60 % of what is free if left out.")
+    ] = None,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Search bounded instances exhaustively with the compiled kernel."""
+    settings = cli_run.Settings(
+        tier=Tier.FULL.value,
+        seed=seed,
+        build=build,
+        workers=workers,
+        memory=None if memory is None else int(memory * 1e9),
+    )
+    return cli_run.gate(settings, only=only or None, judge="explore", manifest=manifest or ())
+
+
 _one_judge("distribute", "The same search on Spark.")
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("interleave", "Run the implementation in every bounded order of its steps.")

@@ -32,6 +32,12 @@ class BadInputError(CheckError):
     exit_code = ExitCode.BAD_INPUT
 
 
+class UnsoundCombinationError(CheckError):
+    """Two ways of working that give wrong answers together; nothing was judged."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+
 class PinMismatchError(CheckError):
     """What is present differs from what the manifest pins; nothing was judged."""
 

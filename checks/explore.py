@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checks.counterexample import Counterexample, Shape
-from checks.errors import BadInputError, StoppedError
+from checks.errors import BadInputError, StoppedError, UnsoundCombinationError
 from checks.explore_vacuity import Coverage, coverage
 from checks.judge import Context
 from checks.liveness import BOUNDS_NOTE, LivenessChecker, shown_values
@@ -30,7 +30,7 @@ from models.native.graph import build_graph, bytes_needed
 from models.native.kernel import compile_kernel
 from models.native.path import Path as Run
 from models.native.path import path_to
-from models.native.search import Hit, Limits, Search, SearchResult, Watch
+from models.native.search import Hit, Limits, Search, SearchResult, Watch, estimate
 from spec.language.spec import Property
 
 NAME = "explore"
@@ -43,18 +43,22 @@ def search(
     limits: Limits | None = None,
     progress: Progress = silent,
     saved: Path | None = None,
+    workers: int | None = None,
+    symmetry: Sequence[str] = (),
 ) -> SearchResult:
-    """Visit all states of an instance.
+    """Visit all states of an instance, with all cores if ``workers`` is None, up to renamings of the sorts
+    of ``symmetry``.
 
     A search that the user stops is written to ``saved`` and gone on with at the next call; StoppedError
     says so. Errors: NativeError for an instance that does not fit into packed words, BadInstance for bad
     constants.
     """
     kernel = compile_kernel(instance)
-    running = Search(kernel, limits)
+    progress(0, unit="states", note=str(estimate(kernel, limits or Limits())))
+    running = Search(kernel, limits, workers=workers, symmetry=symmetry)
     if saved is not None and saved.exists():
         with suppress(SavedSearchError):  # of another version of the protocol: search anew
-            running = load(saved, kernel, limits)
+            running = load(saved, kernel, limits, workers=workers, symmetry=symmetry)
     result = running.run(_watch(progress))
     if running.interrupted:
         if saved is not None:
@@ -86,14 +90,35 @@ def explore(
     limits: Limits | None = None,
     deadlock: bool = False,
     saved: Path | None = None,
+    workers: int | None = None,
+    symmetry: Sequence[str] = (),
 ) -> list[Verdict]:
     """Verdicts on the properties (all of them if None), on ``deadlock`` if asked for, and on coverage.
 
     ``protocol`` is the manifest's name in the verdicts. Errors: see ``search``; KeyError for an unknown
     property.
     """
-    result = search(instance, limits=limits, progress=progress, saved=saved)
+    if symmetry:
+        refuse_liveness(instance, properties)
+    result = search(
+        instance, limits=limits, progress=progress, saved=saved, workers=workers, symmetry=symmetry
+    )
     return verdicts(result, protocol=protocol, properties=properties, limits=limits, deadlock=deadlock)
+
+
+def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> None:
+    """Symmetry and liveness do not go together: a cycle of representatives need not be a cycle of states.
+
+    Errors: UnsoundCombinationError that names the first leads_to among the properties (all if None).
+    """
+    spec = instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    for prop in chosen:
+        if prop.kind == "leads_to":
+            raise UnsoundCombinationError(
+                f"{instance.name}: {prop.id} is a liveness property, which symmetry cannot decide",
+                remedy="judge it on an instance without symmetry",
+            )
 
 
 def verdicts(
@@ -134,11 +159,13 @@ class _Report:
             "generated": result.generated,
             "depth": result.depth,
             "outside": result.outside,
-        }
+        } | ({} if result.symmetry is None else {"unreduced": result.unreduced})
 
     @property
     def bounds(self) -> str:
-        return self.instance.bounds_text()
+        symmetry = self.result.symmetry
+        alike = "" if symmetry is None else f"; elements of {', '.join(symmetry.sorts)} taken as alike"
+        return self.instance.bounds_text() + alike
 
     @property
     def rates(self) -> dict[str, float]:
@@ -327,11 +354,6 @@ class ExploreJudge:
         """
         if not isinstance(entry, InstanceEntry):
             raise BadInputError(f"{entry.name} is no instance", remedy="explore judges instances only")
-        if entry.symmetry:
-            raise BadInputError(
-                f"instance {entry.name}: symmetry over {', '.join(entry.symmetry)} is not supported",
-                remedy="remove 'symmetry' from the entry",
-            )
         instance = instance_of(entry)
         mark = hashlib.sha256(repr(instance).encode()).hexdigest()[:12]
         return explore(
@@ -340,6 +362,9 @@ class ExploreJudge:
             properties=context.manifest.claims_of(entry, self.kinds),
             progress=context.progress,
             saved=context.build / "searches" / f"{entry.name}-{mark}.npz",
+            limits=Limits(memory=context.memory),
+            workers=context.workers,
+            symmetry=entry.symmetry,
         )
 
 

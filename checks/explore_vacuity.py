@@ -99,6 +99,9 @@ def _constant_fields(result: SearchResult) -> Iterator[str]:
     differs = np.zeros(states.shape[1], dtype=np.uint64)
     for first in range(0, len(states), BLOCK):
         differs |= np.bitwise_or.reduce(states[first : first + BLOCK] ^ states[0], axis=0)
+    if result.symmetry is not None:  # what is the same in all representatives need not be so in all states
+        for renaming in result.symmetry.renamings:
+            differs |= result.symmetry.image(states[0], renaming) ^ states[0]
     for field in result.kernel.codec.fields:
         if not any(int(differs[word]) & mask for word, mask in _masks(field)):
             yield field.variable.name

@@ -24,6 +24,10 @@ class Context:
     seed: int = 0
     master: str = "local[*]"
     """Spark master."""
+    workers: int | None = None
+    """Threads of a native search; all cores if None."""
+    memory: int | None = None
+    """Bytes that a native search may take; a share of what is free if None."""
     build: Path = field(default_factory=lambda: Path("build"))
     """Folder for files that can be made again."""
 

@@ -38,6 +38,8 @@ class Settings:
     seed: int = 0
     master: str = "local[*]"
     build: Path = Path("build")
+    workers: int | None = None
+    memory: int | None = None
 
 
 def run(
@@ -126,6 +128,8 @@ class _Run:
             seed=self.settings.seed,
             master=self.settings.master,
             build=self.settings.build,
+            workers=self.settings.workers,
+            memory=self.settings.memory,
         )
         try:
             found = _judge(task, registry, context)

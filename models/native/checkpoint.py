@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from models.native.errors import SavedSearchError
 from models.native.kernel import Kernel
 from models.native.search import Hit, Limits, Search
+from models.native.symmetry import Symmetry
 
 ARRAYS = ("states", "links", "spans", "stats", "flags", "seen")
 
@@ -40,8 +42,10 @@ def _checksum(head: str, arrays: dict[str, NDArray[Any]]) -> str:
     return total.hexdigest()
 
 
-def _kernel_digest(kernel: Kernel) -> str:
-    return hashlib.sha256(kernel.text.encode()).hexdigest()
+def _mark(kernel: Kernel, symmetry: Symmetry | None) -> str:
+    """What a saved search belongs to: the kernel, and the sorts under whose renamings states are one."""
+    sorts = "" if symmetry is None else ",".join(symmetry.sorts)
+    return hashlib.sha256(f"{sorts}\n{kernel.text}".encode()).hexdigest()
 
 
 def save(search: Search, path: Path) -> None:
@@ -49,7 +53,7 @@ def save(search: Search, path: Path) -> None:
     tally = asdict(search.tally)
     for name in ("generated", "outside", "guards"):
         del tally[name]
-    head = json.dumps({"kernel": _kernel_digest(search.kernel), "tally": tally}, sort_keys=True)
+    head = json.dumps({"kernel": _mark(search.kernel, search.symmetry), "tally": tally}, sort_keys=True)
     arrays = _arrays(search)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
@@ -57,7 +61,14 @@ def save(search: Search, path: Path) -> None:
     Path(file.name).replace(path)
 
 
-def load(path: Path, kernel: Kernel, limits: Limits | None = None, *, workers: int | None = None) -> Search:
+def load(
+    path: Path,
+    kernel: Kernel,
+    limits: Limits | None = None,
+    *,
+    workers: int | None = None,
+    symmetry: Sequence[str] = (),
+) -> Search:
     """The search as it was saved, ready to ``run`` with any number of workers.
 
     Errors: SavedSearchError for a damaged file or another kernel's.
@@ -75,9 +86,9 @@ def load(path: Path, kernel: Kernel, limits: Limits | None = None, *, workers: i
     if _checksum(head, arrays) != checksum:
         raise SavedSearchError(f"{path.name} is damaged (checksum); start the search anew")
     content = json.loads(head)
-    if content["kernel"] != _kernel_digest(kernel):
+    search = Search(kernel, limits, workers=workers, symmetry=symmetry)
+    if content["kernel"] != _mark(kernel, search.symmetry):
         raise SavedSearchError(f"{path.name} belongs to another protocol or instance; start the search anew")
-    search = Search(kernel, limits, workers=workers)
     initial = int(content["tally"]["initial"])
     search.visited.restore(arrays["states"], arrays["links"], arrays["spans"], initial=initial)
     for name in ("stats", "flags", "seen"):

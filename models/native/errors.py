@@ -7,5 +7,9 @@ class NativeError(BadInstance):
     """An instance that the native kernel cannot take; the message names the value and the remedy."""
 
 
+class SymmetryError(BadInstance):
+    """Sorts whose elements are not alike in an instance; the message says what tells them apart."""
+
+
 class SavedSearchError(ValueError):
     """A saved search that cannot be gone on with; the message names the file and the remedy."""

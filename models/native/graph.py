@@ -68,6 +68,8 @@ def build_graph(result: SearchResult) -> Graph:
     """Expand all states once more and keep the edges. Errors: ValueError for a search that was stopped."""
     if not result.complete:
         raise ValueError(f"the graph of an incomplete search ({result.stopped}) says nothing about liveness")
+    if result.symmetry is not None:
+        raise ValueError("the graph of representatives says nothing about liveness: cycles need not close")
     kernel, visited = result.kernel, result.visited
     buffers = Buffers(kernel, kernel.chunk)
     degrees = np.zeros(result.distinct + 1, dtype=np.int64)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from models.interpreted.interpreter import Interpreter, Step
 from models.native.codec import State
 from models.native.search import Hit, SearchResult
+from models.native.symmetry import Symmetry
 
 
 class PathMismatchError(RuntimeError):
@@ -42,12 +43,46 @@ def path_to(result: SearchResult, hit: Hit) -> Path:
     """The shortest run to a hit, taken again by the interpreter. Errors: PathMismatchError."""
     numbers, taken = chain(result, hit.state)
     codec, kernel = result.kernel.codec, result.kernel
+    if result.symmetry is not None:
+        return _unfolded(result, result.symmetry, numbers[0], [*taken, *_last(hit)])
     states = [codec.unpack(result.states[number]) for number in numbers]
     steps = [kernel.steps[step] for step in taken]
     if hit.step is not None:
         steps.append(kernel.steps[hit.step])
         states.append(codec.unpack(hit.target))
     return replayed(kernel.interpreter, states, steps)
+
+
+def _last(hit: Hit) -> tuple[int, ...]:
+    return () if hit.step is None else (hit.step,)
+
+
+def _unfolded(result: SearchResult, symmetry: Symmetry, first: int, taken: Sequence[int]) -> Path:
+    """A real run that visits, up to renaming, the same representatives.
+
+    ``back`` renames the present representative into the state of the run. The first representative is an
+    initial state, for the initial states are closed under renaming.
+    """
+    interpreter, steps = result.kernel.interpreter, list[Step]()
+    present = result.kernel.codec.unpack(result.states[first])
+    states = [present]
+    back = tuple(tuple(range(len(part))) for part in symmetry.renamings[0])
+    for number in taken:
+        step = result.kernel.steps[number]
+        found = interpreter.apply(present, step)
+        if found is None or not found.inside:
+            raise PathMismatchError(
+                f"{step} from {interpreter.decode(present)} is no step of the interpreter"
+            )
+        steps.append(symmetry.step(step, back))
+        states.append(symmetry.state(found.state, back))
+        forth = symmetry.to_representative(found.state)
+        present = symmetry.state(found.state, forth)
+        back = tuple(
+            tuple(old[new.index(element)] for element in range(len(new)))
+            for old, new in zip(back, forth, strict=True)
+        )
+    return replayed(interpreter, states, steps)
 
 
 def replayed(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from models.native.codec import Block
 from models.native.crew import Crew
 from models.native.kernel import CHUNK, Buffers, Kernel
+from models.native.symmetry import Symmetry
 from models.native.table import Rows, Visited
 
 CHUNKS = 16
@@ -69,8 +70,11 @@ def round_bytes(kernel: Kernel) -> int:
 class Rounds:
     """Expands the states of ``visited`` with a crew."""
 
-    def __init__(self, kernel: Kernel, visited: Visited, crew: Crew) -> None:
+    def __init__(
+        self, kernel: Kernel, visited: Visited, crew: Crew, symmetry: Symmetry | None = None
+    ) -> None:
         self.kernel, self.visited, self.crew = kernel, visited, crew
+        self.symmetry = symmetry
         self.most = chunk_rows(kernel)
         room = max(1, self.most * kernel.plan.steps)
         self.rows = Rows(kernel.words, CHUNKS, room)
@@ -114,6 +118,8 @@ class Rounds:
         buffers.flags[:] = self.counters.flags
         buffers.seen[:] = self.counters.seen
         count = self.kernel.run(self._states(first, last), buffers)
+        if self.symmetry is not None:
+            self.symmetry.canonicalise(self.rows.flat, chunk * self.rows.room, count)
         self.rows.digest(chunk, count)
         return count
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +25,7 @@ from models.native.codec import Block
 from models.native.crew import Crew, cores
 from models.native.kernel import Kernel
 from models.native.rounds import CHUNKS, Rounds, chunk_rows
+from models.native.symmetry import Symmetry
 from models.native.table import LARGEST, Visited
 from spec.language.spec import Property
 
@@ -128,6 +130,8 @@ class SearchResult:
     visited: Visited
     tally: Tally
     stopped: str
+    symmetry: Symmetry | None = None
+    """If given, the states are representatives: each stands for its orbit."""
 
     @property
     def complete(self) -> bool:
@@ -138,6 +142,11 @@ class SearchResult:
     def distinct(self) -> int:
         """States within the bounds."""
         return self.visited.count
+
+    @cached_property
+    def unreduced(self) -> int:
+        """States within the bounds that the visited ones stand for."""
+        return self.distinct if self.symmetry is None else self.symmetry.unreduced(self.states)
 
     @property
     def generated(self) -> int:
@@ -199,15 +208,24 @@ def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: flo
 
 class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
-    later. ``workers``: all cores if None; the result is the same for any number.
+    later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``: opaque sorts
+    whose renamings are identified. Errors: SymmetryError if their elements are not alike.
     """
 
-    def __init__(self, kernel: Kernel, limits: Limits | None = None, *, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        limits: Limits | None = None,
+        *,
+        workers: int | None = None,
+        symmetry: Sequence[str] = (),
+    ) -> None:
         self.kernel = kernel
+        self.symmetry = Symmetry(kernel, symmetry) if symmetry else None
         self.limits = limits if limits is not None else Limits()
         self.crew = Crew(workers if workers is not None else cores())
         self.visited = Visited(kernel.words, kernel.plan.steps, self._capacity(), self.crew)
-        self._rounds = Rounds(kernel, self.visited, self.crew)
+        self._rounds = Rounds(kernel, self.visited, self.crew, self.symmetry)
         self.counters = self._rounds.counters
         self.tally = Tally()
         self.interrupted = False
@@ -247,10 +265,12 @@ class Search:
         self.tally.generated = self.counters.stats[:, 0].copy()
         self.tally.outside = self.counters.stats[:, 1].copy()
         self.tally.guards = self.counters.flags.copy()
-        return SearchResult(self.kernel, self.visited, self.tally, stopped)
+        return SearchResult(self.kernel, self.visited, self.tally, stopped, self.symmetry)
 
     def _start(self) -> str:
         rows = self.kernel.initial_block()
+        if self.symmetry is not None:
+            rows = self.symmetry.representatives(rows)
         if not self.visited.has_room(len(rows)):
             return self._full()
         self.visited.add_initial(rows)
@@ -356,6 +376,7 @@ def search(
     limits: Limits | None = None,
     watch: Watch = _silent,
     workers: int | None = None,
+    symmetry: Sequence[str] = (),
 ) -> SearchResult:
-    """Visit all states of an instance, breadth-first, with so many workers (all cores if None)."""
-    return Search(kernel, limits, workers=workers).run(watch)
+    """Visit all states of an instance, breadth-first: see ``Search``."""
+    return Search(kernel, limits, workers=workers, symmetry=symmetry).run(watch)
