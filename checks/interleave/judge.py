@@ -56,9 +56,13 @@ def interleave(
 ) -> Exploration:
     """Search the interleavings of an entry's program; on a Spark session where one is given.
 
-    The search ends at the first violation of a claim of the entry.
+    The search ends at the first violation of a claim of the entry; any violation is one of ``refinement``.
     """
-    chosen = options or Options(reduction=entry.reduction, stop_at=frozenset(entry.claims))
+    chosen = options or Options(
+        reduction=entry.reduction,
+        stop_at=frozenset(entry.claims),
+        stop_at_violation=REFINEMENT in entry.claims,
+    )
     program = program_of(entry)
     if spark is None:
         return explore(program, chosen, tick=lambda found: _tell(progress, found, ""))

@@ -1,0 +1,205 @@
+"""The judge of interleavings: verdicts, coverage, counterexamples, replay, Spark."""
+
+import pytest
+
+from checks.cli import run
+from checks.errors import BadInputError
+from checks.exit_codes import ExitCode
+from checks.interleave.judge import JUDGE, program_of
+from checks.interleave.token import decode, encode
+from checks.interleave.witness import witness
+from checks.judge import Context
+from checks.pins import judgements
+from checks.plan import Task
+from checks.verdict import COVERAGE, Aspect, Outcome
+from models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
+
+FLUSH = "models.scheduled.flush_programs:flush"
+TINY = {"rows": [1], "flushes": [1]}
+RACE = {"rows": [1, 0], "flushes": [1, 2]}
+FINAL = "7af8040ac7c98b7c"
+
+
+def flush_manifest() -> Manifest:
+    return next(m for m in map(load, manifest_files()) if m.name == "flush")
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory):
+    return Context(manifest=flush_manifest(), build=tmp_path_factory.mktemp("build"))
+
+
+def entry(program=FLUSH, *, claims=("refinement", "execution"), **given) -> InterleaveEntry:
+    options = {"constants": TINY, **given}
+    return InterleaveEntry(
+        name="x", program=program, claims=claims, expect=Expectation(every=Expected.HOLDS), **options
+    )
+
+
+def by_claim(verdicts):
+    return {verdict.subject.property_id: verdict for verdict in verdicts}
+
+
+@pytest.mark.parametrize(
+    ("reduction", "executions", "blocked", "merged"),
+    [("none", 352, 0, 0), ("sleep-sets", 39, 63, 0), ("states", 7, 0, 43)],
+)
+def test_all_reductions_see_the_same_final_states(context, reduction, executions, blocked, merged):
+    found = by_claim(JUDGE.run(entry(reduction=reduction), context))
+    verdict = found["refinement"]
+    assert verdict.outcome is found["execution"].outcome is Outcome.HOLDS
+    assert verdict.counts["executions"] == executions
+    assert verdict.counts["blocked"] == blocked
+    assert verdict.counts["merged"] == merged
+    assert verdict.counts["final_states"] == 3
+    assert verdict.notes == (f"final states {FINAL}",)
+    assert ("promise" in verdict.bounds) == (reduction == "states")
+    assert "untimed clocks" in verdict.bounds
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("reduction", ["sleep-sets", "states"])
+def test_subtrees_on_spark_give_the_same_verdicts(context, spark, reduction):
+    alone = by_claim(JUDGE.run(entry(reduction=reduction), context))
+    master = Context(manifest=context.manifest, build=context.build, master=spark.sparkContext.master)
+    spread = by_claim(JUDGE.run(entry(reduction=reduction, distributed=True), master))
+    assert {claim: verdict.outcome for claim, verdict in spread.items()} == {
+        claim: verdict.outcome for claim, verdict in alone.items()
+    }
+    one, many = alone["refinement"], spread["refinement"]
+    assert many.notes == one.notes
+    assert many.counts["final_states"] == one.counts["final_states"]
+    if reduction == "sleep-sets":
+        assert many.counts == one.counts
+
+
+def test_actions_that_no_step_is_are_named(context):
+    found = by_claim(JUDGE.run(entry(), context))
+    assert found[COVERAGE].outcome is Outcome.REFUTED
+    assert found[COVERAGE].subject.aspect is Aspect.VACUITY
+    assert "no step is the action crash" in found[COVERAGE].reason
+    assert found["vacuity.action.crash"].outcome is Outcome.REFUTED
+    assert "vacuity.action.consume" not in found
+
+
+def listed(context, vacuous):
+    """The judgements on the tiny program when its entry lists something as vacuous."""
+    given = entry(vacuous=vacuous, counts={"final_states": 3})
+    task = Task(context.manifest, given, "interleave")
+    return judgements(task, JUDGE, JUDGE.run(given, context))
+
+
+def never_fired(context):
+    found = by_claim(JUDGE.run(entry(), context))
+    return {claim: "out of reach" for claim in found if claim.startswith("vacuity.")}
+
+
+def test_what_is_vacuous_must_be_listed_exactly(context):
+    exact = never_fired(context)
+    assert all(judgement.ok for judgement in listed(context, exact))
+    known = dict(list(exact.items())[1:])
+    (missing,) = set(exact) - set(known)
+    bad = [judgement for judgement in listed(context, known) if not judgement.ok]
+    assert [judgement.verdict.subject.property_id for judgement in bad] == [missing]
+    assert bad[0].exit_code is ExitCode.VACUOUS_OR_UNPINNED
+
+
+def test_what_is_listed_as_vacuous_must_not_happen(context):
+    listing = {**never_fired(context), "vacuity.action.consume": "wrong"}
+    bad = [judgement for judgement in listed(context, listing) if not judgement.ok]
+    assert [judgement.verdict.subject.property_id for judgement in bad] == ["pinned-claims"]
+    assert "'vacuity.action.consume' was not looked at" in bad[0].verdict.reason
+
+
+MUTANT = "models.mutants.flush_impl:flush_ts_is_cleared_blindly"
+RESET = "flush.reset_only_by_greater_checkpoint"
+
+
+@pytest.fixture(scope="module")
+def refutation(context):
+    broken = entry(MUTANT, claims=(RESET, "execution"), constants=RACE, reduction="states")
+    return by_claim(JUDGE.run(broken, context))
+
+
+def test_a_planted_bug_is_refuted_with_its_conjunct(refutation):
+    verdict = refutation[RESET]
+    assert verdict.outcome is Outcome.REFUTED
+    shown = verdict.counterexample
+    assert shown is not None
+    assert "flush_ts < rpc_position" in shown.failing
+    last = shown.changes(len(shown.steps))
+    assert ("flush_ts", 2, 0) in last
+    assert shown.steps[-1].action.startswith("resume notify.clear")
+    assert len(shown.steps) <= 25
+    assert any(step.note == "is deliver_flush(2)" for step in shown.steps)
+
+
+def test_claims_beside_a_broken_one_are_undecided(refutation):
+    assert refutation["execution"].outcome is Outcome.INCONCLUSIVE
+    assert RESET in refutation["execution"].reason
+    assert refutation[COVERAGE].outcome is Outcome.INCONCLUSIVE
+
+
+def test_its_token_replays_from_the_command_line(refutation, capsys):
+    command = refutation[RESET].replay.split()
+    assert command[:2] == ["tidemark", "replay"]
+    assert run(command[1:]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("impl-flush-ts-is-cleared-blindly")
+    assert f"REFUTED again: {RESET}" in out
+
+
+def test_a_corrupt_token_is_bad_input(refutation, capsys):
+    token = refutation[RESET].replay.split()[-1]
+    place = len(token) // 2
+    damaged = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+    assert run(["replay", damaged]) == 5
+    error = capsys.readouterr().err
+    assert "damaged" in error
+    assert "remedy: copy the whole token again" in error
+
+
+def test_a_token_of_a_program_that_is_gone_is_bad_input(capsys):
+    gone = program_of(entry(constants={"rows": [1, 1, 1], "flushes": [1]}))
+    assert run(["replay", encode(gone.digest(), ())]) == 5
+    assert "no program of the manifest" in capsys.readouterr().err
+
+
+def test_a_token_without_violation_is_no_longer_refuted(refutation):
+    sound = program_of(entry(constants=RACE))
+    token = refutation[RESET].replay.split()[-1]
+    picks = decode(token).picks
+    assert picks
+    seen = witness(sound, encode(sound.digest(), ()))
+    assert seen.violation is None
+    assert seen.final is not None
+
+
+def test_a_claim_that_no_step_is_checked_for_is_refused(context):
+    with pytest.raises(BadInputError, match="flush_completes"):
+        JUDGE.run(entry(claims=("flush.flush_completes",)), context)
+
+
+def test_what_breaks_an_unclaimed_property_is_no_refinement(context):
+    broken = entry(MUTANT, constants=RACE, reduction="states")
+    found = by_claim(JUDGE.run(broken, context))
+    assert found["refinement"].outcome is Outcome.REFUTED
+    assert found["refinement"].reason.startswith(RESET)
+
+
+PROGRAMS = "tests.checks.interleave.programs:"
+
+
+def test_a_program_without_a_specification_is_judged_by_its_execution(context):
+    verdict = JUDGE.run(entry(f"{PROGRAMS}deadlock", claims=("execution",), constants={}), context)[0]
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.counterexample is not None
+    assert "nothing can happen any more" in verdict.counterexample.failing
+    assert len(verdict.counterexample.steps) <= 4
+
+
+def test_all_steps_of_a_program_hold_and_are_counted(context):
+    quiet = entry(f"{PROGRAMS}shared", claims=("execution",), constants={"kind": "ainc", "size": 3})
+    (verdict,) = JUDGE.run(quiet, context)
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.counts["executions"] == 6
