@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test bench report check doctor format lock clean distclean FORCE
+.PHONY: help verify test cross-check bench report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -12,13 +12,16 @@ endif
 ARGS ?=
 
 help: ## show these jobs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 verify: $(READY) ## run every check on every protocol; the verdicts go to build/
 	@.venv/bin/tidemark verify $(ARGS)
 
 test: $(READY) ## test the suite itself
 	@.venv/bin/python -m pytest $(ARGS)
+
+cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where TLA2TOOLS names its jar
+	@.venv/bin/tidemark cross-check $(ARGS)
 
 bench: $(READY) ## measure rates and memory, as ratios within one run; the table goes to build/
 	@.venv/bin/python -m bench $(ARGS)

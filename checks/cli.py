@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from checks import cli_run, cli_tools
+from checks import export as export_forms
 from checks.errors import CheckError, StoppedError
 from checks.exit_codes import MEANING, ExitCode, table
 from models.instance import BadInstance
@@ -132,16 +133,51 @@ def replay(
 
 @application.command()
 def export(
-    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
     *,
-    form: Annotated[
-        cli_tools.Form, typer.Option("--format", help="dot: the state graph; itf: a longest shortest run.")
-    ] = cli_tools.Form.DOT,
-    limit: Annotated[int, typer.Option(help="Greatest number of states.")] = 2_000,
+    to: Annotated[
+        export_forms.Form,
+        typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a longest shortest run."),
+    ],
+    bound: Annotated[
+        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
+    ] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files; standard output if left out.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Greatest number of states (dot, itf).")] = 2_000,
     manifest: ManifestOption = None,
 ) -> int:
-    """Write the state graph of a small instance (DOT), or a run of it (ITF), to standard output."""
-    return cli_tools.export(instance, form=form, limit=limit, manifests=manifest or ())
+    """Write an instance in the language of another tool, or its states, or a run of it."""
+    chosen = export_forms.chosen_instance(
+        instance, bounds=bound or (), constants=constant or (), manifests=manifest or ()
+    )
+    return export_forms.export(chosen, form=to, out=out, limit=limit)
+
+
+@application.command(name="cross-check")
+def cross_check(
+    only: Only = "",
+    *,
+    tier: TierOption = Tier.FAST,
+    states: Annotated[
+        int, typer.Option(help="Leave out instances with more states than this; they are listed.")
+    ] = 500_000,
+    seconds: Annotated[
+        float, typer.Option(help="Time-out of another tool's search of one instance.")
+    ] = 600.0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Compare our searches with Spin's, and with TLC's where TLA2TOOLS names its jar."""
+    from checks.crosscheck import run
+
+    return run.cross_check(
+        only=only or None, tier=tier, states=states, seconds=seconds, build=build, manifests=manifest or ()
+    )
 
 
 @application.command()

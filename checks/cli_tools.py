@@ -1,34 +1,24 @@
-"""The other commands: replay, export, report, show, doctor."""
+"""The other commands: replay, report, show, doctor."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from checks.cli_run import manifests as read
 from checks.cli_run import wide_console
-from checks.errors import BadInputError, MissingToolError, known_names
+from checks.errors import BadInputError, MissingToolError
 from checks.exit_codes import ExitCode
 from checks.plan import all_tasks
 from checks.replay import replay as replay_run
 from checks.report.console import show_result
 from checks.report.files import VERDICTS, read_result, write_files
-from checks.report.graph import dot, longest_run
-from checks.report.itf import to_itf
 from checks.report.trace_text import trace_text
 from checks.token import is_run_token, parse_token
-from models.manifest import GeneratedMutants, InstanceEntry, MutantEntry, instance_of
-
-
-class Form(StrEnum):
-    """Formats of ``export``."""
-
-    DOT = "dot"
-    ITF = "itf"
+from models.manifest import GeneratedMutants, MutantEntry
 
 
 def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
@@ -61,19 +51,6 @@ def _optional(module: str, what: str) -> ModuleType:
             f"{what} cannot be loaded: there is no Python package {error.name!r}",
             remedy="run  make doctor  to see what is missing",
         ) from error
-
-
-def export(name: str, *, form: Form, limit: int, manifests: Sequence[Path] = ()) -> int:
-    """Print the state graph or a run of an instance."""
-    entries: dict[str, InstanceEntry] = {e.name: e for manifest in read(manifests) for e in manifest.instance}
-    if name not in entries:
-        raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))
-    instance = instance_of(entries[name])
-    if form is Form.DOT:
-        sys.stdout.write(dot(instance, limit=limit))
-    else:
-        sys.stdout.write(to_itf(longest_run(instance, limit=limit), description=f"a run of {name}"))
-    return ExitCode.AS_EXPECTED.value
 
 
 def report(build: Path) -> int:

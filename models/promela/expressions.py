@@ -103,6 +103,20 @@ class Writer:
         block = self.closed(node, scope)
         return closed("(", block, ")") if block[0].startswith("!") else block
 
+    def short(self, node: Expr, scope: Scope) -> str:
+        """The expression on one line, as a macro of its own where it is long.
+
+        A line end inside a statement may end the statement: Spin puts a semicolon where one could stand.
+        """
+        block = self.expr(node, scope)
+        if len(block) == 1:
+            return block[0]
+        self._number += 1
+        name = self.names.declare(f"{self.owner}_{self._number}")
+        params = [scope[local] for local in sorted(free_locals(node))]
+        self.define(name, params, closed("(", block, ")"))
+        return f"{name}({', '.join(params)})" if params else name
+
     def expr(self, node: Expr, scope: Scope) -> Block:
         """A scalar expression; ``scope`` gives the names of its free locals."""
         match node:

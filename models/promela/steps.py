@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from models.promela.expressions import Scope, Writer, within
 from models.text.beyond import beyond, in_step
-from models.text.layout import after, indented
+from models.text.layout import indented
 from models.text.names import short_name
 from spec.language.expr import (
     FALSE,
@@ -122,7 +122,7 @@ class StepWriter:
             if other == FALSE:
                 found.append(keys)
                 continue
-            text = " ".join(line.strip() for line in writer.bracketed(other, scope))
+            text = f"({writer.short(other, scope)})"
             found.append(f"({keys} || {text})" if "&&" not in keys else f"(({keys}) || {text})")
         tested = {v for v, expr in action.updates if not self._stays(v, expr)}
         return found, tested
@@ -197,8 +197,7 @@ class StepWriter:
 
     def _assign(self, variable: Variable, target: str, expr: Expr, scope: Scope) -> list[list[str]]:
         if not isinstance(variable.type, MapType):
-            block = self.writer.expr(expr, scope)
-            return [after(f"{target} = ", block)]
+            return [[f"{target} = {self.writer.short(expr, scope)}"]]
         return self._table(target, self.writer.variable(variable), expr, scope)
 
     def _table(self, target: str, own: str, node: Expr, scope: Scope) -> list[list[str]]:
@@ -211,22 +210,22 @@ class StepWriter:
                 return self._each(target, node, scope)
             case Store(map=source, keys=keys, value=value):
                 place = f"{target}[{self.writer.index(kind, keys, scope)[0]}]"
-                put = after(f"{place} = ", self.writer.expr(value, scope))
+                put = [f"{place} = {self.writer.short(value, scope)}"]
                 tests = [
                     self.writer.inside(k, key, scope)
                     for k, key in zip(kind.keys, keys, strict=True)
                     if not self.writer.ranges.covers(k, key)
                 ]
                 if tests:
-                    put = ["if", *after(f":: {' && '.join(tests)} -> ", put), ":: else", "fi"]
+                    put = ["if", f":: {' && '.join(tests)} -> {put[0]}", ":: else", "fi"]
                 return [*self._table(target, own, source, scope), put]
             case Apply(op="ite", args=(condition, then, other)):
-                test = self.writer.closed(condition, scope)
+                test = self.writer.short(condition, scope)
                 one, two = (
                     indented(_separated(self._table(target, own, part, scope) or [["skip"]]), 3)
                     for part in (then, other)
                 )
-                return [["if", *after(":: ", [*test[:-1], test[-1] + " ->"]), *one, ":: else ->", *two, "fi"]]
+                return [["if", f":: {test} ->", *one, ":: else ->", *two, "fi"]]
         raise TypeError(f"not a map: {node}")
 
     def _each(self, target: str, node: Expr, scope: Scope) -> list[list[str]]:
@@ -238,7 +237,7 @@ class StepWriter:
                 for at in writer.instance.entries(kind)
             ]
             return [
-                [f"{target}[{place}] = {writer.expr(Select(kind.value, node, at), scope)[0]}"]
+                [f"{target}[{place}] = {writer.short(Select(kind.value, node, at), scope)}"]
                 for place, at in enumerate(keys)
             ]
         if isinstance(node.body, Const):

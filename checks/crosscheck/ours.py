@@ -1,0 +1,46 @@
+"""Our own answer, in the form in which it is compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from checks.crosscheck.outcome import Outcome
+from models.instance import Instance
+from models.interpreted.interpreter import Interpreter
+from models.interpreted.search import Search as PlainSearch
+from models.native.kernel import compile_kernel
+from models.native.search import Limits, Search
+
+Judge = Callable[[Instance], Outcome]
+
+
+def native(instance: Instance, *, limit: int | None = None) -> Outcome:
+    """The compiled kernel's answer. Errors: NativeError, BadInstance."""
+    begun = time.perf_counter()
+    result = Search(compile_kernel(instance), Limits(states=limit)).run()
+    decided = (
+        prop.id
+        for prop in instance.spec.properties
+        if prop.kind != "leads_to" and result.hit(prop) is not None
+    )
+    return Outcome(
+        result.distinct,
+        result.generated,
+        frozenset(decided),
+        time.perf_counter() - begun,
+        stopped=result.stopped,
+    )
+
+
+def plain(instance: Instance, *, limit: int | None = None) -> Outcome:
+    """The interpreter's answer. Errors: BadInstance."""
+    begun = time.perf_counter()
+    reached = PlainSearch(Interpreter(instance), limit=limit).run()
+    return Outcome(
+        len(reached.parents),
+        reached.generated,
+        frozenset(reached.found),
+        time.perf_counter() - begun,
+        stopped="" if reached.complete else f"more than {limit} states",
+    )

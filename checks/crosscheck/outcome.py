@@ -1,0 +1,66 @@
+"""What a model checker says about an instance: counts, and which claims it decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``decided``: ids of the invariants that are refuted and of the witnesses that are reached.
+
+    ``generated`` counts the initial states and every successor. ``stopped`` says why the search is not
+    complete; it is empty if it is.
+    """
+
+    distinct: int
+    generated: int
+    decided: frozenset[str]
+    seconds: float
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours beside another tool's. ``skipped`` says why the tool was not asked."""
+
+    instance: str
+    tool: str
+    ours: Outcome | None = None
+    theirs: Outcome | None = None
+    skipped: str = ""
+    failed: str = ""
+    """Why the tool gave no answer at all."""
+
+    def differences(self) -> list[str]:
+        """What differs, in words; empty if both agree, or if nothing was compared."""
+        if self.ours is None or self.theirs is None:
+            return []
+        found = [f"{self.tool}: {self.theirs.stopped}"] if self.theirs.stopped else []
+        found += [f"ours: {self.ours.stopped}"] if self.ours.stopped else []
+        for what, one, two in (
+            ("distinct", self.ours.distinct, self.theirs.distinct),
+            ("generated", self.ours.generated, self.theirs.generated),
+        ):
+            if one != two:
+                found.append(f"{what}: ours {one:,}, {self.tool} {two:,}")
+        found += [f"{claim}: decided by us only" for claim in sorted(self.ours.decided - self.theirs.decided)]
+        found += [
+            f"{claim}: decided by {self.tool} only"
+            for claim in sorted(self.theirs.decided - self.ours.decided)
+        ]
+        return found
+
+    def result(self) -> str:
+        """One line."""
+        if self.skipped:
+            return f"left out: {self.skipped}"
+        if self.failed:
+            return f"FAILED: {self.failed}"
+        differences = self.differences()
+        return f"DIFFERS: {'; '.join(differences)}" if differences else "same"
+
+    @property
+    def agrees(self) -> bool:
+        """Was something compared, and is it the same?"""
+        return self.ours is not None and self.theirs is not None and not self.differences()

@@ -1,0 +1,94 @@
+"""TLC on the TLA+ export of an instance, where the environment variable TLA2TOOLS names its jar.
+
+TLC ends at the first violation. So the counts come from a run without properties, and the verdicts from runs
+with all invariants and transition invariants, less those that are known to be violated, until none is left.
+TLC's conventions for the counts are ours. Witnesses are not asked for: TLC does not look at steps that change
+nothing, and such a step may be a witness.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from checks.crosscheck.outcome import Outcome
+from checks.errors import MissingToolError
+from checks.spark.java import find_java
+from models.instance import Instance
+from models.text.names import short_name
+from models.tla import to_tla
+
+JAR = "TLA2TOOLS"
+"""Environment variable that names tla2tools.jar."""
+_COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found", re.MULTILINE)
+_BROKEN = re.compile(r"(?:Invariant|Action property|Property) (\w+) is violated")
+_SECTIONS = ("INVARIANTS", "PROPERTIES")
+
+
+def require_tlc(jar: str) -> None:
+    """Raises MissingToolError if the jar does not exist, or there is no Java to run it."""
+    if not Path(jar).is_file():
+        raise MissingToolError(
+            f"{JAR} names {jar!r}, which is no file",
+            remedy=f"give the path of tla2tools.jar, or unset {JAR} to go without TLC",
+        )
+    find_java()
+
+
+def run_tlc(instance: Instance, *, folder: Path, jar: str, timeout_s: float) -> Outcome:
+    """Counts, and every invariant or transition invariant that TLC refutes, in as many runs as it takes."""
+    module = to_tla(instance)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{module.name}.tla").write_text(module.text, encoding="utf-8")
+    names = {short_name(p): p.id for p in instance.spec.properties if p.kind not in ("leads_to", "reachable")}
+    begun = time.perf_counter()
+    output = _run(folder, module.name, without_claims(module.safety), jar, timeout_s)
+    counts = _COUNTS.findall(output)
+    if not counts or "No error has been found" not in output:
+        return Outcome(0, 0, frozenset(), time.perf_counter() - begun, stopped=f"TLC says: {output[-300:]}")
+    broken: list[str] = []
+    stopped = ""
+    while not stopped:
+        output = _run(folder, module.name, without_claims(module.safety, broken), jar, timeout_s)
+        if "No error has been found" in output:
+            break
+        new = [name for name in _BROKEN.findall(output) if name in names and name not in broken]
+        stopped = "" if new else f"TLC says: {output[-300:]}"
+        broken += new
+    generated, distinct = counts[-1]
+    decided = frozenset(names[name] for name in broken)
+    return Outcome(int(distinct), int(generated), decided, time.perf_counter() - begun, stopped=stopped)
+
+
+def without_claims(configuration: str, names: Sequence[str] | None = None) -> str:
+    """The configuration without these claims; without any if ``names`` is None."""
+    kept: list[str] = []
+    section = ""
+    for line in configuration.splitlines():
+        if not line.startswith("  "):
+            section = line
+        elif section in _SECTIONS and (names is None or line.strip() in names):
+            continue
+        kept.append(line)
+    return "\n".join(
+        line
+        for line, following in zip(kept, [*kept[1:], ""], strict=True)
+        if line not in _SECTIONS or following.startswith("  ")
+    )
+
+
+def _run(folder: Path, module: str, configuration: str, jar: str, timeout_s: float) -> str:
+    (folder / "run.cfg").write_text(configuration + "\n", encoding="utf-8")
+    java = str(find_java().executable)
+    options = ["-workers", "1", "-metadir", "states", "-config", "run.cfg", "-noGenerateSpecTE", "-cleanup"]
+    command = [java, "-XX:+UseParallelGC", "-cp", str(Path(jar).resolve()), "tlc2.TLC", *options, module]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end after {timeout_s:g} s"
+    return done.stdout + done.stderr
