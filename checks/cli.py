@@ -114,6 +114,24 @@ def explore(
     return cli_run.gate(settings, only=only or None, judge="explore", manifest=manifest or ())
 
 
+@application.command()
+def simulate(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    visits: Annotated[int, typer.Option(min=1, help="States visited by all walks together.")] = 5_000_000,
+    depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
+    seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
+    seed: Seed = 0,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk at random through an instance that is too large to search: it can only refute."""
+    from checks.simulate import command
+    from models.native.simulate import Budget
+
+    budget = Budget(visits=visits, depth=depth, seconds=seconds)
+    return command(instance, budget=budget, seed=seed, manifests=manifest or ())
+
+
 _one_judge("distribute", "The same search on Spark.")
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("interleave", "Run the implementation in every bounded order of its steps.")
