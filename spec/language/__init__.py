@@ -18,7 +18,7 @@ from spec.language.declare import (
     transition_invariant,
 )
 from spec.language.errors import SpecError
-from spec.language.protocol import Protocol, require, resolve
+from spec.language.protocol import Protocol, require, resolve, when
 from spec.language.quantifiers import count, each, exists, forall, greatest, least
 from spec.language.render import render
 from spec.language.spec import Action, Guard, Property, Spec
@@ -68,4 +68,5 @@ __all__ = [
     "require",
     "resolve",
     "transition_invariant",
+    "when",
 ]

@@ -14,14 +14,14 @@ from typing import Any
 from spec.language.body import Declared, read_body
 from spec.language.errors import SpecError
 from spec.language.expr import Expr, Read, Store, Value, Variable
-from spec.language.fold import fold
+from spec.language.fold import fold, select
 from spec.language.quantifiers import under_quantifier
 from spec.language.spec import Spec
 from spec.language.terms import Liftable, Term, Write, lift
-from spec.language.tracing import Trace, require, trace_class
-from spec.language.types import MapType, zero_of
+from spec.language.tracing import Trace, require, trace_class, when
+from spec.language.types import MapType, Type, zero_of
 
-__all__ = ["Protocol", "initial_literal", "require", "resolve"]
+__all__ = ["Protocol", "initial_literal", "require", "resolve", "when"]
 
 
 def _declared_by(cls: type[Protocol]) -> Declared:
@@ -58,40 +58,24 @@ class Protocol:
         raise _unknown(type(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        declared = _declared_by(type(self))
-        trace: Trace = self.__dict__["_trace"]
-        if name in declared.constants:
-            raise SpecError(
-                f"an assignment to the constant {name}", remedy="Declare it as state if it changes"
-            )
-        if name not in declared.variables:
-            raise _unknown(type(self), name)
-        if not trace.writable:
-            raise SpecError(f"an assignment to {name} in a property", remedy="Only actions assign")
-        if under_quantifier():
-            raise SpecError(
-                f"an assignment to {name} inside a quantifier",
-                remedy=f"Write s.{name} = each(Key, lambda k: ...) outside",
-            )
-        trace.values[name] = fold(lift(value, declared.variables[name].type))
-        trace.written[name] = None
+        trace, kind = _assignable(self, name)
+        new = fold(lift(value, kind))
+        trace.assign(name, trace.chosen(new, trace.values[name]))
 
     def _writer(self, name: str, trace: Trace) -> Write:
         """How one entry of the map ``name``, as it is now, is assigned."""
         seen = trace.values.get(name)
 
         def write(keys: tuple[Expr, ...], value: Liftable) -> None:
-            if seen is None:
-                setattr(self, name, value)  # a constant: refused there
-                return
-            if trace.values[name] is not seen:
+            trace, kind = _assignable(self, name)
+            if seen is None or trace.values[name] is not seen:
                 raise SpecError(
                     f"an entry of {name} is assigned through an old copy of it",
                     remedy=f"Write s.{name}[...] = ..., so that no earlier assignment is lost",
                 )
-            kind = seen.type
             assert isinstance(kind, MapType)
-            setattr(self, name, Term(Store(kind, seen, keys, lift(value, kind.value))))
+            entry = trace.chosen(lift(value, kind.value), select(seen, keys))
+            trace.assign(name, fold(Store(kind, seen, keys, entry)))
 
         return write
 
@@ -104,6 +88,24 @@ class Protocol:
     def reference(cls) -> str:
         """``module:Class``, from which ``resolve`` finds the protocol again in another process."""
         return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _assignable(view: Protocol, name: str) -> tuple[Trace, Type]:
+    """Where an assignment to ``name`` goes, and its type. Errors: it may not be assigned here."""
+    declared = _declared_by(type(view))
+    trace: Trace = view.__dict__["_trace"]
+    if name in declared.constants:
+        raise SpecError(f"an assignment to the constant {name}", remedy="Declare it as state if it changes")
+    if name not in declared.variables:
+        raise _unknown(type(view), name)
+    if not trace.writable:
+        raise SpecError(f"an assignment to {name} in a property", remedy="Only actions assign")
+    if under_quantifier():
+        raise SpecError(
+            f"an assignment to {name} inside a quantifier",
+            remedy=f"Write s.{name} = each(Key, lambda k: ...) outside",
+        )
+    return trace, declared.variables[name].type
 
 
 @cache

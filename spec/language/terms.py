@@ -35,8 +35,8 @@ class Symbolic:
     def __bool__(self) -> NoReturn:
         raise SpecError(
             "a symbolic value has no truth value while the protocol is traced",
-            remedy="Write ite(condition, a, b) for if, & | ~ for and, or, not (with brackets round "
-            "comparisons), one_of(x, a, b) for in, minimum and maximum for min and max, "
+            remedy="Write with when(condition): or ite(condition, a, b) for if, & | ~ for and, or, not "
+            "(with brackets round comparisons), one_of(x, a, b) for in, minimum and maximum for min and max, "
             "and split a chained comparison a < b < c",
         )
 

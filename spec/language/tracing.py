@@ -11,7 +11,7 @@ from spec.language.body import Declared
 from spec.language.declare import MARK, Mark
 from spec.language.errors import SpecError, caller_place, caller_text, place_of
 from spec.language.expr import TRUE, Expr, Local, Read, variables_read
-from spec.language.fold import fold
+from spec.language.fold import choice, conjunction, disjunction, fold, negation
 from spec.language.quantifiers import fresh_names, under_quantifier
 from spec.language.spec import Action, Guard, Property, Spec
 from spec.language.terms import Liftable, Term, boolean
@@ -29,9 +29,52 @@ class Trace:
     writable: bool
     guards: list[Guard] = field(default_factory=list)
     written: dict[str, None] = field(default_factory=dict)
+    path: list[Expr] = field(default_factory=list)
+    """Conditions of the ``when`` blocks around the present line."""
+    unused: list[str] = field(default_factory=list)
+    """Places of ``when`` that no ``with`` has entered."""
+
+    def assign(self, name: str, value: Expr) -> None:
+        """The variable has this value from now on."""
+        self.values[name] = value
+        self.written[name] = None
+
+    def chosen(self, new: Expr, old: Expr) -> Expr:
+        """The new value where the present path is taken, else the old one."""
+        return fold(choice(conjunction(*self.path), new, old)) if self.path else new
 
 
 _tracing: list[Trace] = []
+
+
+class When:
+    """Entered by ``with``; see ``when``."""
+
+    def __init__(self, trace: Trace, condition: Expr, place: str) -> None:
+        self._trace, self._condition, self._place = trace, condition, place
+        trace.unused.append(place)
+
+    def __enter__(self) -> None:
+        self._trace.unused.remove(self._place)
+        self._trace.path.append(self._condition)
+
+    def __exit__(self, *_: object) -> None:
+        self._trace.path.pop()
+
+
+def when(condition: Liftable) -> When:
+    """``with when(condition):`` what is assigned or required inside is so only where the condition holds.
+
+    The condition speaks about the state at this line. Where it does not hold the step is still taken, with
+    the other assignments; ``require`` is what keeps a step from being taken.
+    """
+    if not _tracing:
+        raise SpecError(
+            "when outside an action", remedy="In a property write ite(condition, a, b) or implies(a, b)"
+        )
+    if under_quantifier():
+        raise SpecError("when inside a quantifier", remedy="Write ite(condition, a, b) there")
+    return When(_tracing[-1], fold(boolean(condition)), caller_place())
 
 
 def require(condition: Liftable) -> None:
@@ -42,7 +85,9 @@ def require(condition: Liftable) -> None:
         raise SpecError(
             "require inside a quantifier", remedy="Write require(forall(Domain, lambda x: ...)) outside"
         )
-    _tracing[-1].guards.append(Guard(fold(boolean(condition)), caller_text(), caller_place()))
+    trace = _tracing[-1]
+    wanted = fold(disjunction(negation(conjunction(*trace.path)), boolean(condition)))
+    trace.guards.append(Guard(wanted, caller_text(), caller_place()))
 
 
 def view_of(cls: type, declared: Declared, *, primed: bool = False, writable: bool = False) -> Any:
@@ -133,6 +178,12 @@ class _Tracer:
         finally:
             _tracing.pop()
         place = place_of(method)
+        if trace.unused:
+            raise SpecError(
+                f"a when in {name} that nothing is put under",
+                remedy="Write with when(condition): and the assignments below",
+                place=trace.unused[0],
+            )
         if result is not None:
             raise SpecError(
                 f"the action {name} returns a value",

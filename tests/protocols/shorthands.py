@@ -1,6 +1,6 @@
 """A protocol with the shorthands of the language, and wrong uses of them."""
 
-from spec.language import Enum, Nat, Protocol, action, one_of, plain, require
+from spec.language import Enum, Map, Nat, Protocol, action, one_of, plain, require, when
 
 
 class Shorthands(Protocol):
@@ -13,6 +13,7 @@ class Shorthands(Protocol):
     mode: Mode = "up"
     weight: Weight = 0
     height: Height = 0
+    shelf: Map[Weight, Weight] = 0
 
     @action
     def leave(s):
@@ -25,6 +26,18 @@ class Shorthands(Protocol):
         """Two kinds of numbers meet."""
         require(plain(s.height) < s.weight)
         s.weight = s.weight + plain(s.height)
+
+    @action
+    def hurry(s):
+        """Assign some things under a condition."""
+        light = s.weight < 3
+        with when(light):
+            require(s.mode != "down")
+            s.shelf[s.weight] = plain(s.height)
+            with when(s.mode == "up"):
+                s.weight = s.weight + 1
+            s.mode = "busy"
+        s.height = s.height + 1
 
     @staticmethod
     def with_empty_choice():

@@ -3,9 +3,11 @@
 from spec.language import (
     action,
     any_of,
+    each,
     forall,
     invariant,
     ite,
+    when,
 )
 from tests.protocols.misuse.base import Base, base, case
 
@@ -17,6 +19,38 @@ def python_if():
         """Odd."""
         if s.done:  # here
             s.place = 1
+
+    base(odd)
+
+
+@case("when outside an action", "ite(condition, a, b) or implies(a, b)")
+def when_in_a_property():
+    @invariant()
+    def odd(s):
+        """Odd."""
+        with when(s.done):  # here
+            return s.place == 0
+
+    base(odd)
+
+
+@case("when inside a quantifier", "ite(condition, a, b)")
+def when_in_a_quantifier():
+    @action
+    def odd(s):
+        """Odd."""
+        s.seen = each(s.Place, lambda p: when(s.done))  # here
+
+    base(odd)
+
+
+@case("a when in odd that nothing is put under", "with when(condition):")
+def when_without_with():
+    @action
+    def odd(s):
+        """Odd."""
+        when(s.done)  # here
+        s.place = 1
 
     base(odd)
 
