@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checks.counterexample import Counterexample
-from checks.prove_run import Proof
 from checks.prover import SIZE as USUAL
 from checks.prover import SMALLER
 from checks.trace import BrokenRunError, counterexample, failing_conjunct, run_again
 from models.instance import BadInstance, Bound, Instance
 from models.interpreted.evaluate import State
 from models.interpreted.interpreter import Interpreter, Step
+from models.interpreted.search import Search
 from models.symbolic.hints import SmallModel, small_bounds
 from models.symbolic.runs import Goal, Run, search
+from models.symbolic.subject import ProofSubject
 from spec.language.expr import Variable
 from spec.language.spec import Property
 from spec.language.types import MapType, NumberType, zero_of
@@ -31,6 +32,9 @@ DEPTH = 14
 
 SECONDS = 20.0
 """Limit of one search on one instance."""
+
+STATES = 3_000
+"""States of an instance that are enumerated, at most, to tell that a state is not among them."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class FoundRun:
 
 
 def find_runs(
-    proof: Proof, claims: Sequence[Property], *, depth: int = DEPTH, seconds: float = SECONDS
+    subject: ProofSubject, claims: Sequence[Property], *, depth: int = DEPTH, seconds: float = SECONDS
 ) -> dict[str, FoundRun]:
     """Runs of up to ``depth`` steps on small instances that break the claims: by property id, the
     shortest found.
@@ -54,11 +58,11 @@ def find_runs(
     found: dict[str, FoundRun] = {}
     for elements, greatest in (SMALLER[-1], USUAL):
         left = [prop for prop in claims if prop.id not in found]
-        bounds = small_bounds(proof.spec, elements=elements, greatest=greatest)
+        bounds = small_bounds(subject.spec, elements=elements, greatest=greatest)
         if not left:
             break
         try:
-            instance = proof.subject.instance(bounds)
+            instance = subject.instance(bounds)
             goals = {prop.id: _breaks(prop) for prop in left}
             searched = search(instance, goals, depth=depth, seconds=seconds)
         except BadInstance:
@@ -158,19 +162,50 @@ def _widen(old: Instance, new: Instance, state: State) -> State:
     return tuple(found)
 
 
-def reachability(model: SmallModel, *, depth: int = DEPTH, seconds: float = SECONDS) -> str:
-    """Can the state of a counterexample to induction be reached? One sentence, honest about what was
-    searched.
+@dataclass(frozen=True)
+class Reach:
+    """Whether the state of a counterexample to induction can be reached, and what was searched."""
+
+    text: str
+    """One sentence that claims no more than was searched."""
+    run: FoundRun | None = None
+    """A real run to the state and on by the step that breaks the claim."""
+
+
+def reach(model: SmallModel, prop: Property, *, depth: int = DEPTH, seconds: float = SECONDS) -> Reach:
+    """Look for a run to the state of a counterexample to induction: by Z3 up to a depth, then exhaustively.
+
+    Raises BrokenRunError if the interpreter does not confirm a run that was found.
     """
     instance = model.instance
     goals: dict[str, Goal] = {"state": lambda runs: runs.is_at(model.before)}
     searched = search(instance, goals, depth=depth, seconds=seconds)
     size = instance.bounds_text()
     if searched.found:
-        return f"its state is reachable: {_steps(searched.found['state'].steps)}"
+        run = searched.found["state"]
+        number = len(run.steps)
+        if model.step is None or model.after is None:
+            return Reach(f"its state is reachable in {number} steps: {_steps(run.steps)}")
+        whole = Run(run.instance, (*run.states, model.after), (*run.steps, model.step))
+        return Reach(f"its state is reachable in {number} steps: {_steps(run.steps)}", confirm(whole, prop))
+    every = _exhausted(instance, model.before)
+    if every:
+        return Reach(
+            f"its state is not reachable within {size} (it is none of the {every} states there): "
+            f"a stronger lemma is missing, or larger bounds are needed to reach it"
+        )
     if searched.stopped:
-        return f"it is unknown whether its state is reachable ({searched.stopped}; {size})"
-    return f"its state is not reachable within {searched.depth} steps ({size}); beyond that it is unknown"
+        return Reach(f"it is unknown whether its state is reachable ({searched.stopped}; {size})")
+    return Reach(
+        f"its state is not reachable within {searched.depth} steps ({size}); beyond that it is unknown; "
+        f"probably a stronger lemma is missing"
+    )
+
+
+def _exhausted(instance: Instance, state: State) -> int:
+    """The number of reachable states, if all of them were seen and the given one is not among them."""
+    reached = Search(Interpreter(instance), limit=STATES).run()
+    return len(reached.parents) if reached.complete and state not in reached.parents else 0
 
 
 def _steps(steps: Sequence[Step]) -> str:

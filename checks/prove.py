@@ -9,22 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.bmc import FoundRun, find_runs, reachability
+from checks.bmc import FoundRun, find_runs, reach
 from checks.counterexample import Counterexample, Shape
 from checks.judge import Context
-from checks.prove_run import Proof, prove
+from checks.prove_bounded import INDUCTIVE, by_k_induction
+from checks.prove_run import Proof, prove, size_text
 from checks.prove_vacuity import vacuity
 from checks.prove_workers import cores
-from checks.prover import Outcome
+from checks.prover import Outcome as Attempted
 from checks.trace import counterexample, failing_conjunct
-from checks.verdict import Verdict, inconclusive, proved, refuted
+from checks.verdict import Outcome, Verdict, amended, inconclusive, proved, refuted
 from models.interpreted.interpreter import Interpreter
 from models.manifest import AnyEntry, Kind, ProofEntry
 from models.symbolic.hints import SmallModel
 from spec.language.spec import Property
-from spec.language.types import NumberType, SortType
 
 _KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION})
+
+REACH_DEPTH = 10
+"""Steps of the longest run that is looked for to the state of a counterexample to induction."""
+
+REACH_S = 5.0
+"""Seconds for that."""
 
 _WHY = {
     "failed": "not inductive",
@@ -54,12 +60,35 @@ class Prove:
         claims = context.manifest.claims_of(entry, self.kinds)
         open_claims = {outcome.obligation.claim for outcome in proof.open()}
         broken = [proof.spec.property(claim) for claim in claims if claim in open_claims]
-        runs = find_runs(proof, broken) if broken else {}
+        runs = find_runs(proof.subject, broken) if broken else {}
         verdicts = [
             self._verdict(entry, context, proof, proof.spec.property(claim), run=runs.get(claim))
             for claim in claims
         ]
+        if entry.k_induction is not None:
+            verdicts = [self._longer(entry, context, proof, verdict) for verdict in verdicts]
         return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]
+
+    def _longer(self, entry: ProofEntry, context: Context, proof: Proof, verdict: Verdict) -> Verdict:
+        """Induction over several steps, for what induction over one step leaves open."""
+        assert entry.k_induction is not None
+        prop = proof.spec.property(verdict.subject.property_id)
+        if verdict.outcome is not Outcome.INCONCLUSIVE or prop.kind not in INDUCTIVE:
+            return verdict
+        (again,) = by_k_induction(
+            proof,
+            [prop],
+            lambda _prop: verdict.subject,
+            k=entry.k_induction,
+            seconds=entry.timeout_s,
+            seed=context.seed,
+            replay=verdict.replay,
+        )
+        if again.outcome is Outcome.PROVED:
+            return again
+        return amended(
+            verdict, notes=(*verdict.notes, f"induction over {entry.k_induction} steps: {again.reason}")
+        )
 
     def _verdict(
         self, entry: ProofEntry, context: Context, proof: Proof, prop: Property, *, run: FoundRun | None
@@ -76,11 +105,16 @@ class Prove:
         if not failed:
             slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)
             notes = (
-                f"for any number of {size_text(proof)}",
+                f"for any number of {size_text(proof.spec)}",
                 f"slowest: {slowest.obligation.name}, {slowest.answer.seconds:.2f} s",
             )
             rates = {"slowest_s": slowest.answer.seconds}
             return proved(subject, counts=counts, seconds=seconds, replay=replay, notes=notes, rates=rates)
+        shown = next((outcome for outcome in failed if outcome.model is not None), None)
+        reached: tuple[str, ...] = ()
+        if run is None and shown is not None and shown.model is not None:
+            found = reach(shown.model, prop, depth=REACH_DEPTH, seconds=REACH_S)
+            reached, run = (f"the counterexample to induction: {found.text}",), found.run
         if run is not None:
             return refuted(
                 subject,
@@ -90,32 +124,22 @@ class Prove:
                 reason=_reason(failed),
                 bounds=f"a run of {run.depth} steps within {run.instance.bounds_text()}",
                 seconds=seconds,
-                notes=run.notes,
+                notes=(*reached, *run.notes),
             )
         counts["discharged"] = len(outcomes) - len(failed)
-        shown = next((outcome for outcome in failed if outcome.model is not None), None)
         return inconclusive(
             subject,
             reason=_reason(failed),
             counts=counts,
-            bounds=f"any number of {size_text(proof)}",
+            bounds=f"any number of {size_text(proof.spec)}",
             seconds=seconds,
             replay=replay,
-            notes=(*(describe(outcome) for outcome in failed), *([_reached(shown)] if shown else [])),
+            notes=(*reached, *(describe(outcome) for outcome in failed)),
             counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
         )
 
 
-def size_text(proof: Proof) -> str:
-    """What the proof is unbounded in: ``Segment, any Position, ...``."""
-    sorts = [kind.name for kind in proof.spec.types if isinstance(kind, SortType)]
-    numbers = [kind.name for kind in proof.spec.types if isinstance(kind, NumberType)]
-    parts = [", ".join(sorts)] if sorts else []
-    parts += [f"unbounded {', '.join(numbers)}"] if numbers else []
-    return " and ".join(parts) or "steps"
-
-
-def describe(outcome: Outcome) -> str:
+def describe(outcome: Attempted) -> str:
     """One line about an obligation that is not proved."""
     obligation, answer = outcome.obligation, outcome.answer
     if outcome.missing:
@@ -130,15 +154,10 @@ def describe(outcome: Outcome) -> str:
     return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
 
 
-def _reason(failed: Sequence[Outcome]) -> str:
+def _reason(failed: Sequence[Attempted]) -> str:
     first = min(failed, key=lambda outcome: (bool(outcome.missing), outcome.model is None))
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
     return describe(first) + more
-
-
-def _reached(outcome: Outcome) -> str:
-    assert outcome.model is not None
-    return f"the counterexample to induction: {reachability(outcome.model, depth=10, seconds=5.0)}"
 
 
 def show(model: SmallModel, prop: Property) -> Counterexample:

@@ -14,6 +14,7 @@ from checks.prove_workers import Workers
 from checks.prover import FIRST_S, Outcome, Progress, Prover
 from models.symbolic.subject import ProofSubject
 from spec.language.spec import Spec
+from spec.language.types import NumberType, SortType
 
 
 @dataclass(frozen=True)
@@ -141,3 +142,12 @@ def _without_unproved(prover: Prover, outcomes: Sequence[Outcome], *, timeout_s:
                 again = prover.attempt(outcome.obligation, timeout_s=timeout_s, without=unproved)
                 kept = again.answer.status == "proved"
                 result[i] = again if kept else replace(outcome, missing=outcome.answer.used & unproved)
+
+
+def size_text(spec: Spec) -> str:
+    """What a proof is unbounded in: ``Segment and unbounded Position``."""
+    sorts = [kind.name for kind in spec.types if isinstance(kind, SortType)]
+    numbers = [kind.name for kind in spec.types if isinstance(kind, NumberType)]
+    parts = [", ".join(sorts)] if sorts else []
+    parts += [f"unbounded {', '.join(numbers)}"] if numbers else []
+    return " and ".join(parts) or "steps"

@@ -115,6 +115,8 @@ class ProofEntry(VariantEntry):
     section: Literal["proof"] = "proof"
     timeout_s: float = Field(default=20.0, gt=0)
     """Time-out of one obligation, in seconds."""
+    k_induction: int | None = Field(default=None, gt=1)
+    """Try induction over so many steps for the invariants that induction over one step leaves open."""
 
 
 class Reduction(StrEnum):

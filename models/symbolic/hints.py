@@ -27,6 +27,9 @@ from spec.language.protocol import initial_literal
 from spec.language.spec import Property, Spec
 from spec.language.types import MapType, NumberType, SortType
 
+USUAL = 3
+"""Greatest bound under which counters are kept even smaller, so that most queries take milliseconds."""
+
 
 @dataclass(frozen=True)
 class SmallModel:
@@ -54,7 +57,7 @@ class Hint:
 
 def small_bounds(spec: Spec, *, elements: int, greatest: int) -> dict[str, Bound]:
     """Bounds for every sort and number. Numbers that are no key and no parameter (counters) go up to 2 at
-    most.
+    most, unless the bounds are large.
     """
     keys = {
         key
@@ -68,7 +71,7 @@ def small_bounds(spec: Spec, *, elements: int, greatest: int) -> dict[str, Bound
         if isinstance(kind, SortType):
             bounds[kind.name] = elements
         elif isinstance(kind, NumberType):
-            high = greatest if kind in keys else min(greatest, 2)
+            high = greatest if kind in keys or greatest > USUAL else min(greatest, 2)
             bounds[kind.name] = (-high, high) if kind.signed else high
     return bounds
 

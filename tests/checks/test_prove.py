@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from checks.counterexample import Shape
@@ -10,7 +12,7 @@ from checks.prove import JUDGE, describe, show
 from checks.prove_run import prove
 from checks.prover import Prover
 from checks.verdict import COVERAGE, Outcome
-from models.manifest import Manifest, ProofEntry
+from models.manifest import Expectation, Expected, Manifest, ProofEntry
 from models.symbolic.subject import ProofSubject
 from spec.language.protocol import resolve
 
@@ -22,10 +24,10 @@ ODD = "tests.protocols_proof.odd"
 
 def judged(protocol: str, **options):
     """Verdicts of the judge by property id."""
-    properties: dict[str, list[str]] = {}
+    properties: dict[Any, Any] = {}
     for prop in resolve(protocol).trace().properties:
         properties.setdefault(prop.kind, []).append(prop.id)
-    entry = ProofEntry(name="proof", protocol=protocol, expect={"every": "proved"}, **options)
+    entry = ProofEntry(name="proof", protocol=protocol, expect=Expectation(every=Expected.PROVED), **options)
     manifest = Manifest(name="test", protocol=protocol, properties=properties, proof=(entry,))
     return {v.subject.property_id: v for v in JUDGE.run(entry, Context(manifest=manifest))}
 
@@ -195,3 +197,29 @@ def test_the_evidence_has_the_figures_of_the_proof():
     assert verdict.notes[0].startswith("19 obligations, ")
     assert ", 0 without an answer; slowest: " in verdict.notes[0]
     assert verdict.rates["workers"] == 1
+
+
+def test_induction_over_several_steps_where_one_is_not_enough():
+    assert judged(f"{ODD}:Cycle", k_induction=3)["cycle.never_five"].outcome is Outcome.PROVED
+    short = judged(f"{ODD}:Cycle", k_induction=2)["cycle.never_five"]
+    assert short.outcome is Outcome.INCONCLUSIVE
+    assert "not inductive over 2 steps" in short.notes[-1]
+
+
+def test_a_counterexample_to_induction_that_is_no_reachable_state():
+    verdict = judged(f"{ODD}:Cycle")["cycle.never_five"]
+    assert any("a stronger lemma is missing" in note for note in verdict.notes)
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.shape is Shape.INDUCTION
+    assert [str(change.before) for change in verdict.counterexample.changes(1)] == ["4"]
+
+
+def test_a_counterexample_to_induction_that_is_reachable_is_a_violation(monkeypatch):
+    monkeypatch.setattr("checks.prove.find_runs", lambda _subject, _claims: {})
+    verdicts = judged(f"{LOCKS}:SkipsNumbers")
+    verdict = verdicts["ticketlock.called_in_order"]
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.shape is Shape.RUN
+    assert [step.action for step in verdict.counterexample.steps][-1] == "leave"
+    assert "its state is reachable in" in verdict.notes[0]

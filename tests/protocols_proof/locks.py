@@ -114,3 +114,17 @@ class SkipsNumbers(TicketLock):
         require(s.place[p] == "inside")
         s.place[p] = "away"
         s.called = s.called + 2
+
+
+class Talkative(TicketLock):
+    """Two lemmas that nobody needs, the second one weaker than another."""
+
+    @lemma()
+    def some_number(s):
+        """Whoever is inside holds a number that was drawn."""
+        return forall(s.Process, lambda p: implies(s.place[p] == "inside", s.ticket[p] < s.following))
+
+    @lemma()
+    def numbers_were_drawn_again(s):
+        """A number that waits was drawn."""
+        return forall(s.Process, lambda p: implies(s.place[p] == "waiting", s.ticket[p] <= s.following))
