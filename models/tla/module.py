@@ -323,11 +323,7 @@ class _Module:
     def _leads_to(self, name: str, prop: Property) -> Block:
         heads, scope = self.writer.bind(prop.params, {})
         premise, goal = self.writer.closed(prop.premise, scope), self.writer.closed(prop.expr, scope)
-        claim = (
-            junction([premise, goal], "~>")
-            if len(premise) == len(goal) == 1
-            else [*premise, *after("~> ", goal)]
-        )
+        claim = joined([premise, goal], "~>")
         if heads:
             claim = headed(f"\\A {', '.join(heads)} :", claim)
         fair = [action for action in self.spec.actions if action.name not in prop.without]
