@@ -12,6 +12,7 @@ from checks.cli_run import manifests as read
 from checks.cli_run import wide_console
 from checks.errors import BadInputError, MissingToolError
 from checks.exit_codes import ExitCode
+from checks.export import chosen_instance
 from checks.plan import all_tasks
 from checks.replay import replay as replay_run
 from checks.report.console import show_result
@@ -31,6 +32,25 @@ def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     print(trace_text(shown, limit=10_000))
     print("REFUTED again" if still else "no longer refuted")
     return (ExitCode.UNEXPECTED_REFUTATION if still else ExitCode.AS_EXPECTED).value
+
+
+def replay_trace(path: Path, *, instance: str = "", manifests: Sequence[Path] = ()) -> int:
+    """Take a trace in ITF again, and say which invariants it breaks; a trace of ours names its instance."""
+    from checks.report.itf_reader import model_of, read_itf, take_again
+
+    document = read_itf(path)
+    model = chosen_instance(instance, manifests=manifests) if instance else model_of(document)
+    if model is None:
+        raise BadInputError(
+            f"{path.as_posix()} does not say which protocol it belongs to",
+            remedy="name a manifest instance:  tidemark replay FILE --instance NAME",
+        )
+    taken = take_again(document, model)
+    print(trace_text(taken.trace, limit=10_000))
+    for name, part in taken.broken.items():
+        print(f"REFUTED {name}: {part}")
+    print(f"{len(taken.trace.steps)} steps of {model.protocol}, {len(taken.broken)} invariants broken")
+    return (ExitCode.UNEXPECTED_REFUTATION if taken.broken else ExitCode.AS_EXPECTED).value
 
 
 def _replay_choices(text: str, manifests: Sequence[Path]) -> int:

@@ -9,13 +9,21 @@ from checks.counterexample import Axes, Counterexample, Scalar, Shape, Value
 
 
 def to_itf(trace: Counterexample, *, description: str) -> str:
-    """The trace as ITF JSON; the fired action stands, with its arguments, in ``#meta`` of the next state."""
+    """The trace as ITF JSON, which :mod:`checks.report.itf_reader` reads back.
+
+    The fired action stands, with its arguments, in ``#meta`` of the next state; the protocol with its bounds
+    and constants in the file's own ``#meta``.
+    """
     states = trace.states()
     loops = trace.shape is Shape.LASSO and trace.loop_start is not None
     if loops and states[-1] == states[trace.loop_start or 0] and len(states) > 1:
         states = states[:-1]
+    meta: dict[str, Any] = {"format": "ITF", "description": description, "failing": trace.failing}
+    meta["shape"] = trace.shape.value
+    if trace.model is not None:
+        meta["model"] = trace.model.model_dump(mode="json")
     document: dict[str, Any] = {
-        "#meta": {"format": "ITF", "description": description, "failing": trace.failing},
+        "#meta": meta,
         "vars": list(trace.initial),
         "states": [_state(trace, number, state) for number, state in enumerate(states)],
     }
