@@ -23,7 +23,7 @@ from bench.sample import BrokenRun, NotMeasured, Sample
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE_EVERY = 0.5
 """Seconds between two looks at the memory of a family of processes."""
-_TAIL = 600
+_LONGEST = 300
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class Finished:
     peak_bytes: int
 
     @property
-    def tail(self) -> str:
-        """The end of what it printed."""
-        return self.output[-_TAIL:].strip()
+    def last_line(self) -> str:
+        """The last thing that it printed: the error, if it was a traceback."""
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        return lines[-1][:_LONGEST] if lines else "no output"
 
 
 def run_process(
@@ -167,7 +168,7 @@ def in_fresh_process(
         )
         name = f"{work.__module__}.{work.__qualname__}"
         if done.status != 0 or not answer.exists():
-            raise BrokenRun(f"{name} ended with status {done.status}: {done.tail}")
+            raise BrokenRun(f"{name} ended with status {done.status}: {done.last_line}")
         found = json.loads(answer.read_text(encoding="utf-8"))
     if "missing" in found:
         raise NotMeasured(str(found["missing"]))

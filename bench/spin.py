@@ -63,7 +63,7 @@ class Pan:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "model.pml").write_text(to_promela(self.subject.instance), encoding="utf-8")
-        for command in (["spin", "-o2", "-a", "model.pml"], ["gcc", *FLAGS, "-o", "pan", "pan.c"]):
+        for command in (["spin", "-o1", "-o2", "-a", "model.pml"], ["gcc", *FLAGS, "-o", "pan", "pan.c"]):
             done = subprocess.run(
                 command, cwd=self.folder, capture_output=True, text=True, timeout=600, check=False
             )

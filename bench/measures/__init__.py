@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bench.measure import Measure
-from bench.measures import growth, interleave, mutants, proof, search, spark, spin, startup
+from bench.measures import growth, interleave, mutants, proof, search, spark, spin, startup, tlc
 
 MEASURES: tuple[Measure, ...] = (
     search.MEASURE,
     spin.MEASURE,
+    tlc.MEASURE,
     growth.MEASURE,
     startup.MEASURE,
     proof.MEASURE,

@@ -44,7 +44,7 @@ def run(plan: Plan) -> list[Row]:
 def _case(plan: Plan, case: Case) -> list[Row]:
     sides = [
         Side(
-            reduction,
+            _WORDS[reduction],
             partial(
                 in_fresh_process,
                 executions,
@@ -57,16 +57,15 @@ def _case(plan: Plan, case: Case) -> list[Row]:
     ]
     series = plan.series(sides, measure=NAME, size=case.name)
     rows = []
-    for reduction in case.reductions:
-        words = _WORDS[reduction]
-        against = "" if reduction == NONE else NONE
+    for words in (_WORDS[reduction] for reduction in case.reductions):
+        against = "" if words == _WORDS[NONE] else _WORDS[NONE]
         rows += [
             series.row(
-                reduction, f"{words}: executions", value("executions"), unit="", against=against, inverse=True
+                words, f"{words}: executions", value("executions"), unit="", against=against, inverse=True
             ),
-            series.row(reduction, f"{words}: given up", value("given_up"), unit=""),
-            series.row(reduction, f"{words}: executions a second", value("rate"), unit="/s"),
-            series.row(reduction, f"{words}: time", seconds, unit="s", against=against, inverse=True),
+            series.row(words, f"{words}: given up", value("given_up"), unit=""),
+            series.row(words, f"{words}: executions a second", value("rate"), unit="/s"),
+            series.row(words, f"{words}: time", seconds, unit="s", against=against, inverse=True),
         ]
     return rows
 

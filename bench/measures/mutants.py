@@ -6,20 +6,22 @@ from functools import partial
 
 from bench.measure import NOT_QUICK, Measure, Plan, left_out
 from bench.process import in_fresh_process
-from bench.row import Row
+from bench.row import Goal, Row
 from bench.sample import Sample, Side, count, seconds
 from bench.work.mutants import generated, named
 
 NAME = "mutants"
 QUICK_SAMPLE = 4
 SAMPLE = 60
+ALL = Goal(at_least=1, unit="")
 
 
 def run(plan: Plan) -> list[Row]:
     """Generated mutants, a fixed sample of them; and the argued ones of the manifest."""
     size = QUICK_SAMPLE if plan.quick else SAMPLE
-    made = Side("generated", partial(in_fresh_process, generated, reference="flush/tiny", sample=size))
-    series = plan.series([made], measure=NAME, size=f"flush/tiny, {size} generated")
+    reference = "flush/tiny" if plan.quick else "flush/moves"
+    made = Side("generated", partial(in_fresh_process, generated, reference=reference, sample=size))
+    series = plan.series([made], measure=NAME, size=f"{reference}, {size} generated")
     rows = [
         series.row(made.name, "killed, of those that differ", _killed, unit="share"),
         series.row(made.name, "equivalent within bounds", count("equivalent"), unit=""),
@@ -34,12 +36,13 @@ def run(plan: Plan) -> list[Row]:
         *rows,
         series.row(argued.name, "argued mutants", count("mutants"), unit=""),
         series.row(argued.name, "killed as the manifest says", count("killed"), unit=""),
+        series.row(argued.name, "killed, of all", _killed, unit="share", goal=ALL),
         series.row(argued.name, "seconds in all", seconds, unit="s"),
     ]
 
 
 def _killed(sample: Sample) -> float:
-    differ = sample.counts["mutants"] - sample.counts["equivalent"]
+    differ = sample.counts["mutants"] - sample.counts.get("equivalent", 0)
     return sample.counts["killed"] / differ if differ else float("nan")
 
 

@@ -1,0 +1,81 @@
+"""TLC on the TLA+ export of an instance, all claims of the safety configuration included."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from bench.instances import Subject
+from bench.process import run_process
+from bench.sample import BrokenRun, NotMeasured, Sample
+
+JAR = "TLA2TOOLS"
+"""Environment variable that names tla2tools.jar."""
+_COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found, 0 states left", re.MULTILINE)
+_TIMEOUT = 3600.0
+
+
+def jar() -> Path:
+    """The jar. Errors: NotMeasured if the variable is not set or names no file."""
+    named = os.environ.get(JAR, "")
+    if not named:
+        raise NotMeasured(f"TLC is missing; let {JAR} name tla2tools.jar")
+    if not Path(named).is_file():
+        raise NotMeasured(f"{JAR} names {named!r}, which is no file")
+    return Path(named).resolve()
+
+
+class Tlc:
+    """TLC on an instance. Errors of ``run``: NotMeasured, BrokenRun."""
+
+    def __init__(self, subject: Subject, folder: Path, *, workers: int) -> None:
+        self.subject, self.folder, self.workers = subject, folder, workers
+
+    def run(self) -> Sample:
+        """One search. Time and memory are those of the whole process."""
+        from checks.errors import MissingToolError
+        from checks.spark.java import find_java
+        from models.tla import to_tla
+
+        where = jar()
+        try:
+            java = find_java().executable
+        except MissingToolError as error:
+            raise NotMeasured(f"{error.message}; {error.remedy}") from error
+        module = to_tla(self.subject.instance)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / f"{module.name}.tla").write_text(module.text, encoding="utf-8")
+        (self.folder / "run.cfg").write_text(module.safety, encoding="utf-8")
+        heap = ["-XX:+UseParallelGC", "-Xmx8g"]
+        options = ["-workers", str(self.workers), "-metadir", "states", "-config", "run.cfg", "-cleanup"]
+        command = [
+            str(java),
+            *heap,
+            "-cp",
+            str(where),
+            "tlc2.TLC",
+            "-noGenerateSpecTE",
+            *options,
+            module.name,
+        ]
+        done = run_process(command, cwd=self.folder, timeout=_TIMEOUT)
+        return Sample(
+            seconds=done.seconds,
+            cpu_seconds=done.cpu_seconds,
+            peak_bytes=done.peak_bytes,
+            counts=read(done.output),
+        )
+
+
+def read(output: str) -> dict[str, int]:
+    """The counts of a complete search without a violation; the depth is unreliable with several workers.
+
+    Errors: BrokenRun.
+    """
+    found = _COUNTS.findall(output)
+    if not found or "No error has been found" not in output:
+        said = [" ".join(line.split()) for line in output.splitlines() if "rror" in line]
+        raise BrokenRun(f"TLC has no complete search: {said[0] if said else 'no error is named'}")
+    generated, distinct = found[-1]
+    return {"distinct": int(distinct), "generated": int(generated)}
