@@ -19,6 +19,7 @@ from spec.language import (
     ite,
     one_of,
     require,
+    when,
 )
 
 
@@ -68,7 +69,8 @@ class TwoPhaseWithBackup(Protocol):
     def fail(s, r: Manager):
         """Fail, if no other has failed."""
         require(s.acts(r))
-        s.phase[r] = ite(exists(s.Manager, lambda q: s.phase[q] == "failed"), s.phase[r], "failed")
+        with when(~exists(s.Manager, lambda q: s.phase[q] == "failed")):
+            s.phase[r] = "failed"
 
     @action
     def stop(s, r: Manager):

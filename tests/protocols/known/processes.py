@@ -21,6 +21,7 @@ from spec.language import (
     one_of,
     option,
     require,
+    when,
 )
 
 
@@ -146,20 +147,25 @@ class DiningPhilosophers(Protocol):
             s.Seat, lambda f: implies((f == p) | (f == s.right(p)), (s.holder[f] == p) & s.clean[f])
         )
 
-    def hand_over_if(s, gives, fork, receiver):
-        """Clean a fork and give it to a neighbour."""
-        s.holder[fork] = ite(gives, receiver, s.holder[fork])
-        s.clean[fork] = s.clean[fork] | gives
+    def is_dirty(s, p, fork):
+        """The fork is here and dirty."""
+        return (s.holder[fork] == p) & ~s.clean[fork]
+
+    def hand_over(s, fork, neighbour):
+        """Clean a fork and give it away."""
+        s.holder[fork] = neighbour
+        s.clean[fork] = True
 
     @action
     def ask(s, p: Seat):
         """Hand over a dirty fork, the left one first; then eat, think, or ask again."""
         require(s.place[p] == "asking")
         s.place[p] = ite(~s.hungry[p], "thinking", ite(s.can_eat(p), "eating", "asking"))
-        gives_left = (s.holder[p] == p) & ~s.clean[p]
-        gives_right = (s.holder[s.right(p)] == p) & ~s.clean[s.right(p)] & ~gives_left
-        s.hand_over_if(gives_left, p, s.left(p))
-        s.hand_over_if(gives_right, s.right(p), s.right(p))
+        left, right = s.is_dirty(p, p), s.is_dirty(p, s.right(p))
+        with when(left):
+            s.hand_over(p, s.left(p))
+        with when(right & ~left):
+            s.hand_over(s.right(p), s.right(p))
 
     @action
     def think(s, p: Seat):

@@ -21,6 +21,7 @@ from spec.language import (
     ite,
     require,
     transition_invariant,
+    when,
 )
 from tests.protocols.known.reasons import holds
 
@@ -96,18 +97,23 @@ class Prisoners(Protocol):
     @action
     def count_visit(s):
         """The counter puts the first switch down and counts, or flips the second."""
-        s.counted = s.counted + ite(s.a_is_up, 1, 0)
-        s.b_is_up = s.b_is_up == s.a_is_up
-        s.a_is_up = False
+        up = s.a_is_up
+        with when(up):
+            s.a_is_up = False
+            s.counted = s.counted + 1
+        with when(~up):
+            s.b_is_up = ~s.b_is_up
 
     @action
     def visit(s, p: Prisoner):
         """Another one puts the first switch up if he may, or flips the second."""
         require(p != s.counter)
         puts_up = ~s.a_is_up & (s.flipped[p] < 2)
-        s.flipped[p] = s.flipped[p] + ite(puts_up, 1, 0)
-        s.b_is_up = s.b_is_up == puts_up
-        s.a_is_up = s.a_is_up | puts_up
+        with when(puts_up):
+            s.a_is_up = True
+            s.flipped[p] = s.flipped[p] + 1
+        with when(~puts_up):
+            s.b_is_up = ~s.b_is_up
 
     @invariant()
     def all_have_been_there(s):

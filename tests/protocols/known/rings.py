@@ -16,9 +16,9 @@ from spec.language import (
     forall,
     implies,
     invariant,
-    ite,
     plain,
     require,
+    when,
 )
 from tests.protocols.known.reasons import holds
 
@@ -59,7 +59,8 @@ class Ewd840(Protocol):
         """The token goes on, stained if the node is black; then the node is white again."""
         require((i > 0) & (s.token_at == i) & any_of(*s.may_pass(i)))
         s.token_at = i - 1
-        s.token = ite(s.colour[i] == "black", "black", s.token)
+        with when(s.colour[i] == "black"):
+            s.token = "black"
         s.colour[i] = "white"
 
     @action
@@ -67,7 +68,8 @@ class Ewd840(Protocol):
         """An active node wakes another one; it is black if that lies behind the token's way."""
         require(s.active[i] & (i != j))
         s.active[j] = True
-        s.colour[i] = ite(j > i, "black", s.colour[i])
+        with when(j > i):
+            s.colour[i] = "black"
 
     @action
     def sleep(s, i: Node):
@@ -131,7 +133,8 @@ class Ewd998(Protocol):
         """An inactive node adds its count and passes the token on, stained if the node is black."""
         require((i > 0) & (s.token_at == i) & ~s.active[i])
         s.token_at = i - 1
-        s.token = ite(s.colour[i] == "black", "black", s.token)
+        with when(s.colour[i] == "black"):
+            s.token = "black"
         s.sum = s.sum + plain(s.balance[i])
         s.colour[i] = "white"
 

@@ -16,13 +16,13 @@ from spec.language import (
     greatest,
     implies,
     invariant,
-    ite,
     least,
     maximum,
     minimum,
     option,
     require,
     transition_invariant,
+    when,
 )
 
 
@@ -90,8 +90,8 @@ class FlushCp(Protocol):
         require(s.consumed < s.last)
         s.consumed = s.consumed + 1
         row, g = s.consumed, s.segment_of[s.consumed]
-        wanted = s.rows[row] & ((row > s.durable[g]) | ~s.FILTERED)
-        s.buffered[g] = ite(wanted & (s.buffered[g] == 0), row, s.buffered[g])
+        with when(s.rows[row] & ((row > s.durable[g]) | ~s.FILTERED) & (s.buffered[g] == 0)):
+            s.buffered[g] = row
 
     @action
     def ask_flush(s, ts: Position):
@@ -201,23 +201,24 @@ class FlushCp(Protocol):
         require((s.rpc != 0) & s.acked)
         return (s.flush_ts != 0) & (s.rpc - 1 > s.flush_ts)
 
-    def reset_if(s, resets):
+    def reset(s):
         """Forget the flush timestamp."""
-        s.reset_too_early = s.reset_too_early | (resets & ~s.durable_up_to(s.flush_ts))
-        s.flush_ts = ite(resets, 0, s.flush_ts)
+        s.reset_too_early = s.reset_too_early | ~s.durable_up_to(s.flush_ts)
+        s.flush_ts = 0
 
     def clean_up(s):
         """Drop the task, unless it has grown since it was sent."""
-        grown = s.task > s.rpc
-        s.task = ite(grown, s.task, 0)
-        s.task_flushes = s.task_flushes & grown
+        with when(s.task <= s.rpc):
+            s.task = 0
+            s.task_flushes = False
         s.rpc = 0
         s.acked = False
 
     @action
     def acknowledge(s):
         """The answer arrives: the callback runs, and the task is dropped."""
-        s.reset_if(s.acknowledged())
+        with when(s.acknowledged()):
+            s.reset()
         s.clean_up()
 
     def lose_memory(s):
@@ -335,11 +336,11 @@ class SplitCallback(FlushCp):
         s.clean_up()
 
     @action
-    def reset(s):
+    def compared(s):
         """The callback resets, whatever the flush timestamp is by now."""
         require(s.comparing)
-        s.reset_if(s.comparing)
         s.comparing = False
+        s.reset()
         s.clean_up()
 
     def lose_memory(s):

@@ -9,7 +9,6 @@ from spec.language import (
     Set,
     Sort,
     action,
-    any_of,
     constant,
     each,
     forall,
@@ -17,8 +16,10 @@ from spec.language import (
     invariant,
     ite,
     minimum,
+    one_of,
     option,
     require,
+    when,
 )
 
 
@@ -67,11 +68,11 @@ class Tso(Protocol):
 
     def saves(s, p):
         """The process is about to write the window to the store."""
-        return any_of(s.place[p] == "first_save", s.place[p] == "save")
+        return one_of(s.place[p], "first_save", "save")
 
     def serves(s, p):
         """The process has published a physical part."""
-        return any_of(s.place[p] == "up", s.place[p] == "save", s.place[p] == "publish")
+        return one_of(s.place[p], "up", "save", "publish")
 
     def may_save(s, p):
         """The store accepts a write of the process."""
@@ -125,15 +126,17 @@ class Tso(Protocol):
     @action
     def fail_to_save(s, p: Process, applied: Bool):
         """The store answers with an error, and the write may be applied all the same."""
-        require(s.saves(p) & implies(applied, s.may_save(p)))
-        s.stored = ite(applied, s.following[p] + s.window, s.stored)
+        require(s.saves(p))
+        with when(applied):
+            require(s.may_save(p))
+            s.stored = s.following[p] + s.window
         s.place[p] = ite(s.place[p] == "first_save", "down", "up")
         s.following[p] = 0
 
     @action
     def publish(s, p: Process):
         """The new physical part is used from now on."""
-        require(any_of(s.place[p] == "first_publish", s.place[p] == "publish"))
+        require(one_of(s.place[p], "first_publish", "publish"))
         s.physical[p] = s.following[p]
         s.logical[p] = 0
         s.following[p] = 0
@@ -148,9 +151,10 @@ class Tso(Protocol):
         ahead = reading > s.physical[p] + 1
         require(ahead | (s.logical[p] > s.overflow // 2))
         s.following[p] = ite(ahead, reading, s.physical[p] + 1)
-        used_up = s.saved[p] <= s.following[p] + 1
-        require(implies(used_up, s.following[p] + s.window <= s.highest))
-        s.place[p] = ite(used_up, "save", "publish")
+        s.place[p] = "publish"
+        with when(s.saved[p] <= s.following[p] + 1):
+            require(s.following[p] + s.window <= s.highest)
+            s.place[p] = "save"
 
     @action
     def generate(s, p: Process, batch: Logical):
@@ -159,11 +163,11 @@ class Tso(Protocol):
         require(s.serves(p) & (s.leads[p] | ~s.FENCED_GENERATE))
         require(s.logical[p] < s.overflow)
         physical, first, last = s.physical[p], s.logical[p] + 1, s.logical[p] + batch
-        fits = last < s.overflow
-        latest = fits & s.is_latest(physical, last)
-        s.grows = s.grows & implies(fits, s.is_latest(physical, first))
-        s.latest_physical = ite(latest, physical, s.latest_physical)
-        s.latest_logical = ite(latest, last, s.latest_logical)
+        with when(last < s.overflow):
+            s.grows = s.grows & s.is_latest(physical, first)
+            with when(s.is_latest(physical, last)):
+                s.latest_physical = physical
+                s.latest_logical = last
         s.logical[p] = minimum(last, s.overflow)
 
     @invariant()
