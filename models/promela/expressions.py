@@ -60,11 +60,17 @@ class Writer:
             self.names.declare(helper)
         self.macros: list[str] = []
         self.helpers: dict[str, str] = {}
-        self.owner, self._number = "", 0
+        self.owner = ""
+        self._written: dict[str, int] = {}
 
     def begin(self, owner: str) -> None:
         """Macros of what follows are named after ``owner``."""
-        self.owner, self._number = owner, 0
+        self.owner = owner
+
+    def _new_name(self) -> str:
+        """A name that no macro has: one owner may begin several times."""
+        number = self._written[self.owner] = self._written.get(self.owner, 0) + 1
+        return self.names.declare(f"{self.owner}_{number}")
 
     def take_macros(self) -> list[str]:
         """The macros written since the last call."""
@@ -111,8 +117,7 @@ class Writer:
         block = self.expr(node, scope)
         if len(block) == 1:
             return block[0]
-        self._number += 1
-        name = self.names.declare(f"{self.owner}_{self._number}")
+        name = self._new_name()
         params = [scope[local] for local in sorted(free_locals(node))]
         self.define(name, params, closed("(", block, ")"))
         return f"{name}({', '.join(params)})" if params else name
@@ -237,9 +242,7 @@ class Writer:
         self, binders: Sequence[Local], body: Expr, scope: Scope
     ) -> list[tuple[tuple[Value, ...], str]]:
         """The macro of a body, called for every assignment of the binders."""
-        owner = self.owner
-        self._number += 1
-        name = self.names.declare(f"{owner}_{self._number}")
+        name = self._new_name()
         free = sorted(free_locals(body) - {binder.name for binder in binders})
         inner = {local: scope[local] for local in free}
         for binder in binders:
