@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -86,7 +87,61 @@ def _one_judge(name: str, about: str) -> None:
     application.command(name=name)(command)
 
 
-_one_judge("prove", "Prove the invariants for any size (Z3).")
+_Seconds = Annotated[float, typer.Option(min=0.1, help="Limit of one query of the solver, in seconds.")]
+_Protocol = Annotated[str, typer.Argument(help="module:Class, or the name of a proof of the manifest.")]
+_Without = Annotated[
+    list[str] | None, typer.Option("--without", help="Leave out this lemma; may be repeated.")
+]
+
+
+@application.command()
+def prove(
+    only: Only = "",
+    *,
+    bmc: Annotated[
+        int | None, typer.Option(min=1, help="Only runs of at most so many steps, of any size.")
+    ] = None,
+    k_induction: Annotated[
+        int | None, typer.Option("--k-induction", min=2, help="Induction over so many steps.")
+    ] = None,
+    claim: Annotated[str, typer.Option(help="Only this claim, for --bmc and --k-induction.")] = "",
+    seconds: _Seconds = 20.0,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
+    if bmc is None and k_induction is None:
+        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, build=build)
+        return cli_run.gate(settings, only=only or None, judge="prove", manifest=manifest or ())
+    command = import_module("checks.prove_command")
+    status: int = command.several_steps(
+        only, bmc=bmc, k=k_induction, claim=claim, seconds=seconds, seed=seed, manifests=manifest or ()
+    )
+    return status
+
+
+@application.command()
+def suggest(
+    protocol: _Protocol,
+    *,
+    redundant: Annotated[
+        bool, typer.Option("--redundant", help="Name the lemmas that the proof does not need instead.")
+    ] = False,
+    without: _Without = None,
+    seconds: Annotated[float, typer.Option(min=1.0, help="Limit of the search, in seconds.")] = 300.0,
+    seed: Seed = 0,
+    manifest: ManifestOption = None,
+) -> int:
+    """Suggest lemmas for a proof that does not go through, as methods to paste."""
+    command = import_module("checks.prove_command")
+    if redundant:
+        status: int = command.redundant(protocol, without=without or (), seed=seed, manifests=manifest or ())
+    else:
+        status = command.suggest(
+            protocol, without=without or (), seconds=seconds, seed=seed, manifests=manifest or ()
+        )
+    return status
 
 
 @application.command()
@@ -141,11 +196,18 @@ _one_judge("mutate", "Check that each property kills its mutants.")
 
 @application.command()
 def replay(
-    token: Annotated[str, typer.Argument(help="A replay token as a failure prints it.")],
+    token: Annotated[
+        str, typer.Argument(help="A replay token as a failure prints it, or a trace in ITF (a .json file).")
+    ],
     *,
+    instance: Annotated[
+        str, typer.Option(help="Manifest instance of a trace in ITF that does not name its own.")
+    ] = "",
     manifest: ManifestOption = None,
 ) -> int:
     """Run a counterexample again, step by step."""
+    if token.endswith(".json"):
+        return cli_tools.replay_trace(Path(token), instance=instance, manifests=manifest or ())
     return cli_tools.replay(token, manifests=manifest or ())
 
 

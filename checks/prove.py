@@ -105,7 +105,7 @@ class Prove:
         if not failed:
             slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)
             notes = (
-                f"for any number of {size_text(proof.spec)}",
+                f"for {size_text(proof.spec)}",
                 f"slowest: {slowest.obligation.name}, {slowest.answer.seconds:.2f} s",
             )
             rates = {"slowest_s": slowest.answer.seconds}
@@ -131,7 +131,7 @@ class Prove:
             subject,
             reason=_reason(failed),
             counts=counts,
-            bounds=f"any number of {size_text(proof.spec)}",
+            bounds=f"{size_text(proof.spec)}",
             seconds=seconds,
             replay=replay,
             notes=(*reached, *(describe(outcome) for outcome in failed)),

@@ -51,7 +51,7 @@ def _bounded(
     replay: str,
 ) -> Verdict:
     begin = time.perf_counter()
-    bounds = f"runs of at most {depth} steps, any number of {size_text(subject.spec)}"
+    bounds = f"runs of at most {depth} steps, {size_text(subject.spec)}"
     try:
         reply, reached = broken_within(subject.spec, prop, depth=depth, seconds=seconds, seed=seed)
     except UnprovableError as error:
@@ -115,7 +115,7 @@ def by_k_induction(
         if reason:
             found.append(inconclusive(about, reason=reason, seconds=spent, replay=replay))
             continue
-        notes = (f"by induction over {k} steps, for any number of {size_text(proof.spec)}",)
+        notes = (f"by induction over {k} steps, for {size_text(proof.spec)}",)
         counts = {"obligations": k + 1}
         found.append(proved(about, counts=counts, seconds=spent, replay=replay, notes=notes))
     return found

@@ -145,9 +145,9 @@ def _without_unproved(prover: Prover, outcomes: Sequence[Outcome], *, timeout_s:
 
 
 def size_text(spec: Spec) -> str:
-    """What a proof is unbounded in: ``Segment and unbounded Position``."""
+    """What a proof speaks about: ``any number of Segment and unbounded Position``."""
     sorts = [kind.name for kind in spec.types if isinstance(kind, SortType)]
     numbers = [kind.name for kind in spec.types if isinstance(kind, NumberType)]
-    parts = [", ".join(sorts)] if sorts else []
+    parts = [f"any number of {', '.join(sorts)}"] if sorts else []
     parts += [f"unbounded {', '.join(numbers)}"] if numbers else []
-    return " and ".join(parts) or "steps"
+    return " and ".join(parts) or "any number of steps"

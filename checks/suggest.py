@@ -15,17 +15,17 @@ from models.symbolic.subject import ProofSubject
 from spec.language.spec import Spec
 from spec.language.types import NumberType, SortType
 
-SIZES = ((2, 3), (3, 4))
+SIZES = ((2, 3), (3, 4), (2, 6))
 """Elements of each sort and greatest number where induction is tried, one after the other."""
 
 LARGER = (3, 5)
 """The same of the instance whose reachable states filter the candidates."""
 
-STATES = 20_000
+STATES = 12_000
 """Reachable states that are collected, at most."""
 
-COLLECT_S = 10.0
-"""Seconds for collecting them."""
+COLLECT_S = 120.0
+"""Seconds after which collecting them stops with fewer."""
 
 ROUNDS = 8
 """How often candidates that fail for any size are dropped and others are looked for."""
@@ -74,7 +74,7 @@ def suggest(
         return Suggestion((), before, before, states=0, dropped=0)
     watch("collecting reachable states")
     larger = subject.instance(_bounds(subject.spec, LARGER))
-    met = walks(larger, states=STATES, seconds=min(COLLECT_S, seconds / 4), seed=seed)
+    met = walks(larger, states=STATES, seconds=COLLECT_S, seed=seed)
     samples = batch(larger, met)
     best = Suggestion((), before, before, states=len(met), dropped=0)
     for size in SIZES:

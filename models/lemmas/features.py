@@ -195,6 +195,7 @@ def _literals(spec: Spec) -> dict[Type, tuple[int, ...]]:
     """Small numbers that the protocol compares or assigns, by the type of the other side; zero always."""
     found: dict[Type, set[int]] = {kind: {0} for kind in spec.types if isinstance(kind, NumberType)}
     roots = [guard.expr for action in spec.actions for guard in action.guards]
+    roots += [value for action in spec.actions for _, value in action.updates]
     roots += [prop.expr for prop in spec.properties]
     for node in itertools.chain.from_iterable(map(walk, roots)):
         if isinstance(node, Apply) and node.op in ("eq", "lt", "le"):

@@ -72,9 +72,16 @@ def test_no_lemma_saves_a_false_claim():
 
 
 def test_what_no_template_says_is_not_offered():
-    found = suggest(ProofSubject(f"{ODD}:Cycle"), seconds=30.0)
+    found = suggest(ProofSubject(f"{ODD}:Even"), seconds=30.0)
     assert not found.complete
     assert found.lemmas == ()
+    assert found.open == ("cycle.never_five",)
+
+
+def test_a_bound_on_a_number():
+    found = suggest(ProofSubject(f"{ODD}:Cycle"), seconds=30.0)
+    assert found.complete
+    assert [lemma.words() for lemma in found.lemmas] == ["s.shown <= 2"]
 
 
 def test_the_same_suggestions_every_time():
