@@ -114,18 +114,31 @@ class InitialStates:
         return index
 
     def __iter__(self) -> Iterator[State]:
-        if not self._never:
-            yield from self._choose([cell.values[0] for cell in self._cells], 0)
-
-    def _choose(self, chosen: list[Value], number: int) -> Iterator[State]:
-        if number == len(self._cells):
+        chosen = [cell.values[0] for cell in self._cells]
+        order = [n for n, cell in enumerate(self._cells) if len(cell.values) > 1 or cell.checks]
+        if self._never:
+            return
+        if not order:
             yield self._state(chosen)
             return
-        cell = self._cells[number]
-        for value in cell.values:
+        left = [iter(self._cells[order[0]].values)]
+        while left:
+            number = order[len(left) - 1]
+            if not self._choose(chosen, number, left[-1]):
+                left.pop()
+            elif len(left) == len(order):
+                yield self._state(chosen)
+            else:
+                left.append(iter(self._cells[order[len(left)]].values))
+
+    def _choose(self, chosen: list[Value], number: int, values: Iterator[Value]) -> bool:
+        """Choose the next possible value of a cell; False if there is none."""
+        checks = self._cells[number].checks
+        for value in values:
             chosen[number] = value
-            if not cell.checks or self._holds(cell.checks, chosen):
-                yield from self._choose(chosen, number + 1)
+            if not checks or self._holds(checks, chosen):
+                return True
+        return False
 
     def _holds(self, checks: list[Check], chosen: list[Value]) -> bool:
         env = Env(self._state(chosen))

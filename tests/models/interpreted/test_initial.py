@@ -15,6 +15,7 @@ from tests.protocols.known.processes import DiningPhilosophers, SpanningTree
 from tests.protocols.known.puzzles import CoffeeCan
 from tests.protocols.known.queues import InnerFifo
 from tests.protocols.openings import Impossible, Openings
+from tests.protocols.small import Lock
 
 PAIR = [[False, True], [True, False]]
 INSTANCES = [
@@ -64,3 +65,8 @@ def test_openings_have_some_states_and_the_impossible_has_none() -> None:
     some, none = (len(list(Interpreter(instance).initial())) for instance in INSTANCES[:2])
     assert some == 4  # who of two is at home, and where the other one is
     assert none == 0
+
+
+def test_a_state_of_many_entries_is_no_deep_recursion() -> None:
+    lock = Instance(Lock.reference(), {"Process": 3_000})
+    assert list(Interpreter(lock).initial()) == [(("resting",) * 3_000, False)]
