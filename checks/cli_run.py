@@ -18,7 +18,7 @@ from checks.resume import earlier_result
 from checks.verify import Settings, run
 from models.manifest import Manifest, Tier, check_against_spec, load, manifest_files
 
-_WIDE = 140
+_WIDE = 160
 
 __all__ = ["Settings", "gate", "manifests"]
 

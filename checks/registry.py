@@ -21,6 +21,8 @@ _MODULES = {
 }
 """Each module has a ``JUDGE``."""
 
+_OWN = frozenset({"spec", "impl", "models", "checks"})
+
 
 class LazyJudge:
     """A judge whose module is imported when it is first needed."""
@@ -39,6 +41,8 @@ class LazyJudge:
         try:
             judge: Judge = import_module(self._module).JUDGE
         except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] in _OWN:
+                raise  # a mistake of ours, which no installation mends
             raise MissingToolError(
                 f"the judge {self._name!r} cannot be loaded: there is no Python package {error.name!r}",
                 remedy="run  make doctor  to see what is missing",

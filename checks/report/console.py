@@ -11,11 +11,12 @@ from rich.text import Text
 
 from checks.bundle import FOLDER, bundle_id, headline
 from checks.exit_codes import MEANING, ExitCode
-from checks.report.matrix import Cell, Matrix, Row, matrix
+from checks.report.matrix import Cell, Matrix, Row, brief, matrix
 from checks.report.trace_text import trace_text
 from checks.result import RunResult
 from checks.verdict import Aspect, Judgement
 
+_NAME = 32
 _SHOWN = 8
 """At most so many failures are shown in full; the files have all of them."""
 
@@ -47,10 +48,10 @@ def _say(console: Console, text: str, *, style: str = "") -> None:
 
 def _table(arranged: Matrix) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
-    table.add_column("property", footer="over\nin", overflow="fold")
+    table.add_column("property", footer="over\nin", overflow="fold", min_width=_NAME)
     for name in arranged.judges:
         table.add_column(name, footer=f"{arranged.work[name]}\n{arranged.seconds[name]}", overflow="fold")
-    for row in arranged.rows:
+    for row in brief(arranged.rows):
         style = "default" if row.ok else "bold red"
         table.add_row(Text(_short(row), style=style), *(_cell(row.cells[name]) for name in arranged.judges))
     return table

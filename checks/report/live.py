@@ -17,6 +17,7 @@ from checks.report.amounts import amount, duration
 from checks.result import Unjudged
 from checks.verdict import Aspect, Judgement
 
+_LONG = 52
 _QUIET_S = 15.0
 """Without a terminal, a check that is longer than this says how far it is, at this interval (seconds)."""
 
@@ -56,11 +57,13 @@ class PlainLive:
         self._clock = clock
         self._total = 0
         self._number = 0
+        self._width = 0
         self._spoke = 0.0
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Remember how many checks there are."""
+        """Remember how many checks there are, and how long their names."""
         self._total = len(tasks)
+        self._width = _width(tasks)
 
     def started(self, task: Task) -> Progress:
         """Count the check; it speaks only if it is long."""
@@ -89,7 +92,7 @@ class PlainLive:
 
     def _print(self, sign: str, name: str, text: str) -> None:
         width = len(str(self._total))
-        line = f"[{self._number:>{width}}/{self._total}] {sign}{name:<34} {text}"
+        line = f"[{self._number:>{width}}/{self._total}] {sign}{name:<{self._width}} {text}"
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -108,11 +111,13 @@ class BarLive:
         )
         self._number = 0
         self._total = 0
+        self._width = 0
         self._bar = self._bars.add_task("", number="", text="", total=None, visible=False)
 
     def begin(self, tasks: Sequence[Task]) -> None:
         """Open the bar."""
         self._total = len(tasks)
+        self._width = _width(tasks)
         self._bars.start()
 
     def started(self, task: Task) -> Progress:
@@ -138,18 +143,23 @@ class BarLive:
         """One line with the result."""
         good = all(j.ok for j in found)
         line = Text(_sign(found), style="green" if good else "bold red")
-        line.append(f"{task.name:<34} ", style="default")
+        line.append(f"{task.name:<{self._width}} ", style="default")
         line.append(task_line(found, seconds=seconds), style="dim")
         self._console.print(line)
 
     def unjudged(self, task: Task, why: Unjudged) -> None:
         """One line with the reason."""
         line = Text("FAIL  ", style="bold red")
-        self._console.print(line.append(f"{task.name:<34} {why.message}", style="default"))
+        self._console.print(line.append(f"{task.name:<{self._width}} {why.message}", style="default"))
 
     def end(self) -> None:
         """Close the bar."""
         self._bars.stop()
+
+
+def _width(tasks: Sequence[Task]) -> int:
+    """Results stand below one another, unless a few names are much longer than the rest."""
+    return max((len(task.name) for task in tasks if len(task.name) <= _LONG), default=0)
 
 
 def _sign(found: Sequence[Judgement]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from checks.report.amounts import amount, duration, total_amount
 from checks.result import RunResult
 from checks.verdict import Aspect, Judgement, Outcome
 
+_LISTED = "vacuity."
+_ALIKE = 3
 _STRENGTH = (Outcome.INCONCLUSIVE, Outcome.HOLDS, Outcome.PROVED, Outcome.REFUTED)
 
 
@@ -29,7 +32,10 @@ class Cell:
         return not self.judgements
 
     def lines(self) -> list[str]:
-        """At most three lines, for example ``holds: 1,234 states`` and ``refuted, as expected (2)``."""
+        """At most three lines, for example ``holds: 1,234 (2)`` and ``refuted as due (2)``.
+
+        The number is the greatest among the judgements; the judge's total has the unit.
+        """
         found: list[str] = []
         for outcome in _STRENGTH:
             for ok in (False, True):
@@ -46,9 +52,9 @@ def _line(outcome: Outcome, group: Sequence[Judgement], *, ok: bool) -> str:
     if not ok:
         return f"{outcome.value.upper()}{times}, expected {group[0].expected.value}"
     if outcome is Outcome.REFUTED:
-        return f"refuted as expected{times}"
-    biggest = max((amount(j.verdict.counts) for j in group), key=_leading)
-    return f"{outcome.value}: {biggest}{times}"
+        return f"refuted as due{times}"
+    biggest = max(_leading(amount(j.verdict.counts)) for j in group)
+    return f"{outcome.value}: {biggest:,}{times}"
 
 
 def _leading(text: str) -> int:
@@ -69,6 +75,35 @@ class Row:
     def ok(self) -> bool:
         """Every cell is as expected."""
         return all(cell.ok for cell in self.cells.values())
+
+
+def brief(rows: Sequence[Row]) -> list[Row]:
+    """Fewer rows for a terminal: what is vacuous as the manifest lists it is one row, and so are three and
+    more consecutive rows that say the same. Rows that are not as expected stay.
+    """
+    listed = [row for row in rows if row.ok and row.property_id.startswith(_LISTED)]
+    kept = [row for row in rows if row not in listed]
+    found: list[Row] = []
+    for _, alike in itertools.groupby(kept, key=_content):
+        group = list(alike)
+        found += [_merged(group, "")] if len(group) >= _ALIKE and group[0].ok else group
+    return found + ([_merged(listed, "vacuous, as listed")] if listed else [])
+
+
+def _content(row: Row) -> tuple[object, ...]:
+    return (row.protocol, row.ok, *(tuple(cell.lines()) for cell in row.cells.values()))
+
+
+def _merged(group: Sequence[Row], label: str) -> Row:
+    """One row for several. Without a label the cells are those of each of them."""
+    first = group[0]
+    if not label:
+        more = f"{first.property_id} and {len(group) - 1} more"
+        return Row(first.protocol, more, "", first.cells)
+    cells = {
+        name: Cell(tuple(j for row in group for j in row.cells[name].judgements)) for name in first.cells
+    }
+    return Row(first.protocol, f"{label}: {len(group)}", "", cells)
 
 
 @dataclass(frozen=True)

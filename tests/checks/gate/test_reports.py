@@ -17,8 +17,8 @@ from checks.report.console import show_result
 from checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files
 from checks.report.html import page
 from checks.report.live import BarLive, PlainLive, live, progress_text
-from checks.report.matrix import matrix
-from checks.verdict import inconclusive, refuted
+from checks.report.matrix import Cell, Row, brief, matrix
+from checks.verdict import Judgement, Outcome, Subject, holds, inconclusive, refuted
 from checks.verify import Settings, run
 from models.manifest import Tier
 from tests.checks.gate.test_gate import instead, judged
@@ -112,10 +112,24 @@ class TestTable:
         assert arranged.judges == ("prove", "explore")
         rows = {row.property_id: row for row in arranged.rows}
         assert list(rows)[:3] == [SAFE, FORWARD, REACHED]
-        assert rows[SAFE].cells["explore"].lines() == ["holds: 10 states", "refuted as expected"]
-        assert rows[SAFE].cells["prove"].lines() == ["proved: 2 obligations"]
+        assert rows[SAFE].cells["explore"].lines() == ["holds: 10", "refuted as due"]
+        assert rows[SAFE].cells["prove"].lines() == ["proved: 2"]
         assert rows[SAFE].sentence == "At most one lamp is lit."
         assert arranged.work == {"prove": "6 obligations", "explore": "26 states"}
+
+    def test_rows_that_say_the_same_are_one_row(self):
+        def row(claim, ok):
+            subject = Subject(protocol="p", property_id=claim, judge="explore", instance="i")
+            expected = Outcome.HOLDS if ok else Outcome.REFUTED
+            verdict = holds(subject, counts={"distinct": 5}, bounds="b")
+            return Row("p", claim, "", {"explore": Cell((Judgement(verdict=verdict, expected=expected),))})
+
+        names = ["a", "b", "c", "d", "vacuity.x", "vacuity.y", "vacuity.z"]
+        rows = [row(name, name not in ("d", "vacuity.z")) for name in names]
+        shown = brief(rows)
+        assert [r.property_id for r in shown] == ["a and 2 more", "d", "vacuity.z", "vacuous, as listed: 2"]
+        assert shown[-1].cells["explore"].lines() == ["holds: 5 (2)"]
+        assert [r.ok for r in shown] == [True, False, False, True]
 
     def test_green_screen(self, tmp_path):
         text = text_of(judged(tmp_path), tmp_path)
