@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from models.instance import BadInstance, Instance
 from models.interpreted.evaluate import State
@@ -11,9 +12,9 @@ from models.promela.expressions import Writer, storage
 from models.promela.steps import FOUND, WITNESSES, StepWriter
 from models.text.layout import indented
 from models.text.names import short_name
-from spec.language.expr import Variable
+from spec.language.expr import Value, Variable
 from spec.language.spec import Action, Property, Spec
-from spec.language.types import EnumType, MapType
+from spec.language.types import EnumType, MapType, Type
 
 INITIAL_LIMIT = 2_000
 """Most initial states that are written out."""
@@ -136,7 +137,7 @@ class _Model:
             if isinstance(kind, MapType):
                 size = sum(1 for _ in self.instance.entries(kind))
                 keys = ", ".join(f"{d.type} {_range(d.values)}" for d in self.instance.domains(kind.keys))
-                start = f" = {self._value(kind.value, single[slot][0])}" if single else ""
+                start = f" = {self._array(kind.value, single[slot])}" if single else ""
                 text = f"{storage(kind.value, self.instance)} {name}[{size}]{start};"
                 lines.append(f"{text:<40} /* {kind.value} by {keys} */")
             else:
@@ -145,8 +146,13 @@ class _Model:
                 lines.append(f"{text:<40} /* {kind} {_range(self.instance.domain(kind).values)} */")
         return lines
 
-    def _value(self, kind: object, value: object) -> str:
-        return self.writer.literal(kind, value)  # type: ignore[arg-type]
+    def _value(self, kind: Type, value: Value) -> str:
+        return self.writer.literal(kind, value)
+
+    def _array(self, kind: Type, values: Sequence[Value]) -> str:
+        """One value for all entries, or a list."""
+        texts = [self.writer.literal(kind, value) for value in values]
+        return texts[0] if len(set(texts)) == 1 else "{" + ", ".join(texts) + "}"
 
     def _scratch(self) -> list[str]:
         lines: list[str] = []
@@ -181,10 +187,10 @@ class _Model:
         body = [*self._choice(), "end:", "do", *options, "od"]
         return [f"active proctype {name}() {{", *indented(body), "}"]
 
-    def _instances(self) -> list[tuple[Action, tuple[object, ...]]]:
+    def _instances(self) -> list[tuple[Action, tuple[Value, ...]]]:
         return [(self.spec.action(step.action), step.args) for step in self.interpreter.steps]
 
-    def _call(self, action: Action, values: tuple[object, ...]) -> str:
+    def _call(self, action: Action, values: tuple[Value, ...]) -> str:
         given = ", ".join(self._value(p.type, v) for p, v in zip(action.params, values, strict=True))
         guard = self.steps.guard_name(action)
         head = f"{guard}({given})" if action.params else guard
