@@ -18,6 +18,7 @@ from spec.language import (
     ite,
     leads_to,
     minimum,
+    one_of,
     reachable,
     require,
     transition_invariant,
@@ -90,7 +91,7 @@ class CigaretteSmokers(Protocol):
     def stop_smoking(s, following: Ingredient):
         """The smoker is done, and the dealer makes an offer."""
         require(~s.offered)
-        s.smoking = each(s.Ingredient, lambda i: s.offered)
+        s.smoking = each(s.Ingredient, lambda i: False)
         s.offered = True
         s.missing = following
 
@@ -300,13 +301,13 @@ class TCommit(Protocol):
     def commit(s, r: Manager):
         """Commit where all are prepared or committed."""
         require(s.phase[r] == "prepared")
-        require(forall(s.Manager, lambda q: (s.phase[q] == "prepared") | (s.phase[q] == "committed")))
+        require(forall(s.Manager, lambda q: one_of(s.phase[q], "prepared", "committed")))
         s.phase[r] = "committed"
 
     @action
     def abort(s, r: Manager):
         """Abort where nobody has committed."""
-        require((s.phase[r] == "working") | (s.phase[r] == "prepared"))
+        require(one_of(s.phase[r], "working", "prepared"))
         require(~exists(s.Manager, lambda q: s.phase[q] == "committed"))
         s.phase[r] = "aborted"
 
