@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from checks.errors import BadInputError
 from checks.interleave.explore import explore
-from checks.interleave.options import Options
+from checks.interleave.options import Options, Reduction
 from checks.interleave.result import Exploration, Found
 from checks.interleave.shrink import shrink
 from checks.interleave.spark import Spread, explore_on_spark
@@ -35,6 +35,8 @@ CHECKED: tuple[PropertyKind, ...] = ("invariant", "lemma", "transition_invariant
 
 SHRINKING = 400
 """Executions that may be spent on making a counterexample short."""
+AUDIT = {Reduction.NONE: 0, Reduction.SLEEP_SETS: 20, Reduction.STATES: 200}
+"""Random executions that the search must explain. Merging rests on a promise: that is looked at closely."""
 SPREAD = Spread(parts=16, budget=400)
 
 
@@ -62,6 +64,7 @@ def interleave(
         reduction=entry.reduction,
         stop_at=frozenset(entry.claims),
         stop_at_violation=REFINEMENT in entry.claims,
+        audit=AUDIT[entry.reduction],
     )
     program = program_of(entry)
     if spark is None:
@@ -110,7 +113,7 @@ def _actions(program: Refining | None) -> tuple[str, ...]:
 def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
     """A claim that no step is checked for would hold for nothing."""
     spec = program.checker.spec
-    known = {REFINEMENT, EXECUTION, *(prop.id for prop in spec.of_kind(*CHECKED))}
+    known = {REFINEMENT, EXECUTION, *program.claims, *(prop.id for prop in spec.of_kind(*CHECKED))}
     for claim in entry.claims:
         if claim not in known:
             raise BadInputError(
@@ -150,6 +153,7 @@ class _Verdicts:
             "steps": done.steps,
             "deepest": done.deepest,
             "final_states": len(self.result.finals),
+            "final_states_crc32": self.result.finals_check_sum(),
         }
         if self.result.states:
             counts["declared_states"] = len(self.result.states)

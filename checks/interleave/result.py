@@ -1,6 +1,7 @@
 """What a search found, and how results of parts are put together in any order."""
 
 import hashlib
+import zlib
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -136,8 +137,14 @@ class Exploration:
 
     def finals_digest(self) -> str:
         """Return sixteen hexadecimal digits that stand for the set of outcomes."""
-        lines = sorted(repr(final) for final in self.finals)
-        return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(self._finals_text(), digest_size=8).hexdigest()
+
+    def finals_check_sum(self) -> int:
+        """Return a number that stands for the set of outcomes, to be pinned among the counts."""
+        return zlib.crc32(self._finals_text())
+
+    def _finals_text(self) -> bytes:
+        return "\n".join(sorted(repr(final) for final in self.finals)).encode()
 
 
 def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:

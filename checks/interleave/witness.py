@@ -23,6 +23,9 @@ STEPS = 2_000
 class Refining(Protocol):
     """A program whose steps are compared with those of a specification."""
 
+    claims: tuple[str, ...]
+    """Ids of what the program checks by itself."""
+
     @property
     def checker(self) -> StepChecker:
         """The specification."""

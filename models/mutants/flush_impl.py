@@ -58,6 +58,17 @@ def in_flight_removed_early(**scenario: Any) -> FlushProgram:
     return flush(parts=DataNodeParts(sync_manager=_ReleasesEarly), **scenario)
 
 
+class _SwallowsErrors(SyncManager):
+    async def _upload_once(self, task: SyncTask) -> bool:
+        await super()._upload_once(task)
+        return True
+
+
+def upload_error_is_swallowed(**scenario: Any) -> FlushProgram:
+    """A failed upload counts as done (B14)."""
+    return flush(parts=DataNodeParts(sync_manager=_SwallowsErrors), **scenario)
+
+
 class _StartsAtTheEnd(WriteBuffer):
     def _start_position_of(self, pack: Pack) -> StartPosition:
         return StartPosition(pack.end.ts)

@@ -33,6 +33,7 @@ from models.scheduled.world import World
 
 COORDINATOR = "coordinator"
 NODE = "node"
+OBJECTS = "objects"
 
 
 async def remote(process: Process, destination: str, method: str, *arguments: Any) -> Any:
@@ -78,13 +79,13 @@ class Objects:
     async def put(self, path: str, rows: Sequence[Row]) -> None:
         """Write an object."""
         try:
-            await self._process.store("objects").put(path, tuple(rows))
+            await self._process.store(OBJECTS).put(path, tuple(rows))
         except (StorageFailedError, StorageUnknownError) as error:
             raise StoreError(str(error)) from error
 
     async def get(self, path: str) -> tuple[Row, ...]:
         """Read an object."""
-        rows = await self._process.store("objects").get(path)
+        rows = await self._process.store(OBJECTS).get(path)
         if rows is None:
             raise StoreError(f"there is no object {path!r}")
         return tuple(rows)

@@ -41,6 +41,7 @@ from models.refinements.step import Matched, Refuted, State, StepChecker
 from models.scheduled.flush_edges import (
     COORDINATOR,
     NODE,
+    OBJECTS,
     CoordinatorCalls,
     Log,
     NodeCalls,
@@ -52,6 +53,10 @@ from models.scheduled.flush_scenario import CHANNEL, Scenario
 from models.scheduled.process import Process
 from models.scheduled.program import Observation, Program
 from models.scheduled.world import World
+
+BINLOGS_ARE_STORED = "binlogs_are_stored"
+"""Claim id: whatever the coordinator records as a binlog is an object in the store. The specification knows
+of no objects (facts 7.6; B14)."""
 
 _IGNORED = ("faults",)
 _POLICIES = {
@@ -79,6 +84,7 @@ class FlushProgram(Program):
     """
 
     memory_check = False
+    claims = (BINLOGS_ARE_STORED,)
 
     def __init__(
         self,
@@ -104,6 +110,7 @@ class FlushProgram(Program):
         self._handled: set[CallId] = set()
         self.outcomes: dict[CallId, SaveOutcome] = {}
         self._matched: set[str] = set()
+        self._missing: list[str] = []
 
     def build(self, world: World) -> None:
         """Define the coordinator and the node."""
@@ -145,6 +152,7 @@ class FlushProgram(Program):
         async def save(request: SaveBinlogPaths, call: CallId) -> SaveOutcome:
             outcome = await coordinator.save_binlog_paths(request)
             self.outcomes[call] = outcome
+            self._look_for(process, request)
             if outcome is not SaveOutcome.NOT_OWNER:
                 self._read_history()
                 last = self._history.task_save(call, request.segment_id, request.position.ts)
@@ -167,6 +175,16 @@ class FlushProgram(Program):
         process.serve("save_binlog_paths", save)
         process.serve("update_channel_checkpoints", update)
         process.serve("recover_channel", recover)
+
+    def _look_for(self, process: Process, request: SaveBinlogPaths) -> None:
+        """Note a binlog that is not in the store. Objects are never removed: if it is there, it stays."""
+        assert self._world is not None
+        if request.binlog is None:
+            return
+        objects = process.store(OBJECTS)
+        self._world.touch(reads=self._world.interner.bit(objects.owner(request.binlog.path)))
+        if request.binlog.path not in objects.content():
+            self._missing.append(request.binlog.path)
 
     async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
         """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
@@ -299,6 +317,8 @@ class FlushProgram(Program):
 
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
         """Each step must be a step of the specification, after which every invariant holds."""
+        if self._missing:
+            return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object exists"
         old, new = self._abstraction.state(before), self._abstraction.state(after)
         answer = self._abstraction.checker.check(old, new)
         if isinstance(answer, Matched):

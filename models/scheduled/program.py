@@ -23,6 +23,9 @@ class Program:
     settings: Settings = Settings()
     """Bounds of the world, of the class or of the instance. No faults unless overridden."""
 
+    claims: tuple[str, ...] = ()
+    """Ids of what the program checks by itself, beyond a specification. Complaints begin with such an id."""
+
     def build(self, world: World) -> None:
         """Define the processes and what they share."""
         raise NotImplementedError
