@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -23,6 +25,8 @@ from checks.errors import BadInputError, known_names
 from checks.exit_codes import MEANING, ExitCode, most_severe
 
 _WIDTH = 150
+_INTERRUPTED = 130
+"""What the library of the command line returns after an interrupt."""
 
 application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -109,13 +113,18 @@ def exit_code(rows: Sequence[Row]) -> ExitCode:
     return most_severe(codes)
 
 
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
+    """Run the command and return its exit status. What it started ends with it, even if it is terminated."""
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         status = application(given, prog_name="python -m bench", standalone_mode=False)
     except KeyboardInterrupt:
-        return ExitCode.STOPPED.value
+        status = _INTERRUPTED
     except BadInputError as error:
         print(f"bench: {error}", file=sys.stderr)
         return error.exit_code.value
@@ -124,6 +133,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"bench: {error.format_message()}\n  remedy: see  python -m bench --help", file=sys.stderr)
         return ExitCode.BAD_INPUT.value
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if status == _INTERRUPTED:
+        print("bench: stopped; nothing was written", file=sys.stderr)
+        return ExitCode.STOPPED.value
     return int(status or 0)
 
 

@@ -14,7 +14,7 @@ from bench.sample import BrokenRun, NotMeasured, Sample
 
 FLAGS = ("-O2", "-w", "-DNOREDUCE", "-DSAFETY", "-DMEMLIM=12000", "-DVECTORSZ=8192")
 INSTALL = "install them, for example  apt-get install spin gcc"
-DEPTH = 1_000_000
+DEPTH = 100_000
 """Longest path that the depth-first search can hold."""
 DIGITS = 8
 """Significant digits in which the verifier prints its counts."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
-from bench.process import in_fresh_process, run_process
+from bench.process import ROOT, in_fresh_process, run_process
 from bench.sample import BrokenRun, NotMeasured, Sample
+from checks.exit_codes import ExitCode
 
 MEBIBYTE = 2**20
 
@@ -75,3 +79,39 @@ def test_the_memory_of_a_family_is_added_up(tmp_path):
     done = run_process([sys.executable, str(script)], cwd=tmp_path, timeout=30, family=True)
     assert done.status == 0
     assert done.peak_bytes > 120 * MEBIBYTE
+
+
+WAITING = """
+import sys
+from pathlib import Path
+from bench import cli
+from bench.measure import Measure
+from bench.process import run_process
+
+def run(plan):
+    folder = Path(sys.argv[1])
+    run_process(["sh", "-c", "echo $$ > pid; exec sleep 60"], cwd=folder, timeout=60)
+    return []
+
+cli.MEASURES = (Measure("waiting", "A fake.", run),)
+sys.exit(cli.run(["--build", sys.argv[1]]))
+"""
+
+
+def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path):
+    command = [sys.executable, "-c", WAITING, str(tmp_path)]
+    started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    name = tmp_path / "pid"
+    wait_for(lambda: name.exists() and name.read_text().strip())
+    child = int(name.read_text())
+    assert psutil.pid_exists(child)
+    started.terminate()
+    assert started.wait(timeout=20) == ExitCode.STOPPED.value
+    wait_for(lambda: not psutil.pid_exists(child))
+    assert not psutil.pid_exists(child)
+
+
+def wait_for(condition, *, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
