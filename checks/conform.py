@@ -6,6 +6,8 @@ performed are named by the coverage verdict, unless the adapter says why it cann
 
 from __future__ import annotations
 
+import contextlib
+import io
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -22,9 +24,12 @@ from checks.verdict import COVERAGE, Aspect, Verdict, holds, refuted
 from models.instance import Instance
 from models.manifest import AnyEntry, ConformEntry, Kind
 from models.refinements.step import StepChecker
-from models.stateful import Adapter, Journal, Mismatch, machine
+from models.stateful import Adapter, Journal, Mismatch, Run, machine, shortest
 
 CLAIM = "conformance"
+
+_ATTEMPTS = 400
+"""Runs that the shortening of a counterexample may take."""
 
 
 class AdapterClass(Protocol):
@@ -53,7 +58,9 @@ class Conform:
         checker = StepChecker(instance, ignored=adapter.ignored)
         journal = Journal()
         begin = time.perf_counter()
-        mismatch = _drive(entry, context, checker, lambda: adapter(instance, checker), journal)
+        failing = _drive(entry, context, checker, lambda: adapter(instance, checker), journal)
+        if failing is not None:
+            failing = shortest(failing, lambda: adapter(instance, checker), attempts=_ATTEMPTS)
         seconds = time.perf_counter() - begin
         counts = {"examples": journal.examples, "performed": sum(journal.performed.values())}
         bounds = (
@@ -61,8 +68,10 @@ class Conform:
             f"{instance.bounds_text()}"
         )
         return [
-            self._conformance(entry, context, (counts, bounds, seconds), _shown(checker, journal, mismatch)),
-            self._coverage(entry, context, (counts, bounds, seconds), _silent(checker, adapter, journal)),
+            self._conformance(entry, context, (counts, bounds, seconds), _shown(failing)),
+            self._coverage(
+                entry, context, (counts, bounds, seconds), _silent(entry, checker, adapter, journal)
+            ),
         ]
 
     def _replay(self, entry: ConformEntry) -> str:
@@ -124,8 +133,8 @@ def _drive(
     checker: StepChecker,
     build: Callable[[], Adapter],
     journal: Journal,
-) -> Mismatch | None:
-    """Run the examples; returns the shrunk failure, or None."""
+) -> Run | None:
+    """Run the examples; returns the first failing run, or None."""
     tested: Any = machine(checker, build, journal)
     # derandomize: the gate must not depend on luck; another seed is another set of examples.
     tested.TestCase.settings = settings(
@@ -134,35 +143,42 @@ def _drive(
         deadline=None,
         database=None,
         derandomize=context.seed == 0,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )
     if context.seed:
         tested._hypothesis_internal_use_seed = context.seed  # noqa: SLF001  what @seed does to a test function
     try:
-        run_state_machine_as_test(tested, settings=tested.TestCase.settings)
-    except Mismatch as mismatch:
-        return mismatch
+        # Hypothesis prints the choices of a failing example; the counterexample says it better.
+        with contextlib.redirect_stdout(io.StringIO()):
+            run_state_machine_as_test(tested, settings=tested.TestCase.settings)
+    except Mismatch:
+        return journal.last
     return None
 
 
-def _shown(checker: StepChecker, journal: Journal, mismatch: Mismatch | None) -> Counterexample | None:
-    if mismatch is None:
+def _shown(failing: Run | None) -> Counterexample | None:
+    if failing is None:
         return None
     return counterexample(
-        checker.interpreter.instance,
-        states=journal.states,
-        steps=journal.steps,
-        failing=str(mismatch),
+        failing.checker.interpreter.instance,
+        states=failing.states,
+        steps=[step for step, _ in failing.moves],
+        failing=str(failing.mismatch),
         replayable=False,
     )
 
 
-def _silent(checker: StepChecker, adapter: AdapterClass, journal: Journal) -> list[str]:
-    """What makes the run say less than it seems: actions never performed, excuses that are not needed."""
+def _silent(entry: ConformEntry, checker: StepChecker, adapter: AdapterClass, journal: Journal) -> list[str]:
+    """What makes the run say less than it seems: too few examples, actions never performed, excuses that are
+    not needed.
+    """
     names = [action.name for action in checker.spec.actions]
-    problems = [
+    problems = []
+    if journal.examples < entry.examples:
+        problems.append(f"only {journal.examples} of {entry.examples} examples were run")
+    problems += [
         f"the action {name} was never performed"
         for name in names
         if not journal.performed[name] and name not in adapter.never_offered

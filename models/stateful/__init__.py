@@ -1,6 +1,7 @@
 """A protocol as a Hypothesis state machine that drives an implementation and the interpreter side by side."""
 
 from models.stateful.adapter import Adapter, BrokenRunError
-from models.stateful.machine import Journal, Mismatch, machine
+from models.stateful.machine import Journal, machine
+from models.stateful.run import Mismatch, Run, again, shortest
 
-__all__ = ["Adapter", "BrokenRunError", "Journal", "Mismatch", "machine"]
+__all__ = ["Adapter", "BrokenRunError", "Journal", "Mismatch", "Run", "again", "machine", "shortest"]

@@ -25,10 +25,11 @@ class Adapter(Protocol):
         It may offer less than the specification allows (a policy that has no reason to sync), never more.
         """
 
-    def perform(self, step: Step) -> None:
+    def perform(self, step: Step, chance: int) -> None:
         """Do it, and let everything run that changes nothing in the abstract state.
 
-        Raises BrokenRunError.
+        chance: decides what the specification leaves open, for example which of two events does the step,
+        or whether something harmless happens besides; 0 is the plainest way. Raises BrokenRunError.
         """
 
     def close(self) -> None:

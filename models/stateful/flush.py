@@ -2,9 +2,9 @@
 
 A step is offered when some event that may happen now stands for it. Performing it fires that event, and then
 lets happen what waits for nothing else and has to change nothing: answers to the coordinator's calls, polls
-that find nothing new, policies that have lost their reason. After every other step one more thing happens
-that should change nothing and that a careless implementation might be moved by: a request of a dead
-incarnation, an old checkpoint, a timer in the middle of a round, a save that is to be refused.
+that find nothing new, policies that have lost their reason. By chance one more thing happens that should
+change nothing and that a careless implementation might be moved by: a request of a dead incarnation, an old
+checkpoint, a timer in the middle of a round, a save that is to be refused.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ class FlushAdapter:
         self._execution.start(checked=True)
         self._world = self._execution.world
         self._reader = Reader(self._program, self._world)
-        self._turn = 0
         self._found: dict[Step, list[Event]] | None = None
         self._state = self._look()
         self._settle()
@@ -62,19 +61,18 @@ class FlushAdapter:
         """See :class:`models.stateful.adapter.Adapter`."""
         return step in self._events()
 
-    def perform(self, step: Step) -> None:
+    def perform(self, step: Step, chance: int) -> None:
         """See :class:`models.stateful.adapter.Adapter`."""
         events = self._events()[step]
-        self._fire(events[self._turn % len(events)])
+        self._fire(events[chance % len(events)])
         if step.action == "recover":
             self._recover()
         self._state = self._look()
-        if step.action == "crash" and self._turn % 2 and self._assigned():
+        if step.action == "crash" and chance % 2 and self._assigned():
             self._ask_early()
-        self._turn += 1
         self._settle()
-        if self._turn % 2:
-            self._disturb()
+        if chance:
+            self._disturb(chance)
             self._settle()
 
     def close(self) -> None:
@@ -154,11 +152,12 @@ class FlushAdapter:
         """A round of the updater is going on: another one would wait for it."""
         return self._reader.round_is_handed_over() or self._program.values()["rpc"] != "idle"
 
-    def _disturb(self) -> None:
-        """Fire one event that should change nothing, another kind each time."""
+    def _disturb(self, chance: int) -> None:
+        """Fire one event that should change nothing."""
         harmless = [event for event in self._world.enabled() if self._is_disturbance(event)]
+        harmless.sort(key=lambda event: not event.label.startswith("deliver"))
         if harmless:
-            self._fire(harmless[self._turn // 2 % len(harmless)])
+            self._fire(harmless[(chance - 1) % len(harmless)])
             self._state = self._look()
 
     def _is_disturbance(self, event: Event) -> bool:

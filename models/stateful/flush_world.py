@@ -23,7 +23,7 @@ from models.scheduled.flush_scenario import CHANNEL, Scenario
 from models.scheduled.process import Process
 from models.scheduled.settings import ClockOrder, FaultBudget, Settings
 
-_CRASHES, _LOSSES = 2, 6
+_CRASHES, _LOSSES, _MOVES = 2, 6, 2
 _ROW_BYTES = 24
 _INTERVAL = 100
 _DEADLINE = 1.0
@@ -112,7 +112,7 @@ class DrivenFlush(FlushProgram):
 
     async def _move(self, process: Process) -> None:
         assert self.coordinator is not None
-        while True:
+        for _ in range(_MOVES):
             await process.point("operator.unassign")
             await self.coordinator.unassign(CHANNEL)
             await process.point("operator.assign")

@@ -12,44 +12,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from models.interpreted.interpreter import Step
 from models.refinements.step import StepChecker
-from models.stateful.adapter import Adapter, BrokenRunError, State
+from models.stateful.adapter import Adapter
+from models.stateful.run import Run
 
-_FAIR = 5
+_FAIR = 10
 """How often a fair action stands in the list that is drawn from."""
 
-
-class Mismatch(AssertionError):  # noqa: N818  an assertion that failed, as Hypothesis expects it
-    """Implementation and interpreter have come apart; the message has the claim and what differs."""
-
-    def __init__(self, claim: str, text: str) -> None:
-        self.claim = claim
-        super().__init__(f"{claim}: {text}")
+_CHANCES = (0, 0, 0, 0, 0, 1, 2, 3, 4, 5)
+"""Half of the steps are done in the plainest way."""
 
 
 @dataclass
 class Journal:
-    """What the examples did: how often each action was performed, and the steps of the last example.
-
-    Hypothesis runs the shrunk failure last, so that ``steps`` and ``states`` are its shortest failing run.
-    """
+    """What the examples did: how often each action was performed, and the last example."""
 
     performed: Counter[str] = field(default_factory=Counter)
     examples: int = 0
-    steps: list[Step] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
-    mismatch: Mismatch | None = None
-
-    def begin(self, state: State) -> None:
-        """A new example starts."""
-        self.examples += 1
-        self.steps, self.states, self.mismatch = [], [state], None
+    last: Run | None = None
 
 
 class _Machine(RuleBasedStateMachine):
@@ -61,30 +46,14 @@ class _Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._adapter: Adapter | None = None
-        self._state: State = ()
-        self._offers: dict[str, list[Step]] | None = None
+        self._run: Run | None = None
 
     @initialize()
     def begin(self) -> None:
         """The first abstract state is an initial state of the specification."""
-        self._adapter = type(self).build()
-        self._state = self._adapter.state()
-        self.journal.begin(self._state)
-        wrong = self.checker.start(self._state)
-        if wrong is not None:
-            self._fail(wrong.claim, wrong.text)
-
-    def offered(self, action: str) -> list[Step]:
-        """Steps of an action that both sides can do now and that stay within the bounds."""
-        if self._adapter is None:
-            return []
-        if self._offers is None:
-            self._offers = {}
-            for found in self.checker.successors(self._state):
-                if found.inside and found.state != self._state and self._adapter.offers(found.step):
-                    self._offers.setdefault(found.step.action, []).append(found.step)
-        return self._offers.get(action, [])
+        self._run = self.journal.last = Run(self.checker, type(self).build)
+        self.journal.examples += 1
+        self._run.begin()
 
     @rule(data=st.data())
     def act(self, data: Any) -> None:
@@ -93,50 +62,25 @@ class _Machine(RuleBasedStateMachine):
         Actions that the specification calls fair are drawn more often: examples get further, and faults stay
         faults.
         """
+        run = self._run
+        assert run is not None
         actions = [
             action.name
             for action in self.checker.spec.actions
             for _ in range(1 if action.fairness == "none" else _FAIR)
-            if self.offered(action.name)
+            if run.offered(action.name)
         ]
-        if actions:
-            action = data.draw(st.sampled_from(actions), label="action")
-            self.do(data.draw(st.sampled_from(self.offered(action)), label="step"))
-
-    def do(self, step: Step) -> None:
-        """One step on both sides."""
-        assert self._adapter is not None
-        before, self._offers = self._state, None
-        self.journal.steps.append(step)
-        try:
-            self._adapter.perform(step)
-        except BrokenRunError as error:
-            self.journal.states.append(before)
-            self._fail("conformance", f"during {step}: {error}")
-        self._state = self._adapter.state()
-        self.journal.states.append(self._state)
-        expected = self.checker.interpreter.apply(before, step)
-        assert expected is not None
-        wanted = self.checker.normal(expected.state)
-        if self._state != wanted:
-            differs = self.checker.changes(wanted, self._state)
-            self._fail(
-                "conformance", f"after {step} the implementation differs (specified -> seen): {differs}"
-            )
-        # The lemmas are the proof's: a state that the interpreter has reached too satisfies them.
-        broken = self.checker.broken(self._state, lemmas=False)
-        if broken is not None:
-            self._fail(broken.id, broken.sentence)
-        self.journal.performed[step.action] += 1
-
-    def _fail(self, claim: str, text: str) -> NoReturn:
-        self.journal.mismatch = Mismatch(claim, text)
-        raise self.journal.mismatch
+        if not actions:
+            return
+        action = data.draw(st.sampled_from(actions), label="action")
+        step = data.draw(st.sampled_from(run.offered(action)), label="step")
+        run.do(step, data.draw(st.sampled_from(_CHANCES), label="chance"))
+        self.journal.performed[action] += 1
 
     def teardown(self) -> None:
         """End the implementation's run."""
-        if self._adapter is not None:
-            self._adapter.close()
+        if self._run is not None:
+            self._run.close()
 
 
 def machine(checker: StepChecker, build: Callable[[], Adapter], journal: Journal) -> type[_Machine]:

@@ -1,0 +1,129 @@
+"""One run of an implementation and the interpreter side by side, and the shortening of a failing one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from models.interpreted.interpreter import Step
+from models.refinements.step import StepChecker
+from models.stateful.adapter import Adapter, BrokenRunError, State
+
+Move = tuple[Step, int]
+"""A step and the chance with which it is performed."""
+
+
+class Mismatch(AssertionError):  # noqa: N818  an assertion that failed, as Hypothesis expects it
+    """Implementation and interpreter have come apart; the message has the claim and what differs."""
+
+    def __init__(self, claim: str, text: str) -> None:
+        self.claim = claim
+        super().__init__(f"{claim}: {text}")
+
+
+class Run:
+    """A run from its start on.
+
+    Attributes:
+        moves: what was done.
+        states: the abstract state at the start and after each move.
+        mismatch: what went wrong at the last move, or at the start.
+    """
+
+    def __init__(self, checker: StepChecker, build: Callable[[], Adapter]) -> None:
+        self.checker = checker
+        self.moves: list[Move] = []
+        self.mismatch: Mismatch | None = None
+        self._adapter = build()
+        self._state = self._adapter.state()
+        self.states: list[State] = [self._state]
+        self._offers: dict[str, list[Step]] | None = None
+
+    def begin(self) -> None:
+        """The first abstract state must be an initial state of the specification. Raises Mismatch."""
+        wrong = self.checker.start(self._state)
+        if wrong is not None:
+            self._fail(wrong.claim, wrong.text)
+
+    def offered(self, action: str) -> list[Step]:
+        """Steps of an action that both sides can do now, that change something and stay within the bounds."""
+        if self._offers is None:
+            self._offers = {}
+            for found in self.checker.successors(self._state):
+                if found.inside and found.state != self._state and self._adapter.offers(found.step):
+                    self._offers.setdefault(found.step.action, []).append(found.step)
+        return self._offers.get(action, [])
+
+    def do(self, step: Step, chance: int) -> None:
+        """One step on both sides. Raises Mismatch."""
+        before, self._offers = self._state, None
+        self.moves.append((step, chance))
+        try:
+            self._adapter.perform(step, chance)
+        except BrokenRunError as error:
+            self.states.append(before)
+            self._fail("conformance", f"during {step}: {error}")
+        self._state = self._adapter.state()
+        self.states.append(self._state)
+        expected = self.checker.interpreter.apply(before, step)
+        assert expected is not None
+        wanted = self.checker.normal(expected.state)
+        if self._state != wanted:
+            differs = self.checker.changes(wanted, self._state)
+            self._fail(
+                "conformance", f"after {step} the implementation differs (specified -> seen): {differs}"
+            )
+        # The lemmas are the proof's: a state that the interpreter has reached too satisfies them.
+        broken = self.checker.broken(self._state, lemmas=False)
+        if broken is not None:
+            self._fail(broken.id, broken.sentence)
+
+    def close(self) -> None:
+        """End the implementation's run."""
+        self._adapter.close()
+
+    def _fail(self, claim: str, text: str) -> NoReturn:
+        self.mismatch = Mismatch(claim, text)
+        raise self.mismatch
+
+
+def again(moves: Sequence[Move], checker: StepChecker, build: Callable[[], Adapter]) -> Run:
+    """Run the moves as far as they are offered, to the first mismatch."""
+    run = Run(checker, build)
+    try:
+        run.begin()
+        for step, chance in moves:
+            if step in run.offered(step.action):
+                run.do(step, chance)
+    except Mismatch:
+        pass
+    finally:
+        run.close()
+    return run
+
+
+def shortest(failing: Run, build: Callable[[], Adapter], *, attempts: int) -> Run:
+    """A run with the same broken claim from which no single move can be left out, nor made plainer.
+
+    Hypothesis would shrink its choices, whose meaning changes with each step that is left out; steps keep
+    theirs. After so many attempts the best run so far is returned.
+    """
+    assert failing.mismatch is not None
+    best, place = failing, len(failing.moves)
+    shorter = True
+    while shorter and attempts > 0:
+        shorter, place = False, len(best.moves)
+        while place > 0 and attempts > 0:
+            place -= 1
+            if place >= len(best.moves):
+                continue
+            step, chance = best.moves[place]
+            for middle in ([], [(step, 0)]) if chance else ([],):
+                attempts -= 1
+                found = again(
+                    [*best.moves[:place], *middle, *best.moves[place + 1 :]], failing.checker, build
+                )
+                if found.mismatch is not None and found.mismatch.claim == failing.mismatch.claim:
+                    best, shorter = found, True
+                    break
+    return best
