@@ -55,10 +55,12 @@ def bench(
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as scratch, console.status("starts") as line:
         plan = Plan(scratch=Path(scratch), repeat=times, quick=quick, say=line.update)
         result = measure(chosen, plan)
+    if result.stopped and not result.rows:
+        raise KeyboardInterrupt
     show(result, console)
     paths = write(result, build)
     console.print(f"Written: {', '.join(path.as_posix() for path in paths)}")
-    status = exit_code(result.rows)
+    status = ExitCode.STOPPED if result.stopped else exit_code(result.rows)
     if status is not ExitCode.AS_EXPECTED:
         print(f"exit status {status.value}: {MEANING[status]}", file=sys.stderr)
     return status.value
@@ -74,11 +76,19 @@ def choose(names: Sequence[str]) -> tuple[Measure, ...]:
 
 
 def measure(chosen: Sequence[Measure], plan: Plan) -> Result:
-    """Run the measures one after the other."""
+    """Run the measures one after the other. If it is stopped, the lines that are complete are the result."""
     begin, before = time.perf_counter(), load()
-    rows = tuple(row for one in chosen for row in one.run(plan))
+    rows: list[Row] = []
+    stopped = False
+    try:
+        for one in chosen:
+            for row in one.run(plan):
+                rows.append(row)  # noqa: PERF402  what was measured before a stop must not be lost
+    except KeyboardInterrupt:
+        stopped = True
     return Result(
-        rows=rows,
+        rows=tuple(rows),
+        stopped=stopped,
         machine=machine(),
         load=(before, load()),
         repeat=plan.repeat,

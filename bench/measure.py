@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,11 +30,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure by name. ``about`` is one sentence; ``run`` gives its lines."""
+    """A measure by name. ``about`` is one sentence; ``run`` gives its lines as they are measured."""
 
     name: str
     about: str
-    run: Callable[[Plan], list[Row]]
+    run: Callable[[Plan], Iterable[Row]]
 
 
 def left_out(measure: str, what: str, reason: str, *, size: str = "") -> Row:

@@ -37,6 +37,8 @@ class Result:
     load: tuple[float, float]
     repeat: int
     quick: bool
+    stopped: bool
+    """Was it stopped by the user? Then lines are missing."""
     seconds: float
     revision: str
 
@@ -107,6 +109,7 @@ def summary(result: Result) -> str:
         f"{machine['cores']} cores, {machine['memory_gib']} GiB, Python {machine['python']}; "
         f"load {result.load[0]:.1f} before, {result.load[1]:.1f} after; {result.seconds:,.0f} s in all."
         + (" A quick run: small sizes, no goal judged." if result.quick else "")
+        + (" It was stopped: lines are missing." if result.stopped else "")
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -33,12 +34,10 @@ SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP), {"kind": "lastzero", "size": 
 LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP), {"kind": "lastzero", "size": 4})
 
 
-def run(plan: Plan) -> list[Row]:
+def run(plan: Plan) -> Iterator[Row]:
     """Every program by every reduction: the same final states."""
-    rows = []
     for case in (SMALL, FLUSH) if plan.quick else (LARGE, FLUSH):
-        rows += _case(plan, case)
-    return rows
+        yield from _case(plan, case)
 
 
 def _case(plan: Plan, case: Case) -> list[Row]:

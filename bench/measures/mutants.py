@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from bench.measure import NOT_QUICK, Measure, Plan, left_out
@@ -16,29 +17,25 @@ SAMPLE = 60
 ALL = Goal(at_least=1, unit="")
 
 
-def run(plan: Plan) -> list[Row]:
+def run(plan: Plan) -> Iterator[Row]:
     """Generated mutants, a fixed sample of them; and the argued ones of the manifest."""
     size = QUICK_SAMPLE if plan.quick else SAMPLE
     reference = "flush/tiny" if plan.quick else "flush/moves"
     made = Side("generated", partial(in_fresh_process, generated, reference=reference, sample=size))
     series = plan.series([made], measure=NAME, size=f"{reference}, {size} generated")
-    rows = [
-        series.row(made.name, "killed, of those that differ", _killed, unit="share"),
-        series.row(made.name, "equivalent within bounds", count("equivalent"), unit=""),
-        series.row(made.name, "survived", count("survived"), unit=""),
-        series.row(made.name, "seconds in all", seconds, unit="s"),
-    ]
+    yield series.row(made.name, "killed, of those that differ", _killed, unit="share")
+    yield series.row(made.name, "equivalent within bounds", count("equivalent"), unit="")
+    yield series.row(made.name, "survived", count("survived"), unit="")
+    yield series.row(made.name, "seconds in all", seconds, unit="s")
     if plan.quick:
-        return [*rows, left_out(NAME, "argued mutants", NOT_QUICK)]
+        yield left_out(NAME, "argued mutants", NOT_QUICK)
+        return
     argued = Side("argued", partial(in_fresh_process, named, manifest="flush"))
     series = plan.series([argued], measure=NAME, size="flush, argued")
-    return [
-        *rows,
-        series.row(argued.name, "argued mutants", count("mutants"), unit=""),
-        series.row(argued.name, "killed as the manifest says", count("killed"), unit=""),
-        series.row(argued.name, "killed, of all", _killed, unit="share", goal=ALL),
-        series.row(argued.name, "seconds in all", seconds, unit="s"),
-    ]
+    yield series.row(argued.name, "argued mutants", count("mutants"), unit="")
+    yield series.row(argued.name, "killed as the manifest says", count("killed"), unit="")
+    yield series.row(argued.name, "killed, of all", _killed, unit="share", goal=ALL)
+    yield series.row(argued.name, "seconds in all", seconds, unit="s")
 
 
 def _killed(sample: Sample) -> float:

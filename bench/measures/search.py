@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from bench.instances import subject
@@ -35,14 +36,14 @@ def side(name: str, reference: str) -> Side:
     return Side(name, runs[name], subject=reference, expected=subject(reference).expected)
 
 
-def run(plan: Plan) -> list[Row]:
+def run(plan: Plan) -> Iterator[Row]:
     """Compare on one small instance all of them, on large ones those that can."""
-    rows = _small(plan, "flush/tiny" if plan.quick else "flush/calm")
-    if plan.quick:
-        return [*rows, *(left_out(NAME, "all", NOT_QUICK, size=reference) for reference in LARGE)]
+    yield from _small(plan, "flush/tiny" if plan.quick else "flush/calm")
     for reference in LARGE:
-        rows += _large(plan, reference)
-    return rows
+        if plan.quick:
+            yield left_out(NAME, "all", NOT_QUICK, size=reference)
+        else:
+            yield from _large(plan, reference)
 
 
 def _small(plan: Plan, reference: str) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from bench.instances import subject
@@ -18,14 +19,14 @@ HANDOVER = 20_000
 """Frontier from which a round goes to Spark; smaller ones stay in the driver."""
 
 
-def run(plan: Plan) -> list[Row]:
+def run(plan: Plan) -> Iterator[Row]:
     """Large instances by both, and one small one of which every round goes to Spark."""
     if plan.quick:
-        return [left_out(NAME, "all", NOT_QUICK)]
-    rows = _overhead(plan, "flush/calm")
+        yield left_out(NAME, "all", NOT_QUICK)
+        return
+    yield from _overhead(plan, "flush/calm")
     for reference in LARGE:
-        rows += _large(plan, reference)
-    return rows
+        yield from _large(plan, reference)
 
 
 def _side(reference: str, handover: int) -> Side:

@@ -22,7 +22,7 @@ def executions(*, program: str, arguments: dict[str, Any], reduction: str) -> Sa
     return Sample(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
-        counts={"final_states": len(found.finals)},
+        counts={"final_states": len(found.finals), f"executions by {reduction}": counters.executions},
         texts={"digest of the final states": found.finals_digest()},
         values={
             "executions": counters.executions,

@@ -74,6 +74,17 @@ def test_a_missing_tool_fails_nothing_and_meets_nothing(run):
     assert [row["status"] for row in found["rows"]] == ["not measured"] * 2
 
 
+def test_what_was_measured_before_a_stop_is_kept(run):
+    def run_and_stop(plan):
+        yield from measure("fake").run(plan)
+        raise KeyboardInterrupt
+
+    status, found = run(Measure("fake", "A fake.", run_and_stop), measure("other"))
+    assert status == ExitCode.STOPPED.value
+    assert found["stopped"] is True
+    assert [row["measure"] for row in found["rows"]] == ["fake", "fake"]
+
+
 def test_measures_by_name(run):
     status, found = run(measure("one"), measure("two"), arguments=["--only", "two", "--repeat", "2"])
     assert status == ExitCode.AS_EXPECTED.value
