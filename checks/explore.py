@@ -13,8 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from checks.combinations import refuse_all_but_invariants, refuse_liveness
 from checks.counterexample import Counterexample, Shape
-from checks.errors import BadInputError, StoppedError, UnsoundCombinationError
+from checks.errors import BadInputError, StoppedError
 from checks.explore_vacuity import Coverage, coverage
 from checks.judge import Context
 from checks.liveness import BOUNDS_NOTE, LivenessChecker, shown_values
@@ -45,9 +46,10 @@ def search(
     saved: Path | None = None,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
+    reduced_to: Sequence[Property] | None = None,
 ) -> SearchResult:
     """Visit all states of an instance, with all cores if ``workers`` is None, up to renamings of the sorts
-    of ``symmetry``.
+    of ``symmetry``, and only as far as is needed for deadlocks and the invariants of ``reduced_to``.
 
     A search that the user stops is written to ``saved`` and gone on with at the next call; StoppedError
     says so. Errors: NativeError for an instance that does not fit into packed words, BadInstance for bad
@@ -55,7 +57,9 @@ def search(
     """
     kernel = compile_kernel(instance)
     progress(0, unit="states", note=str(estimate(kernel, limits or Limits())))
-    running = Search(kernel, limits, workers=workers, symmetry=symmetry)
+    running = Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to)
+    if reduced_to is not None:
+        saved = None  # a reduced search is not saved
     if saved is not None and saved.exists():
         with suppress(SavedSearchError):  # of another version of the protocol: search anew
             running = load(saved, kernel, limits, workers=workers, symmetry=symmetry)
@@ -92,33 +96,28 @@ def explore(
     saved: Path | None = None,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
+    reduce: bool = False,
 ) -> list[Verdict]:
     """Verdicts on the properties (all of them if None), on ``deadlock`` if asked for, and on coverage.
+
+    ``reduce``: partial-order reduction, for invariants, lemmas and deadlocks only; coverage is not decided.
 
     ``protocol`` is the manifest's name in the verdicts. Errors: see ``search``; KeyError for an unknown
     property.
     """
     if symmetry:
         refuse_liveness(instance, properties)
+    reduced_to = refuse_all_but_invariants(instance, properties) if reduce else None
     result = search(
-        instance, limits=limits, progress=progress, saved=saved, workers=workers, symmetry=symmetry
+        instance,
+        limits=limits,
+        progress=progress,
+        saved=saved,
+        workers=workers,
+        symmetry=symmetry,
+        reduced_to=reduced_to,
     )
     return verdicts(result, protocol=protocol, properties=properties, limits=limits, deadlock=deadlock)
-
-
-def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> None:
-    """Symmetry and liveness do not go together: a cycle of representatives need not be a cycle of states.
-
-    Errors: UnsoundCombinationError that names the first leads_to among the properties (all if None).
-    """
-    spec = instance.spec
-    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
-    for prop in chosen:
-        if prop.kind == "leads_to":
-            raise UnsoundCombinationError(
-                f"{instance.name}: {prop.id} is a liveness property, which symmetry cannot decide",
-                remedy="judge it on an instance without symmetry",
-            )
 
 
 def verdicts(
@@ -165,7 +164,8 @@ class _Report:
     def bounds(self) -> str:
         symmetry = self.result.symmetry
         alike = "" if symmetry is None else f"; elements of {', '.join(symmetry.sorts)} taken as alike"
-        return self.instance.bounds_text() + alike
+        less = "" if self.result.reduction is None else "; partial-order reduction"
+        return self.instance.bounds_text() + alike + less
 
     @property
     def rates(self) -> dict[str, float]:
@@ -320,6 +320,8 @@ class _Report:
         whole = self.subject(COVERAGE, Aspect.VACUITY)
         if not self.result.complete:
             return [self._unknown(whole, self.result.stopped)]
+        if self.result.reduction is not None:
+            return [self._unknown(whole, "steps were put off: a reduced search does not decide coverage")]
         found: Coverage = coverage(self.result)
         if not found.vacuous:
             return [self._holds(whole, notes=found.cut)]

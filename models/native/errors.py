@@ -11,5 +11,9 @@ class SymmetryError(BadInstance):
     """Sorts whose elements are not alike in an instance; the message says what tells them apart."""
 
 
+class ReductionError(BadInstance):
+    """A claim or an instance for which partial-order reduction is unsound; the message says why."""
+
+
 class SavedSearchError(ValueError):
     """A saved search that cannot be gone on with; the message names the file and the remedy."""

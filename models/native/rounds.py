@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from models.native.codec import Block
 from models.native.crew import Crew
 from models.native.kernel import CHUNK, Buffers, Kernel
+from models.native.reduction import Reduction
 from models.native.symmetry import Symmetry
 from models.native.table import Rows, Visited
 
@@ -71,10 +72,15 @@ class Rounds:
     """Expands the states of ``visited`` with a crew."""
 
     def __init__(
-        self, kernel: Kernel, visited: Visited, crew: Crew, symmetry: Symmetry | None = None
+        self,
+        kernel: Kernel,
+        visited: Visited,
+        crew: Crew,
+        symmetry: Symmetry | None = None,
+        reduction: Reduction | None = None,
     ) -> None:
         self.kernel, self.visited, self.crew = kernel, visited, crew
-        self.symmetry = symmetry
+        self.symmetry, self.reduction = symmetry, reduction
         self.most = chunk_rows(kernel)
         room = max(1, self.most * kernel.plan.steps)
         self.rows = Rows(kernel.words, CHUNKS, room)
@@ -120,6 +126,8 @@ class Rounds:
         count = self.kernel.run(self._states(first, last), buffers)
         if self.symmetry is not None:
             self.symmetry.canonicalise(self.rows.flat, chunk * self.rows.room, count)
+        if self.reduction is not None:
+            count = self.reduction.reduce(self.rows, chunk, count, self.visited, (first, last))
         self.rows.digest(chunk, count)
         return count
 

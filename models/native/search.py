@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 
 from models.native.codec import Block
 from models.native.crew import Crew, cores
+from models.native.errors import ReductionError
 from models.native.kernel import Kernel
+from models.native.reduction import Reduction
 from models.native.rounds import CHUNKS, Rounds, chunk_rows
 from models.native.symmetry import Symmetry
 from models.native.table import LARGEST, Visited
@@ -132,6 +134,8 @@ class SearchResult:
     stopped: str
     symmetry: Symmetry | None = None
     """If given, the states are representatives: each stands for its orbit."""
+    reduction: Reduction | None = None
+    """If given, only its claims and deadlocks are decided."""
 
     @property
     def complete(self) -> bool:
@@ -191,7 +195,12 @@ class SearchResult:
         return found
 
     def hit(self, prop: Property) -> Hit | None:
-        """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached."""
+        """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
+
+        Errors: KeyError for a claim that this search does not decide.
+        """
+        if self.reduction is not None and prop not in self.reduction.claims:
+            raise KeyError(f"{prop.id} is not decided by this search: it was reduced for other claims")
         for claims, hits in (
             (self.kernel.state_claims, self.tally.state_hits),
             (self.kernel.step_claims, self.tally.step_hits),
@@ -209,7 +218,9 @@ def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: flo
 class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
     later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``: opaque sorts
-    whose renamings are identified. Errors: SymmetryError if their elements are not alike.
+    whose renamings are identified. ``reduced_to``: follow only what is needed to decide these invariants and
+    deadlocks (none at all: deadlocks). Errors: SymmetryError if elements of a sort are not alike;
+    ReductionError for claims that a reduced search cannot decide, or for both at once.
     """
 
     def __init__(
@@ -219,13 +230,15 @@ class Search:
         *,
         workers: int | None = None,
         symmetry: Sequence[str] = (),
+        reduced_to: Sequence[Property] | None = None,
     ) -> None:
         self.kernel = kernel
         self.symmetry = Symmetry(kernel, symmetry) if symmetry else None
+        self.reduction = _reduction(kernel, reduced_to, symmetry=symmetry)
         self.limits = limits if limits is not None else Limits()
         self.crew = Crew(workers if workers is not None else cores())
         self.visited = Visited(kernel.words, kernel.plan.steps, self._capacity(), self.crew)
-        self._rounds = Rounds(kernel, self.visited, self.crew, self.symmetry)
+        self._rounds = Rounds(kernel, self.visited, self.crew, self.symmetry, self.reduction)
         self.counters = self._rounds.counters
         self.tally = Tally()
         self.interrupted = False
@@ -265,7 +278,7 @@ class Search:
         self.tally.generated = self.counters.stats[:, 0].copy()
         self.tally.outside = self.counters.stats[:, 1].copy()
         self.tally.guards = self.counters.flags.copy()
-        return SearchResult(self.kernel, self.visited, self.tally, stopped, self.symmetry)
+        return SearchResult(self.kernel, self.visited, self.tally, stopped, self.symmetry, self.reduction)
 
     def _start(self) -> str:
         rows = self.kernel.initial_block()
@@ -324,6 +337,11 @@ class Search:
         done = self._rounds.run(tally.next_row, (tally.levels[-2], tally.levels[-1]), self._chunks())
         if done.last == tally.next_row:
             return self._full()
+        if self.reduction is not None and self.counters.stats[:, 1].any():
+            raise ReductionError(
+                f"{self.kernel.instance.name}: a step leaves the bounds, and a reduced search might miss "
+                "what stays within them; widen the bounds, or search without reduction"
+            )
         for seen in done.seen:
             tally.step_hits[seen.claim] = Hit(seen.parent, seen.step, seen.target)
         tally.deadlocks += len(done.stuck)
@@ -377,6 +395,19 @@ def search(
     watch: Watch = _silent,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
+    reduced_to: Sequence[Property] | None = None,
 ) -> SearchResult:
     """Visit all states of an instance, breadth-first: see ``Search``."""
-    return Search(kernel, limits, workers=workers, symmetry=symmetry).run(watch)
+    return Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to).run(watch)
+
+
+def _reduction(
+    kernel: Kernel, claims: Sequence[Property] | None, *, symmetry: Sequence[str]
+) -> Reduction | None:
+    if claims is None:
+        return None
+    if symmetry:
+        raise ReductionError(
+            f"{kernel.instance.name}: reduction and symmetry are not combined; take one of them"
+        )
+    return Reduction(kernel, claims)

@@ -180,3 +180,15 @@ def test_what_is_alike_in_all_representatives_is_not_called_constant() -> None:
         Instance(SMALL + "CigaretteSmokers", {"Ingredient": 3}), properties=[], symmetry=("Ingredient",)
     )
     assert [verdict.outcome for verdict in found] == [Outcome.HOLDS]
+
+
+def test_reduction_decides_invariants_and_deadlocks_only() -> None:
+    instance = Instance("tests.protocols.loose:Waste", {"Room": 3, "Count": 3})
+    found = explore(instance, properties=["some_door_is_open"], reduce=True, deadlock=True)
+    by_name = {verdict.subject.property_id.rpartition(".")[2]: verdict for verdict in found}
+    assert by_name["some_door_is_open"].outcome is Outcome.REFUTED
+    assert by_name["deadlock"].outcome is Outcome.HOLDS
+    assert by_name["coverage"].outcome is Outcome.INCONCLUSIVE
+    assert "partial-order reduction" in by_name["deadlock"].bounds
+    with pytest.raises(UnsoundCombinationError, match="partial-order reduction cannot decide"):
+        explore(Instance(SMALL + "Lock", {"Process": 2}), reduce=True)
