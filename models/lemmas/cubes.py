@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from models.instance import Instance
 from models.lemmas.features import Feature, Group, features
 from models.lemmas.samples import Batch
+from models.native.digest import digest_rows
 from spec.language.expr import Apply, Expr, Local, Quantified, Value, Variable, variables_read
 from spec.language.fold import conjunction, negation
 from spec.language.types import BOOL, NumberType
@@ -69,9 +70,8 @@ class Family:
         parts = []
         for part in self._samples.parts(PART):
             truth = self.truth(part)
-            parts.append(np.unique(np.packbits(truth.reshape(-1, truth.shape[-1]), axis=1), axis=0))
-        unique = np.unique(np.concatenate(parts), axis=0)
-        rows = np.unpackbits(unique, axis=1, count=len(self.literals))
+            parts.append(_different(np.packbits(truth.reshape(-1, truth.shape[-1]), axis=1)))
+        rows = np.unpackbits(_different(np.concatenate(parts)), axis=1, count=len(self.literals))
         padded = np.zeros((-len(rows) % 64 + len(rows), rows.shape[1]), dtype=np.uint8)
         padded[: len(rows)] = rows
         return np.ascontiguousarray(np.packbits(padded.T, axis=1)).view(np.uint64)
@@ -148,6 +148,15 @@ class Family:
         if place not in self._weights:
             self._weights[place] = self.literals[place].feature.weight
         return self._weights[place]
+
+
+def _different(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The rows without repetitions, found by a 64-bit digest: a collision costs a sample, nothing else."""
+    words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : rows.shape[1]] = rows
+    digests = digest_rows(words.view(np.uint64))
+    _, first = np.unique(digests, return_index=True)
+    return rows[np.sort(first)]
 
 
 def same_type(group: Group) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ They only filter: a candidate that one of them breaks is false; what they allow 
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,9 @@ from models.interpreted.evaluate import State
 from models.interpreted.interpreter import Interpreter, Step
 from spec.language.expr import Value, Variable
 from spec.language.types import EnumType, MapType, Type
+
+STARTS = 1_000
+"""Initial states that random runs begin in, at most."""
 
 Column = NDArray[np.int64]
 
@@ -82,13 +86,16 @@ def walks(
     draw = random.Random(seed)
     ends = time.perf_counter() + seconds
     makers = list(_interpreters(instance, draw, variants))
-    if not makers:
-        raise BadInstance(f"{instance.name}: no constants that satisfy the assumptions were found")
+    first = [list(itertools.islice(interpreter.initial(), STARTS)) for interpreter in makers]
+    if not any(first):
+        raise BadInstance(f"{instance.name}: no constants with an initial state were found; widen the bounds")
     seen: dict[tuple[int, State], None] = {}
     while len(seen) < states and time.perf_counter() < ends:
         known = len(seen)
         for number, interpreter in enumerate(makers):
-            state = draw.choice(list(interpreter.initial()))
+            if not first[number]:
+                continue
+            state = draw.choice(first[number])
             seen.setdefault((number, state))
             for _ in range(length):
                 following = _next(interpreter, state, draw)
