@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -13,12 +12,12 @@ from rich.table import Table
 from checks.cli_run import manifests as read
 from checks.cli_run import wide_console
 from checks.crosscheck.ours import native
-from checks.crosscheck.outcome import Comparison, Outcome
+from checks.crosscheck.outcome import Comparison
 from checks.crosscheck.spin import SpinError, require_spin, run_spin
-from checks.crosscheck.tlc import JAR, require_tlc, run_tlc
+from checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc
 from checks.errors import BadInputError, known_names
 from checks.exit_codes import ExitCode
-from models.instance import BadInstance, Instance
+from models.instance import BadInstance
 from models.manifest import InstanceEntry, Manifest, Tier, instance_of
 
 
@@ -82,14 +81,7 @@ def _compare(
         except SpinError as error:
             yield Comparison(entry.name, tool, ours, None, failed=error.message)
             continue
-        yield Comparison(
-            entry.name, tool, ours if tool == "Spin" else _without_witnesses(instance, ours), theirs
-        )
-
-
-def _without_witnesses(instance: Instance, ours: Outcome) -> Outcome:
-    witnesses = {prop.id for prop in instance.spec.of_kind("reachable")}
-    return replace(ours, decided=ours.decided - witnesses)
+        yield Comparison(entry.name, tool, ours if tool == "Spin" else comparable(instance, ours), theirs)
 
 
 def _line(done: Comparison) -> str:

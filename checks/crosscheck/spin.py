@@ -28,6 +28,7 @@ EXACT_BELOW = 10**8
 _STATES = re.compile(r"^\s*([\d.e+]+) states, stored", re.MULTILINE)
 _TRANSITIONS = re.compile(r"^\s*([\d.e+]+) transitions \(= stored\+matched\)", re.MULTILINE)
 _FALLEN = re.compile(r"assertion violated (\w+)")
+_BAD_INDEX = "invalid array index"
 _CUT = ("max search depth too small", "out of memory", "Search not completed", "VECTORSZ")
 
 
@@ -75,6 +76,8 @@ def read_output(text: str, instance: Instance, *, seconds: float) -> Outcome:
     states, transitions = _STATES.search(text), _TRANSITIONS.search(text)
     if states is None or transitions is None:
         raise SpinError(f"Spin's verifier gave no counts: {_last_lines(text)}", remedy="look at its output")
+    if _BAD_INDEX in text:
+        raise SpinError(f"the model uses an {_BAD_INDEX}", remedy="look at the export of maps")
     properties = flags(instance.spec)
     fallen = [properties[flag] for flag in dict.fromkeys(_FALLEN.findall(text))]
     broken = sum(prop.kind in ("invariant", "lemma") for prop in fallen)

@@ -1,0 +1,78 @@
+"""TLC is asked in as many runs as it takes, and its answers are read in our convention."""
+
+import pytest
+
+from checks.crosscheck import tlc
+from checks.crosscheck.ours import plain
+from checks.crosscheck.outcome import Comparison
+from checks.errors import MissingToolError
+from models.tla import to_tla
+from tests.models.exports.instances import GALLERY
+
+CLEAN = """\
+Model checking completed. No error has been found.
+33 states generated, 16 distinct states found, 0 states left on queue.
+The depth of the complete state graph search is 4.
+"""
+
+
+def answers(monkeypatch, texts):
+    """TLC's outputs in order; the configurations that it was given."""
+    given = []
+    left = iter(texts)
+
+    def run(folder, module, configuration, jar, timeout_s):
+        given.append(configuration)
+        return next(left)
+
+    monkeypatch.setattr(tlc, "_run", run)
+    return given
+
+
+def test_a_refuted_invariant_is_left_out_until_no_error_is_found(monkeypatch, tmp_path):
+    instance = GALLERY["careless-lights"]
+    violated = (
+        "Error: Invariant never_both is violated.\n5 states generated, 4 distinct states found, 1 left.\n"
+    )
+    given = answers(monkeypatch, [CLEAN, violated, CLEAN])
+    theirs = tlc.run_tlc(instance, folder=tmp_path, jar="x.jar", timeout_s=1.0)
+    assert (theirs.distinct, theirs.generated, theirs.stopped) == (16, 33, "")
+    assert theirs.decided == {"lights.never_both"}
+    assert "never_both" not in given[0]
+    assert "never_both" in given[1]
+    assert "never_both" not in given[2]
+    assert "count_grows" in given[2]
+    ours = plain(instance)
+    assert not Comparison("lights", "TLC", tlc.comparable(instance, ours), theirs).differences()
+    assert (tmp_path / "Lights.tla").exists()
+
+
+@pytest.mark.parametrize(
+    "output", ["Parse Error\n", "no end after 1 s", CLEAN.replace("No error", "An error")]
+)
+def test_an_answer_without_a_complete_search_is_none(monkeypatch, tmp_path, output):
+    answers(monkeypatch, [output])
+    theirs = tlc.run_tlc(GALLERY["careless-lights"], folder=tmp_path, jar="x.jar", timeout_s=1.0)
+    assert theirs.stopped
+
+
+def test_an_error_that_is_no_violation_ends_the_runs(monkeypatch, tmp_path):
+    answers(monkeypatch, [CLEAN, "Error: evaluating the expression failed\n"])
+    theirs = tlc.run_tlc(GALLERY["careless-lights"], folder=tmp_path, jar="x.jar", timeout_s=1.0)
+    assert "evaluating" in theirs.stopped
+
+
+def test_claims_are_taken_out_of_a_configuration():
+    safety = to_tla(GALLERY["features"]).safety
+    bare = tlc.without_claims(safety)
+    assert "INVARIANTS" not in bare
+    assert "PROPERTIES" not in bare
+    assert "CONSTRAINT WithinBounds" in bare
+    fewer = tlc.without_claims(safety, ["low", "never_all_blue"])
+    assert "INVARIANTS" not in fewer
+    assert "PROPERTIES\n  here_grows" in fewer
+
+
+def test_a_jar_that_is_not_there_is_named():
+    with pytest.raises(MissingToolError, match=r"TLA2TOOLS names 'nowhere.jar'"):
+        tlc.require_tlc("nowhere.jar")

@@ -1,0 +1,1 @@
+"""Exports to the languages of other model checkers."""

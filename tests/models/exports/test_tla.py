@@ -1,0 +1,83 @@
+"""The TLA+ module of a protocol and its configuration, as text."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from models.instance import Instance
+from models.manifest import instance_of, load
+from models.text.names import short_name
+from models.tla import to_tla
+from tests.models.exports.instances import EVERY, GALLERY
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_every_test_protocol_is_written(name):
+    module = to_tla(EVERY[name])
+    code = re.sub(r'\\\*.*$|"[^"]*"', "", module.text, flags=re.MULTILINE)
+    for one, two in ("()", "[]", "{}"):
+        assert code.count(one) == code.count(two), one
+    assert code.count("<<") == code.count(">>")
+    for action in EVERY[name].spec.actions:
+        assert re.search(rf"^{action.name}_*(\(| ==)", module.text, re.MULTILINE), action.name
+    for prop in EVERY[name].spec.properties:
+        assert re.search(rf"^{short_name(prop)}_* ==", module.text, re.MULTILINE), prop.id
+
+
+def test_a_small_module_reads_like_its_protocol():
+    module = to_tla(Instance("tests.protocols.small:Lock", {"Process": 2}, name="two"))
+    folder = Path(__file__).parent
+    assert module.text == (folder / "Lock.tla").read_text(encoding="utf-8")
+    assert module.safety == (
+        "\\* Instance two: Process 2\nSPECIFICATION Spec\nCONSTANTS\n  Process_count = 2\n"
+        "CHECK_DEADLOCK FALSE\nINVARIANTS\n  exclusion\n"
+    )
+    assert module.liveness.endswith("PROPERTIES\n  served\n  asked\n")
+
+
+def test_every_definition_is_used_or_configured_once():
+    """TLA+ allows no name twice, and no bound variable that hides a name."""
+    for name, instance in EVERY.items():
+        module = to_tla(instance)
+        defined = re.findall(r"^(\w+)(?:\([^)]*\))? ==", module.text, re.MULTILINE)
+        assert len(defined) == len(set(defined)), name
+        declared = re.search(r"^VARIABLES\n((?:  .*\n)*)", module.text, re.MULTILINE)
+        assert declared is not None
+        variables = re.findall(r"^  (\w+)", declared[1], re.MULTILINE)
+        bound = set(re.findall(r"(\w+) \\in", module.text)) - set(variables)
+        assert not bound & set(defined), name
+
+
+def test_guards_are_one_boolean():
+    """TLC counts a successor for each true part of a disjunction in an action."""
+    text = to_tla(GALLERY["features"]).text
+    assert '/\\ (\\E p \\in Place, n \\in Node : (at[n] = p) /\\ (paint[p] # "blue")) = TRUE' in text
+    assert "/\\ (STRICT \\/ (here = 0)) = TRUE" in text
+
+
+def test_steps_beyond_the_bounds_are_marked_and_cut():
+    module = to_tla(GALLERY["corners"])
+    assert "CONSTRAINT WithinBounds" in module.safety
+    assert "  /\\ ~beyond\n  /\\ at \\in Place\n  /\\ deep \\in Depth\n" in module.text
+    assert "Depth_min == -2" in module.text
+    assert "Depth_min" not in module.safety  # TLC's configuration knows no negative number
+
+
+def test_fairness_that_a_property_does_not_assume_is_left_out():
+    manifest = load(Path("models/manifest/flush.toml"))
+    tiny = next(instance_of(entry) for entry in manifest.instance if entry.name == "tiny")
+    text = to_tla(tiny).text
+    own = text[text.index("Fairness_of_flush_completes ==") : text.index("\nflush_completes ==")]
+    assert "WF_vars(send_by_signal)" in own
+    assert "send_by_ticker" not in own
+    assert "sync_stale" not in own
+    assert "WF_vars(send_by_ticker)" in text[text.index("\nFairness ==") :]
+
+
+def test_every_instance_of_the_manifest_is_written():
+    manifest = load(Path("models/manifest/flush.toml"))
+    for entry in manifest.instance:
+        module = to_tla(instance_of(entry))
+        assert "INVARIANTS" in module.safety
+        assert f"\\* Instance {entry.name}: " in module.safety
