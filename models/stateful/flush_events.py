@@ -125,9 +125,9 @@ class Reader:
         queues = self._program.node.sync_manager.queues.items()
         running: list[SyncTask] = [queue[0] for _, queue in queues if queue[0].segment_id == segment]
         for task in running:
-            if point == "sync.upload":
+            if point == "sync.upload" and not task.rows:
                 return self._task_step("upload", segment, task.position.ts)
-            if task.stage is SyncStage.UPLOADED:
+            if point != "sync.upload" and task.stage is SyncStage.UPLOADED:
                 return self._task_step("send_save", segment, task.position.ts)
         return None
 
