@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-DOCUMENTS = ["docs/first-protocol.md"]
+DOCUMENTS = ["docs/export.md", "docs/first-protocol.md"]
 
 
 def pattern(expected: str) -> re.Pattern[str]:
