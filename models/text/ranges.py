@@ -17,6 +17,7 @@ from spec.language.expr import (
     Select,
     Variable,
 )
+from spec.language.fold import select
 from spec.language.types import BoolType, EnumType, MapType, NumberType, Type
 
 Span = tuple[int, int]
@@ -48,6 +49,8 @@ class Ranges:
                 return self._variable(variable)
             case Select(map=Read(variable=variable)):
                 return self._entry(variable)
+            case Select(map=source, keys=keys):
+                return self.span(select(source, keys))
             case Quantified(binders=binders):
                 return 0, math.prod(self.instance.domain(binder.type).size for binder in binders)
             case Extreme(binder=binder, default=default):
