@@ -1,4 +1,4 @@
-"""Spin and the interpreter agree on generated protocols: every type and operator, writes beyond the bounds."""
+"""Spin and the interpreter agree on generated protocols, which use every type and write beyond the bounds."""
 
 import random
 import shutil
