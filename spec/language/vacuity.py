@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from operator import itemgetter
 
 from spec.language.errors import SpecError
 from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified, Value
@@ -12,6 +14,7 @@ from spec.language.spec import Action, Property
 from spec.language.types import BoolType, EnumType, NumberType
 
 Interval = tuple[float, float]
+Valued = Callable[[tuple[Value, ...]], Value]
 MOST_ASSIGNMENTS = 4096
 """A condition with more combinations of its atoms is not decided by trying them."""
 
@@ -64,8 +67,9 @@ def _by_trying(node: Expr) -> bool | None:
     if math.prod(map(len, atoms.values())) > MOST_ASSIGNMENTS:
         return None
     seen = set()
+    value = _valued(node, {atom: place for place, atom in enumerate(atoms)})
     for values in itertools.product(*atoms.values()):
-        seen.add(bool(_valued(node, dict(zip(atoms, values, strict=True)))))
+        seen.add(bool(value(values)))
         if len(seen) == 2:
             return None
     return seen.pop()
@@ -98,25 +102,28 @@ def _collect(node: Expr, atoms: dict[Expr, tuple[Value, ...]]) -> None:
         atoms[node] = node.type.members if isinstance(node.type, EnumType) else (False, True)
 
 
-def _valued(node: Expr, env: dict[Expr, Value]) -> Value:
+def _valued(node: Expr, places: dict[Expr, int]) -> Valued:
+    """The value as a function of the values of the atoms, so that trees are hashed once only."""
     if isinstance(node, Const):
-        return node.value
-    if node in env:
-        return env[node]
+        constant = node.value
+        return lambda _: constant
+    if node in places:
+        return itemgetter(places[node])
     assert isinstance(node, Apply)
-    if node.op == "ite":
-        return _valued(node.args[1 if _valued(node.args[0], env) else 2], env)
-    values = [_valued(arg, env) for arg in node.args]
+    parts = [_valued(arg, places) for arg in node.args]
     match node.op:
+        case "ite":
+            test, then, other = parts
+            return lambda values: then(values) if test(values) else other(values)
         case "and":
-            return all(values)
+            return lambda values: all(part(values) for part in parts)
         case "or":
-            return any(values)
+            return lambda values: any(part(values) for part in parts)
         case "not":
-            return not values[0]
+            return lambda values: not parts[0](values)
         case "implies":
-            return not values[0] or bool(values[1])
-    return values[0] == values[1]
+            return lambda values: not parts[0](values) or bool(parts[1](values))
+    return lambda values: parts[0](values) == parts[1](values)
 
 
 def truth(node: Expr) -> bool | None:
