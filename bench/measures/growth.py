@@ -11,7 +11,7 @@ from bench.instances import subject
 from bench.measure import NOT_QUICK, Measure, Plan, left_out
 from bench.measures.search import BYTES, ONE, STATES, side
 from bench.row import Goal, Row
-from bench.sample import NotMeasured, Sample, Side, rate, value
+from bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
 
 NAME = "growth"
 FEW, MANY = "bench/flush-cp-8", "bench/flush-cp-13"
@@ -31,6 +31,12 @@ def run(plan: Plan) -> list[Row]:
         replace(series.row(FEW, f"native, {ONE}", rate("distinct"), unit=STATES), size=few),
         replace(
             series.row(MANY, f"native, {ONE}", rate("distinct"), unit=STATES, against=FEW, goal=GOAL),
+            size=many,
+        ),
+        replace(
+            series.row(
+                MANY, "the same by processor time", cpu_rate("distinct"), unit="states/cpu-s", against=FEW
+            ),
             size=many,
         ),
         replace(

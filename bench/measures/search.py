@@ -71,6 +71,7 @@ def _large(plan: Plan, reference: str) -> list[Row]:
         series.row(ONE, f"native, {ONE}", rate("distinct"), unit=STATES),
         series.row(ONE, "the same by processor time", cpu_rate("distinct"), unit="states/cpu-s"),
         series.row(TWO, f"native, {TWO}", rate("distinct"), unit=STATES, against=ONE, goal=TWO_CORES),
+        series.row(TWO, "the same by processor time", cpu_rate("distinct"), unit="states/cpu-s", against=ONE),
         bytes_row(series),
     ]
 
