@@ -51,7 +51,6 @@ def explore(
     """
     options = options or Options()
     interner = Interner()
-    sample = random_sample(program, options) if item == WHOLE else None
     strategy: MergingSearch | DepthFirst
     if options.reduction is Reduction.STATES:
         known = Met(elsewhere=met)
@@ -63,8 +62,10 @@ def explore(
         result = search(program, strategy, interner, options, tick)
     if result.remaining:
         result.remaining = tuple(strategy.remaining())
-    if sample is not None:
-        check_explained(result, sample)
+    elif item == WHOLE and not result.reasons:
+        sample = random_sample(program, options)
+        if sample is not None:
+            check_explained(result, sample)
     result.bounds = bounds_text(program, options)
     return result
 

@@ -1,9 +1,9 @@
 """The judge ``interleave``: the implementation in every bounded order of its steps.
 
 Each step must be a step of the specification or change nothing of it, after which every invariant holds. A
-claim is ``refinement``, the id of a property that is checked at each step, or ``execution`` (no deadlock, no
-unexpected exception, no leaked task). An execution ends at its first violation, so that one broken claim
-leaves the others undecided.
+claim is ``refinement``, the id of a property that is checked at each step, the id of a witness that some step
+must be, or ``execution`` (no deadlock, no unexpected exception, no leaked task). An execution ends at its
+first violation, so that one broken claim leaves the others undecided.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from checks.errors import BadInputError
 from checks.interleave.explore import explore
+from checks.interleave.limits import Limits
 from checks.interleave.options import Options, Reduction
 from checks.interleave.result import Exploration, Found
 from checks.interleave.shrink import shrink
@@ -32,6 +33,7 @@ NAME = "interleave"
 REFINEMENT = "refinement"
 CHECKED: tuple[PropertyKind, ...] = ("invariant", "lemma", "transition_invariant")
 """Kinds of property that are looked at after each step."""
+WITNESS: PropertyKind = "reachable"
 
 SHRINKING = 400
 """Executions that may be spent on making a counterexample short."""
@@ -61,6 +63,7 @@ def interleave(
     The search ends at the first violation of a claim of the entry; any violation is one of ``refinement``.
     """
     chosen = options or Options(
+        limits=Limits(executions=entry.limit),
         reduction=entry.reduction,
         stop_at=frozenset(entry.claims),
         stop_at_violation=REFINEMENT in entry.claims,
@@ -98,7 +101,7 @@ class Interleave:
             _check_claims(entry, checker)
         spark = _session(context) if entry.distributed else None
         result = interleave(entry, progress=context.progress, spark=spark)
-        return _Verdicts(entry, context, result, actions=_actions(checker)).all()
+        return _Verdicts(entry, context, result, _actions(checker), _witnesses(checker)).all()
 
 
 def _checker(entry: InterleaveEntry) -> Refining | None:
@@ -110,10 +113,14 @@ def _actions(program: Refining | None) -> tuple[str, ...]:
     return () if program is None else tuple(action.name for action in program.checker.spec.actions)
 
 
+def _witnesses(program: Refining | None) -> frozenset[str]:
+    return frozenset() if program is None else frozenset(p.id for p in program.checker.spec.of_kind(WITNESS))
+
+
 def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
     """A claim that no step is checked for would hold for nothing."""
     spec = program.checker.spec
-    known = {REFINEMENT, EXECUTION, *program.claims, *(prop.id for prop in spec.of_kind(*CHECKED))}
+    known = {REFINEMENT, EXECUTION, *program.claims, *(p.id for p in spec.of_kind(*CHECKED, WITNESS))}
     for claim in entry.claims:
         if claim not in known:
             raise BadInputError(
@@ -136,6 +143,7 @@ class _Verdicts:
     context: Context
     result: Exploration
     actions: tuple[str, ...]
+    witnesses: frozenset[str]
 
     @property
     def command(self) -> str:
@@ -175,6 +183,8 @@ class _Verdicts:
         return min(own or mine, key=lambda found: found.rank(), default=None)
 
     def _claim(self, claim: str) -> Verdict:
+        if claim in self.witnesses:
+            return self._witness(claim)
         subject = self.context.subject(self.entry, NAME, claim)
         found = self._found(claim)
         if found is not None:
@@ -193,6 +203,14 @@ class _Verdicts:
             rates={"executions/s": self.result.rate},
             notes=(f"final states {self.result.finals_digest()}",),
         )
+
+    def _witness(self, claim: str) -> Verdict:
+        """A witness that was seen was seen, whatever else is wrong."""
+        if claim in self.result.covered:
+            return self._vacuity(claim, "")
+        if self.result.violations or self.result.reason:
+            return self._unknown(claim, "the search was not completed", Aspect.VACUITY)
+        return self._vacuity(claim, "no step is a witness within the bounds")
 
     def _unknown(self, claim: str, reason: str, aspect: Aspect = Aspect.PROPERTY) -> Verdict:
         return inconclusive(

@@ -153,6 +153,8 @@ class InterleaveEntry(Entry):
     """Arguments of the factory: budgets of faults, number of rows, ..."""
     reduction: Reduction = Reduction.SLEEP_SETS
     """What the search may leave out."""
+    limit: int = Field(default=100_000, gt=0)
+    """Executions after which the search gives up and is inconclusive, those that are cut short included."""
     distributed: bool = False
     """Run the subtrees as Spark tasks."""
     vacuous: dict[str, str] = Field(default_factory=dict)

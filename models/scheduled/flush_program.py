@@ -323,10 +323,11 @@ class FlushProgram(Program):
         answer = self._abstraction.checker.check(old, new)
         if isinstance(answer, Matched):
             self._matched.add(self._abstraction.action(old, new, label, answer))
+            self._matched |= self._abstraction.witnessed(old, new, answer)
         return _words(answer if isinstance(answer, Refuted) else None)
 
     def covered(self) -> frozenset[str]:
-        """Return the actions of the specification that steps have matched."""
+        """Return the actions of the specification that steps have matched, and the witnesses reached."""
         return frozenset(self._matched)
 
     @property
@@ -352,6 +353,7 @@ class Abstraction:
         self._positions = len(scenario.rows)
         self._states: dict[tuple[Hashable, Hashable], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
+        self._witnessed: dict[tuple[State, State], frozenset[str]] = {}
 
     def action(self, before: State, after: State, label: str, matched: Matched) -> str:
         """Return the action that a step is. Of actions with the same effect it is the one that the policy at
@@ -365,6 +367,18 @@ class Abstraction:
             found = {t.step.action for t in self.checker.successors(before) if t.state == after}
             self._actions[key] = meant if meant in found else matched.step.action
         return self._actions[key]
+
+    def witnessed(self, before: State, after: State, matched: Matched) -> frozenset[str]:
+        """Return the reachability properties that a step satisfies."""
+        key = (before, after)
+        if key not in self._witnessed:
+            interpreter = self.checker.interpreter
+            self._witnessed[key] = frozenset(
+                prop.id
+                for prop in self.checker.spec.of_kind("reachable")
+                if interpreter.holds(prop, before, after, matched.step)
+            )
+        return self._witnessed[key]
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for."""

@@ -111,6 +111,27 @@ def test_what_is_listed_as_vacuous_must_not_happen(context):
     assert "'vacuity.action.consume' was not looked at" in bad[0].verdict.reason
 
 
+OVERTAKEN = "flush.a_flush_overtakes_the_callback"
+
+
+def test_the_race_with_the_callback_is_real(context):
+    """A new flush does arrive between the callback's read and its clear; with one flush it cannot."""
+    claims = ("refinement", OVERTAKEN)
+    idle = {"rows": [0, 0], "flushes": [1, 2]}
+    racing = by_claim(JUDGE.run(entry(claims=claims, constants=idle, reduction="states"), context))
+    assert racing[OVERTAKEN].outcome is racing["refinement"].outcome is Outcome.HOLDS
+    assert racing[OVERTAKEN].subject.aspect is Aspect.VACUITY
+    alone = by_claim(JUDGE.run(entry(claims=claims), context))
+    assert alone[OVERTAKEN].outcome is Outcome.REFUTED
+    assert alone["refinement"].outcome is Outcome.HOLDS
+
+
+def test_a_search_that_gives_up_decides_nothing(context):
+    found = by_claim(JUDGE.run(entry(limit=20), context))
+    assert {verdict.outcome for verdict in found.values()} == {Outcome.INCONCLUSIVE}
+    assert "the limit of 20 executions is reached" in found["refinement"].reason
+
+
 MUTANT = "models.mutants.flush_impl:flush_ts_is_cleared_blindly"
 RESET = "flush.reset_only_by_greater_checkpoint"
 
