@@ -90,19 +90,23 @@ def walks(
     if not any(first):
         raise BadInstance(f"{instance.name}: no constants with an initial state were found; widen the bounds")
     seen: dict[tuple[int, State], None] = {}
+    known_of: list[list[State]] = [list(states) for states in first]
     while len(seen) < states and time.perf_counter() < ends:
         known = len(seen)
         for number, interpreter in enumerate(makers):
             if not first[number]:
                 continue
-            state = draw.choice(first[number])
+            # Half of the runs go on from a state that was met: rare states have successors too.
+            state = draw.choice(first[number] if draw.random() < 0.5 else known_of[number])
             seen.setdefault((number, state))
             for _ in range(length):
                 following = _next(interpreter, state, draw)
                 if following is None:
                     break
                 state = following
-                seen.setdefault((number, state))
+                if (number, state) not in seen:
+                    seen[number, state] = None
+                    known_of[number].append(state)
         if len(seen) == known and draw.random() < 0.05:
             break
     return [(makers[number].instance.constants, state) for number, state in seen]
