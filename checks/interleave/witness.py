@@ -33,6 +33,9 @@ class Refining(Protocol):
     def abstract(self, observation: Observation) -> State:
         """The state of the specification that an observation stands for."""
 
+    def action(self, before: State, after: State, label: str, matched: Matched) -> str:
+        """The action that a step is meant to be, among those with the effect of ``matched``."""
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -168,7 +171,10 @@ class _Story:
         for place, (label, actor) in enumerate(zip(self.seen.labels, self.seen.actors, strict=True)):
             before, after = self.states[place], self.states[place + 1]
             answer = self.program.checker.check(before, after)
-            note = f"is {answer.step}" if isinstance(answer, Matched) else ""
+            note = ""
+            if isinstance(answer, Matched):
+                action = self.program.action(before, after, label, answer)
+                note = f"is {str(answer.step).replace(answer.step.action, action, 1)}"
             found.append(Step(action=label, actor=actor, after=self._decoded(after), note=note))
         return found
 

@@ -322,7 +322,7 @@ class FlushProgram(Program):
         old, new = self._abstraction.state(before), self._abstraction.state(after)
         answer = self._abstraction.checker.check(old, new)
         if isinstance(answer, Matched):
-            self._matched.add(self._abstraction.action(old, new, label, answer))
+            self._matched.add(self.action(old, new, label, answer))
             self._matched |= self._abstraction.witnessed(old, new, answer)
         return _words(answer if isinstance(answer, Refuted) else None)
 
@@ -334,6 +334,10 @@ class FlushProgram(Program):
     def checker(self) -> StepChecker:
         """The specification that the steps must follow."""
         return self._abstraction.checker
+
+    def action(self, before: State, after: State, label: str, matched: Matched) -> str:
+        """Return the action that a step is meant to be, among those with the effect of ``matched``."""
+        return self._abstraction.action(before, after, label, matched)
 
     def abstract(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for."""
