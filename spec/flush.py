@@ -485,8 +485,8 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.1; hazard 22")
     def assign(s):
-        """The same node gets the channel back."""
-        require(s.alive & ~s.assigned)
+        """The node gets the channel back; a node that recovers owns it as soon as the coordinator has answered."""
+        require(~s.assigned)
         s.assigned = True
 
     # ---- what must be true ----
@@ -574,6 +574,63 @@ class Flush(Protocol):
         return forall(
             after.Segment,
             lambda g: implies(before.flushed[g], after.flushed[g] & (after.dml[g] == before.dml[g])),
+        )
+
+    @transition_invariant(source="facts 7.9, 10.4")
+    def a_dead_node_does_nothing(before, after):
+        """While no node is alive its memory stays as it was; only a save that it had sent is still recorded."""
+        return implies(
+            ~before.alive & ~after.alive,
+            all_of(
+                after.consumed == before.consumed,
+                after.flush_ts == before.flush_ts,
+                after.tick == before.tick,
+                after.pending == before.pending,
+                after.rpc == before.rpc,
+                forall(after.Position, lambda p: after.held[p] == before.held[p]),
+                forall(after.Segment, lambda g: after.phase[g] == before.phase[g]),
+                forall(
+                    after.Segment,
+                    after.Position,
+                    lambda g, e: (after.task[g, e] == before.task[g, e]) | (before.task[g, e] == "sending"),
+                ),
+            ),
+        )
+
+    @transition_invariant(source="facts 10.4, 7.7")
+    def recovery_begins_at_the_checkpoint(before, after):
+        """A new incarnation owns the channel, holds nothing, and reads from the stored checkpoint or before."""
+        return implies(
+            ~before.alive & after.alive,
+            all_of(
+                after.assigned,
+                after.consumed <= after.stored,
+                forall(after.Position, lambda p: after.held[p] == "none"),
+                forall(after.Segment, after.Position, lambda g, e: after.task[g, e] == "none"),
+            ),
+        )
+
+    @transition_invariant(source="facts 10.2; B27")
+    def only_the_owner_records(before, after):
+        """Rows are recorded only while the channel is assigned."""
+        return forall(
+            after.Position, lambda p: implies(after.copies[p] != before.copies[p], before.assigned)
+        )
+
+    @transition_invariant(source="facts 10.1; hazard 21")
+    def an_answer_to_the_owner_means_stored(before, after):
+        """When the owner's request is answered, its position is stored, or a later one."""
+        return implies(
+            (before.rpc == "sent") & (after.rpc == "stored") & before.assigned,
+            after.stored >= before.rpc_position,
+        )
+
+    @transition_invariant(source="seed 000, Operate step 6; hazard 8")
+    def a_flag_means_that_a_flush_is_due(before, after):
+        """The flush flag goes up only for a pending flush that the checkpoint has reached."""
+        return implies(
+            after.pending_flush & ~before.pending_flush,
+            (before.flush_ts > 0) & (before.tick_position >= before.flush_ts),
         )
 
     # ---- what should happen ----
@@ -807,3 +864,15 @@ class Flush(Protocol):
     def a_dead_node_has_no_request(s):
         """After a crash every unconfirmed flush is to be delivered again."""
         return s.alive | forall(s.Position, lambda t: s.request[t] != "delivered")
+
+    @lemma(source="seed 000; facts 9")
+    def what_is_idle_is_empty(s):
+        """Nothing is left over of a tick, a task or a request that is done, nor of a dead process."""
+        return all_of(
+            implies(s.tick == "idle", s.tick_position == 0),
+            implies(~s.pending, (s.pending_position == 0) & ~s.pending_flush),
+            s.signal == s.pending_flush,
+            implies(s.rpc == "idle", s.rpc_position == 0),
+            implies(s.rpc != "read", s.saw_flush_ts == 0),
+            s.alive | all_of(s.flush_ts == 0, s.tick == "idle", ~s.pending, s.rpc == "idle"),
+        )
