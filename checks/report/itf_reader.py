@@ -152,6 +152,8 @@ class _Reader:
         names = {variable.name for variable in self.instance.spec.variables}
         strange = sorted(set(raw) - names - _EXTRA - {"#meta"})
         missing = sorted(names - set(raw))
+        if any(raw.get(name) for name in _EXTRA):
+            raise BadInputError(f"state {number} of the trace lies beyond the bounds", remedy=_REMEDY)
         if strange or missing:
             what = f"has no {missing[0]!r}" if missing else f"has {strange[0]!r}, which is no variable"
             raise BadInputError(f"state {number} of the trace {what}", remedy=_REMEDY)

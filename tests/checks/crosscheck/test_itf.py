@@ -5,6 +5,7 @@ import json
 import pytest
 
 from checks import cli
+from checks.counterexample import Shape
 from checks.errors import BadInputError
 from checks.exit_codes import ExitCode
 from checks.report.graph import longest_run
@@ -56,6 +57,15 @@ def test_a_loop_must_close():
     assert take_again(raw, GALLERY["lost-lock"]).trace.loop_start == raw["loop"]
 
 
+def test_a_counterexample_to_induction_may_begin_anywhere():
+    raw = document("lost-lock")
+    del raw["states"][:2]
+    raw["#meta"]["shape"] = "induction"
+    taken = take_again(raw, GALLERY["lost-lock"])
+    assert taken.trace.shape is Shape.INDUCTION
+    assert len(taken.trace.steps) == len(raw["states"]) - 1
+
+
 def damaged(change):
     raw = document("stations")
     change(raw)
@@ -68,6 +78,7 @@ def damaged(change):
         (lambda raw: raw["states"].pop(0), "state 0 of the trace is no initial state"),
         (lambda raw: raw["states"].pop(2), "from state 1 of the trace to state 2"),
         (lambda raw: raw["states"][1].pop("head"), "state 1 of the trace has no 'head'"),
+        (lambda raw: raw["states"][1].update(beyond=True), "state 1 of the trace lies beyond the bounds"),
         (lambda raw: raw["states"][1].update(other=1), "'other', which is no variable"),
         (
             lambda raw: raw["states"][1].update(head={"#bigint": "99"}),
