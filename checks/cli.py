@@ -245,7 +245,7 @@ def cross_check(
     tier: TierOption = Tier.FAST,
     states: Annotated[
         int, typer.Option(help="Leave out instances with more states than this; they are listed.")
-    ] = 500_000,
+    ] = 3_000_000,
     seconds: Annotated[
         float, typer.Option(help="Time-out of another tool's search of one instance.")
     ] = 600.0,
