@@ -26,7 +26,7 @@ from models.native.crew import Crew, cores
 from models.native.errors import ReductionError
 from models.native.kernel import Kernel
 from models.native.reduction import Reduction
-from models.native.rounds import CHUNKS, Rounds, chunk_rows
+from models.native.rounds import CHUNKS, Rounds, chunk_rows, round_bytes
 from models.native.symmetry import Symmetry
 from models.native.table import LARGEST, Visited
 from spec.language.spec import Property
@@ -107,11 +107,13 @@ class Estimate:
     """States that fit into it at worst."""
     words: int
     """Words of a state."""
+    buffers: int
+    """Bytes for the successors of a round, beside the bound; fewer are touched as a rule."""
 
     def __str__(self) -> str:
         return (
             f"{self.words} word{'s' if self.words > 1 else ''} a state; room for {self.states:,} states in "
-            f"{self.bytes / 1e9:.1f} GB"
+            f"{self.bytes / 1e9:.1f} GB, and at most {self.buffers / 1e6:,.0f} MB for successors"
         )
 
 
@@ -121,7 +123,7 @@ def estimate(kernel: Kernel, limits: Limits) -> Estimate:
     if memory is None:
         memory = int(psutil.virtual_memory().available * MEMORY_SHARE)
     each = Visited.bytes_bound(kernel.words, 1)
-    return Estimate(memory, max(0, min(LARGEST, memory // each)), kernel.words)
+    return Estimate(memory, max(0, min(LARGEST, memory // each)), kernel.words, round_bytes(kernel))
 
 
 @dataclass(frozen=True)
