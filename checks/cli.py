@@ -187,7 +187,61 @@ def simulate(
     return command(instance, budget=budget, seed=seed, manifests=manifest or ())
 
 
-_one_judge("distribute", "The same search on Spark.")
+@application.command()
+def distribute(
+    only: Only = "",
+    *,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on after the last complete round of a stopped search.")
+    ] = False,
+    from_round: Annotated[
+        int | None, typer.Option("--from-round", help="Go on after this round, and forget the later ones.")
+    ] = None,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Owners of states; as many as cores if left out.")
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(help="Where the rounds lie and stay: a folder that driver and executors share."),
+    ] = None,
+    handover: Annotated[
+        int | None, typer.Option(min=0, help="Frontier from which Spark takes a round over from the driver.")
+    ] = None,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """The same search on Spark: round after round, each one a checkpoint."""
+    command = import_module("checks.distribute_command")
+    settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+    status: int = command.distribute(
+        settings,
+        only=only,
+        resume=resume,
+        from_round=from_round,
+        partitions=partitions,
+        directory=directory,
+        handover=handover,
+        manifest=manifest or (),
+    )
+    return status
+
+
+@application.command()
+def history(
+    sql: Annotated[
+        str, typer.Argument(help="Spark SQL over the table 'rounds'; one line for each run if left out.")
+    ] = "",
+    *,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+) -> int:
+    """Show what the searches on Spark did so far: counts, seconds and bytes by round."""
+    status: int = import_module("checks.distribute_command").history(sql, master=master, build=build)
+    return status
+
+
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("interleave", "Run the implementation in every bounded order of its steps.")
 _one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from checks.spark.names import named
 from checks.spark.rounds import Packet, Plan, absorb, expand
 
 if TYPE_CHECKING:
@@ -60,31 +61,33 @@ class OnSpark:
         """Tasks that can run at the same time."""
         return self._context.defaultParallelism
 
+    @property
+    def master(self) -> str:
+        """Address of the master."""
+        return str(self._context.master)
+
     def round(self, plan: Plan, *, note: str) -> None:
         """See Runner."""
-        context, size = self._context, plan.partitions
-        context.setJobDescription(f"{plan.recipe.name}: {note}")
+        context, size, name = self._context, plan.partitions, plan.recipe.name
+        job = f"{name}: {note}"
         packets = context.parallelize(range(size), size).mapPartitions(partial(_expand, plan))
-        owned = packets.setName(f"expand round {plan.number - 1}").partitionBy(size, int)
-        absorbed = owned.mapPartitionsWithIndex(partial(_absorb, plan)).setName(f"absorb round {plan.number}")
+        with named(context, job, stage=f"{name}: expand the states of depth {plan.number - 1}"):
+            owned = packets.partitionBy(size, int)
         try:
-            done = sum(absorbed.collect())
+            with named(context, job, stage=f"{name}: absorb the states of depth {plan.number}"):
+                done = sum(owned.mapPartitionsWithIndex(partial(_absorb, plan)).collect())
         finally:
-            context.setJobDescription(None)  # type: ignore[arg-type]
-            # Otherwise shuffle files stay until the JVM's next full collection, which may be after the disk
-            # is full.
+            # Without this, shuffle files stay until the JVM's next full collection, which may be after the
+            # disk is full.
             owned._jrdd.rdd().cleanShuffleDependencies(False)  # noqa: SLF001, FBT003 - Python has no other way
         if done != size:
             raise RuntimeError(f"{done} of {size} partitions reported for round {plan.number}")
 
     def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:
         """See Runner."""
-        self._context.setJobDescription(f"{plan.recipe.name}: {note}")
-        try:
-            places = self._context.parallelize(range(plan.partitions), plan.partitions)
+        places = self._context.parallelize(range(plan.partitions), plan.partitions)
+        with named(self._context, f"{plan.recipe.name}: {note}"):
             answers = places.map(partial(question, plan)).collect()
-        finally:
-            self._context.setJobDescription(None)  # type: ignore[arg-type]
         return [answer for answer in answers if answer is not None]
 
 

@@ -35,10 +35,16 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """A finished round as it is shown and measured. Seconds and bytes differ from run to run."""
+    """A finished round as it is shown and measured. Seconds and bytes differ from run to run.
+
+    ``frontier`` are the new states of this depth, ``expanded`` those of the depth before, from which they
+    were found; ``generated`` counts their steps.
+    """
 
     depth: int
     frontier: int
+    expanded: int
+    generated: int
     distinct: int
     seconds: float
     sent_bytes: int
@@ -138,6 +144,8 @@ class Search:
         done = Round(
             depth=plan.number,
             frontier=facts.states,
+            expanded=last.states,
+            generated=sum(facts.steps.generated),
             distinct=result.distinct,
             seconds=time.monotonic() - started,
             sent_bytes=facts.steps.sent * plan.kernel.words * 8,

@@ -174,7 +174,7 @@ def test_a_file_that_a_task_finds_damaged_is_named(spark, tmp_path):
 
 
 def test_an_instance_that_is_too_wide_is_bad_input(spark, tmp_path):
-    wide = dataclasses.replace(LAMPS, bounds={"Lamp": 2000, "Colour": 2**20})
+    wide = dataclasses.replace(LAMPS, bounds={"Lamp": 2000, "Colour": 2**19})
     with pytest.raises(BadInputError, match="words"):
         distribute(wide, spark=spark, workdir=tmp_path / "run")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from checks.spark.native_kernel import FACTORY
+from checks.spark.native_kernel import FACTORY as NATIVE
 from checks.spark.run_directory import RunDirectory
 from checks.spark.runners import Runner
 from checks.spark.search import Limits, Result, Search
@@ -23,7 +23,7 @@ SIX_MANAGERS = Instance("tests.protocols.small:TwoPhase", {"Manager": 6}, name="
 TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 4}, name="two-phase")
 
 
-def make(folder: Path, instance: Instance, *, partitions: int = 2, factory: str = FACTORY) -> RunDirectory:
+def make(folder: Path, instance: Instance, *, partitions: int = 2, factory: str = NATIVE) -> RunDirectory:
     return RunDirectory.create(folder, instance, recipe=Recipe.of(instance, factory), partitions=partitions)
 
 
@@ -32,7 +32,7 @@ def distributed(
     instance: Instance,
     *,
     partitions: int = 2,
-    factory: str = FACTORY,
+    factory: str = NATIVE,
     spark: Runner | None = None,
     handover: int = 0,
 ) -> Result:

@@ -1,0 +1,64 @@
+"""The commands around the distributed search: ``distribute``, ``history``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from checks.cli_run import Settings, gate
+from checks.distribute import JUDGE
+from checks.errors import BadInputError
+from checks.exit_codes import ExitCode
+from checks.registry import registry
+from checks.spark.history import FOLDER, RUNS, query
+from checks.spark.search import Limits
+from checks.spark.session import spark_session
+
+
+def distribute(
+    settings: Settings,
+    *,
+    only: str,
+    resume: bool,
+    from_round: int | None,
+    partitions: int | None,
+    directory: Path | None,
+    handover: int | None,
+    manifest: Sequence[Path],
+) -> int:
+    """``tidemark distribute``; see ``checks.distribute.Judge``. Errors: BadInputError."""
+    if from_round is not None and from_round < 0:
+        raise BadInputError(f"there is no round {from_round}", remedy="the first round is 0")
+    if (directory is not None or from_round is not None) and not only:
+        raise BadInputError("one directory, or one round, for several searches", remedy="name one instance")
+    judge = replace(
+        JUDGE,
+        resume=resume if from_round is None else from_round,
+        partitions=partitions,
+        directory=directory,
+        limits=None if handover is None else Limits(handover=handover),
+    )
+    judges = {**registry(), judge.name: judge}
+    return gate(settings, only=only or None, judge=judge.name, judges=judges, manifest=manifest)
+
+
+def history(sql: str, *, master: str, build: Path) -> int:
+    """``tidemark history``: print the answer to a query over the rounds of all searches so far."""
+    frame = query(spark_session(master=master, build=build), build / FOLDER, sql or RUNS)
+    table = Table(*frame.columns, box=None)
+    for row in frame.collect():
+        table.add_row(*(_text(value) for value in row))
+    Console(width=None if Console().is_terminal else 160).print(table)
+    return ExitCode.AS_EXPECTED.value
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)

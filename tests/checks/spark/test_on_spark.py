@@ -1,0 +1,98 @@
+"""What Spark itself sees of a search: names of jobs and stages, lost shuffle files; and the history."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from checks.distribute import distribute
+from checks.errors import BadInputError
+from checks.spark.forecast import outlook
+from checks.spark.history import RUNS, History, query
+from checks.spark.runners import OnSpark
+from checks.spark.search import Limits
+from tests.checks.spark.opponents import GRID, TWO_PHASE, distributed, native_summary, summary
+from tests.checks.spark.saboteurs import THIEF, stages_of
+
+
+@pytest.mark.spark
+def test_a_lost_shuffle_file_changes_nothing(spark, tmp_path):
+    build = Path(spark.conf.get("spark.local.dir")).parent
+    instance = dataclasses.replace(TWO_PHASE, name=str(build))
+    (build / "stolen.txt").unlink(missing_ok=True)
+    found = distributed(
+        tmp_path / "run", instance, partitions=7, factory=THIEF, spark=OnSpark(spark), handover=200
+    )
+    assert int((build / "stolen.txt").read_text()) > 0
+    assert summary(found) == native_summary(TWO_PHASE)
+
+
+@pytest.mark.spark
+def test_jobs_and_stages_have_readable_names(spark, tmp_path):
+    named = dataclasses.replace(TWO_PHASE, name="named")
+    distributed(tmp_path / "run", named, spark=OnSpark(spark), handover=200)
+    jobs = spark.sparkContext._jsc.sc().statusStore().jobsList(None)
+    descriptions = {str(jobs.apply(n).description()) for n in range(jobs.size())}
+    names = {stage.name() for stage in stages_of(spark.sparkContext)}
+    assert any(text.startswith("Some(named: depth 7, from ") for text in descriptions)
+    assert {"named: expand the states of depth 6", "named: absorb the states of depth 7"} <= names
+
+
+@pytest.mark.spark
+def test_the_history_is_a_table_with_a_row_for_each_round(spark, tmp_path):
+    folder = tmp_path / "history"
+    for partitions in (1, 2):
+        distribute(
+            GRID,
+            spark=spark,
+            workdir=tmp_path / str(partitions),
+            partitions=partitions,
+            limits=Limits(handover=10**9),
+            history=folder,
+        )
+    rows = query(spark, folder, "SELECT * FROM rounds WHERE partitions = 2 ORDER BY depth").collect()
+    expected = native_summary(GRID)
+    assert [row.depth for row in rows] == list(range(1, 17))
+    assert rows[-1].distinct == expected["distinct"]
+    assert 1 + sum(row.generated for row in rows) == expected["generated"]
+    assert 1 + sum(row.frontier for row in rows) == expected["distinct"]
+    assert sum(row.expanded for row in rows) == expected["distinct"]
+    assert not any(row.on_spark for row in rows)
+    assert [(row.instance, row.rounds, row.distinct) for row in query(spark, folder, RUNS).collect()] == [
+        ("grid", 16, 84)
+    ] * 2
+    with pytest.raises(BadInputError, match="Spark refuses the query") as caught:
+        query(spark, folder, "SELECT colour FROM rounds")
+    assert "sent_bytes" in caught.value.remedy
+
+
+@pytest.mark.spark
+def test_no_history_is_bad_input(spark, tmp_path):
+    with pytest.raises(BadInputError, match="there is no history"):
+        query(spark, tmp_path)
+
+
+def test_a_history_is_whole_after_each_round(tmp_path):
+    common = {"run": "r", "protocol": "p", "instance": "i", "master": "local", "cores": 2, "partitions": 2}
+    history = History(tmp_path, words=1, **common)
+    for depth in range(3):
+        values = {"depth": depth, "expanded": 1, "frontier": 1, "distinct": depth, "generated": 1}
+        history.add(**values, sent_bytes=8, seconds=0.5, on_spark=True)
+        assert [path.name for path in tmp_path.iterdir()] == [history.path.name]
+
+
+def test_the_outlook_follows_a_bell_curve():
+    levels = [round(1000 * 2.718 ** (-((depth - 20) ** 2) / 40)) for depth in range(60)]
+    levels = levels[: next(depth for depth in range(20, 60) if levels[depth] == 0)]
+    seen = 18
+    found = outlook(levels[4:seen])
+    assert found is not None
+    assert abs(found.rounds - len(levels[seen:])) <= 2
+    assert 0.7 < found.states / sum(levels[seen:]) < 1.3
+
+
+@pytest.mark.parametrize("levels", [[], [5, 9, 17], [1, 2, 4, 8, 16, 32, 64, 128], [0, 0, 0, 0, 0, 0, 0]])
+def test_no_outlook_without_a_bend(levels):
+    assert outlook(levels) is None
