@@ -108,22 +108,28 @@ class Estimate:
     words: int
     """Words of a state."""
     buffers: int
-    """Bytes for the successors of a round, beside the bound; fewer are touched as a rule."""
+    """Bytes for the successors of a round; fewer are touched as a rule."""
 
     def __str__(self) -> str:
         return (
             f"{self.words} word{'s' if self.words > 1 else ''} a state; room for {self.states:,} states in "
-            f"{self.bytes / 1e9:.1f} GB, and at most {self.buffers / 1e6:,.0f} MB for successors"
+            f"{self.bytes / 1e9:.1f} GB, at most {self.buffers / 1e6:,.0f} MB of it for successors"
         )
 
 
 def estimate(kernel: Kernel, limits: Limits) -> Estimate:
-    """How many states fit into the memory bound, the growth of the table included."""
+    """How many states fit into the memory bound, the growth of the table and the buffers included.
+
+    Buffers take a quarter of the bound at most in this sum: a bound of less than four times their size may be
+    exceeded by them.
+    """
     memory = limits.memory
     if memory is None:
         memory = int(psutil.virtual_memory().available * MEMORY_SHARE)
-    each = Visited.bytes_bound(kernel.words, 1)
-    return Estimate(memory, max(0, min(LARGEST, memory // each)), kernel.words, round_bytes(kernel))
+    buffers = round_bytes(kernel)
+    left = memory - min(buffers, memory // 4)
+    states = left // Visited.bytes_bound(kernel.words, 1)
+    return Estimate(memory, min(LARGEST, states), kernel.words, buffers)
 
 
 @dataclass(frozen=True)
