@@ -34,7 +34,7 @@ PROOF PROPOSITION PROVE QED RECURSIVE SF_ STATE STRONG SUBSET SUFFICES TAKE TEMP
 UNCHANGED UNION USE VARIABLE VARIABLES WF_ WITH WITNESS TRUE FALSE BOOLEAN STRING Nat Int
 Cardinality IsFiniteSet Print PrintT Assert
 JavaTime TLCGet TLCSet Permutations SortSeq RandomElement Any ToString TLCEval
-Min Max Least Greatest Init Next Spec vars Fairness WithinBounds beyond
+Min Max Least Greatest m_ n_ S_ d_ k1 k2 k3 k4 k5 k6 Init Next Spec vars Fairness WithinBounds beyond
 """
 RESERVED = frozenset(_RESERVED.split())
 _INFIX = {
@@ -52,11 +52,12 @@ _INFIX = {
 }
 _CALLS = {"min": "Min", "max": "Max"}
 OPERATORS = {
-    "Min": "Min(a, b) == IF a < b THEN a ELSE b",
-    "Max": "Max(a, b) == IF a > b THEN a ELSE b",
-    "Least": "Least(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x <= y",
-    "Greatest": "Greatest(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x >= y",
+    "Min": "Min(m_, n_) == IF m_ < n_ THEN m_ ELSE n_",
+    "Max": "Max(m_, n_) == IF m_ > n_ THEN m_ ELSE n_",
+    "Least": "Least(S_, d_) == IF S_ = {} THEN d_ ELSE CHOOSE m_ \\in S_ : \\A n_ \\in S_ : m_ <= n_",
+    "Greatest": "Greatest(S_, d_) == IF S_ = {} THEN d_ ELSE CHOOSE m_ \\in S_ : \\A n_ \\in S_ : m_ >= n_",
 }
+"""TLA+ lets no parameter hide a name; these are reserved."""
 
 
 class Writer:
