@@ -59,7 +59,7 @@ class Done:
 
 def chunk_rows(kernel: Kernel) -> int:
     """Most rows of a chunk: fewer if a state has very many steps."""
-    return max(LEAST_ROWS, min(CHUNK, ROUND_SUCCESSORS // (CHUNKS * max(1, kernel.plan.steps))))
+    return max(16, min(CHUNK, ROUND_SUCCESSORS // (CHUNKS * max(1, kernel.plan.steps))))
 
 
 def round_bytes(kernel: Kernel) -> int:
