@@ -116,7 +116,7 @@ def suggest(
     for lemma in found.lemmas:
         print("\n".join(f"    {line}".rstrip() for line in lemma.method().splitlines()), end="\n\n")
     print(
-        f"{protocol}: {len(found.lemmas)} lemmas; {found.states} reachable states filtered the candidates, "
+        f"{protocol}: lemmas: {len(found.lemmas)}; {found.states} reachable states filtered the candidates, "
         f"{found.dropped} of which were not inductive"
     )
     for claim in found.open:
