@@ -24,6 +24,8 @@ from models.promela import WITNESSES, flags, to_promela
 INSTALL = "install them:  apt-get install spin gcc  (Debian, Ubuntu), or see https://spinroot.com"
 MEMORY_MB = 4_000
 """Memory that the verifier may take, in megabytes."""
+SMALL = 20_000
+"""States up to which compiling costs more than searching."""
 EXACT_BELOW = 10**8
 _STATES = re.compile(r"^\s*([\d.e+]+) states, stored", re.MULTILINE)
 _TRANSITIONS = re.compile(r"^\s*([\d.e+]+) transitions \(= stored\+matched\)", re.MULTILINE)
@@ -56,7 +58,8 @@ def run_spin(instance: Instance, *, folder: Path, states: int, timeout_s: float)
     (folder / "model.pml").write_text(to_promela(instance), encoding="utf-8")
     begun = time.perf_counter()
     _call(["spin", "-o1", "-o2", f"-D{WITNESSES}", "-a", "model.pml"], folder)
-    options = ["-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DVECTORSZ=8192", f"-DMEMLIM={MEMORY_MB}"]
+    level = "-O2" if states > SMALL else "-O0"
+    options = [level, "-w", "-DSAFETY", "-DNOREDUCE", "-DVECTORSZ=8192", f"-DMEMLIM={MEMORY_MB}"]
     _call(["gcc", *options, "-o", "pan", "pan.c"], folder)
     table = max(14, min(27, states.bit_length() + 1))
     command = ["./pan", "-c0", f"-m{2 * states + 10_000}", f"-w{table}"]
