@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from checks.counterexample import Counterexample
+from checks.errors import BadInputError
 from checks.judge import Context
 from checks.trace import counterexample, failing_conjunct
 from checks.verdict import Aspect, Verdict, holds, inconclusive, refuted
@@ -29,6 +30,11 @@ class Interpreted:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See :class:`checks.judge.Judge`."""
         assert isinstance(entry, InstanceEntry)
+        if entry.symmetry:
+            raise BadInputError(
+                f"{entry.name}: the interpreter knows no symmetry ({', '.join(entry.symmetry)})",
+                remedy="take the engine 'interpreted' or the symmetry out of the entry",
+            )
         instance = Instance(entry.protocol, entry.bounds, entry.constants, entry.name)
         begin = time.perf_counter()
         interpreter = Interpreter(instance)

@@ -83,3 +83,35 @@ def test_the_command_takes_workers_and_memory(tmp_path: Path) -> None:
     given = ["explore", "tiny", "--workers", "2", "--memory", "0.5", "--build", build]
     assert run(given) == ExitCode.AS_EXPECTED
     assert run(["explore", "tiny", "--workers", "0", "--build", build]) == ExitCode.BAD_INPUT
+
+
+ALIKE = """
+name = "lock"
+protocol = "tests.protocols.small:Lock"
+
+[properties]
+invariant = ["lock.exclusion"]
+leads_to = ["lock.served", "lock.asked"]
+
+[[instance]]
+name = "alike"
+protocol = "tests.protocols.small:Lock"
+engines = ["ENGINE"]
+bounds = { Process = 4 }
+symmetry = ["Process"]
+claims = ["lock.exclusion"]
+expect = { every = "holds" }
+counts = { distinct = 13, generated = 41, depth = 7, unreduced = 80 }
+"""
+
+
+def test_an_entry_with_symmetry_pins_both_counts(tmp_path: Path) -> None:
+    file = tmp_path / "lock.toml"
+    arguments = ["explore", "--manifest", str(file), "--build", str(tmp_path)]
+    file.write_text(ALIKE.replace("ENGINE", "explore"))
+    assert search(Instance("tests.protocols.small:Lock", {"Process": 4})).distinct == 80
+    assert run(arguments) == ExitCode.AS_EXPECTED
+    file.write_text(ALIKE.replace("ENGINE", "explore").replace("80", "81"))
+    assert run(arguments) == ExitCode.VACUOUS_OR_UNPINNED
+    file.write_text(ALIKE.replace("ENGINE", "interpreted"))
+    assert run(["interpreted", *arguments[1:]]) == ExitCode.BAD_INPUT
