@@ -242,6 +242,67 @@ def history(
     return status
 
 
+@application.command()
+def ship(
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "ship",
+    environment: Annotated[
+        bool, typer.Option("--environment", help="Also the packages of this Python, for executors without.")
+    ] = False,
+) -> int:
+    """Write the files that spark-submit sends to a cluster, and print its command."""
+    status: int = import_module("checks.distribute_command").ship(out=out, environment=environment)
+    return status
+
+
+@application.command()
+def sweep(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    over: Annotated[
+        list[str], typer.Option("--over", help="NAME=1..4 or NAME=1,2,4 of a bound or a constant; repeated.")
+    ],
+    states: Annotated[int, typer.Option(min=1, help="Stop a search at so many states.")] = 10_000_000,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Search an instance with other bounds and constants, each in a Spark task: one table."""
+    command = import_module("checks.spark_command")
+    status: int = command.sweep_command(
+        instance, over=over, states=states, master=master, build=build, manifests=manifest or ()
+    )
+    return status
+
+
+@application.command()
+def swarm(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    tasks: Annotated[int, typer.Option(min=1, help="Tasks, each with a seed of its own.")] = 16,
+    visits: Annotated[int, typer.Option(min=1, help="States visited by one task.")] = 5_000_000,
+    depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk at random through an instance, in many Spark tasks: it can only refute."""
+    from models.native.simulate import Budget
+
+    command = import_module("checks.spark_command")
+    status: int = command.swarm_command(
+        instance,
+        tasks=tasks,
+        budget=Budget(visits=visits, depth=depth),
+        seed=seed,
+        master=master,
+        build=build,
+        manifests=manifest or (),
+    )
+    return status
+
+
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("interleave", "Run the implementation in every bounded order of its steps.")
 _one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
@@ -405,5 +466,8 @@ def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:
 
 
 def app() -> None:
-    """The entry point of the command ``tidemark``."""
+    """The entry point of the command ``tidemark``. Protocols of the present folder are found by name."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
     sys.exit(run())

@@ -37,7 +37,7 @@ def run(command: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "checks", *words[1:]],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         timeout=300,
