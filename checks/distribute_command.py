@@ -1,4 +1,4 @@
-"""The commands around the distributed search: ``distribute``, ``history``."""
+"""The commands around the distributed search: ``distribute``, ``history``, ``ship``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from checks.registry import registry
 from checks.spark.history import FOLDER, RUNS, query
 from checks.spark.search import Limits
 from checks.spark.session import spark_session
+from checks.spark.ship import code_zip, environment_archive, launcher
 
 
 def distribute(
@@ -53,6 +54,19 @@ def history(sql: str, *, master: str, build: Path) -> int:
     for row in frame.collect():
         table.add_row(*(_text(value) for value in row))
     Console(width=None if Console().is_terminal else 160).print(table)
+    return ExitCode.AS_EXPECTED.value
+
+
+def ship(*, out: Path, environment: bool) -> int:
+    """``tidemark ship``: write what spark-submit sends to a cluster, and print the command."""
+    code, script = code_zip(folder=out), launcher(folder=out)
+    options = [f"--py-files {code}"]
+    if environment:
+        archive = environment_archive(folder=out)
+        options += [f"--archives {archive}#environment", "--conf spark.executorEnv.PYTHONPATH=environment"]
+    options.append(f"{script} distribute INSTANCE --directory SHARED_FOLDER")
+    print("spark-submit --master MASTER \\")
+    print(" \\\n".join(f"  {option}" for option in options))
     return ExitCode.AS_EXPECTED.value
 
 

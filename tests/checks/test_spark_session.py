@@ -234,6 +234,51 @@ def test_the_same_code_gives_the_same_zip(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "a").iterdir()] == [first.name]
 
 
+def test_data_files_travel_with_the_code(tmp_path: Path) -> None:
+    with zipfile.ZipFile(code_zip(folder=tmp_path)) as archive:
+        names = archive.namelist()
+    assert "models/manifest/flush.toml" in names
+    assert "checks/report/page.html.j2" in names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+SUBMITTED = """
+import checks, sys
+from checks.spark.session import spark_session, submitted
+session = spark_session(master="local[*]")
+assert submitted() and spark_session() is session
+def look(_):
+    import models
+    return models.__file__
+print("found", session.sparkContext.master, session.sparkContext.parallelize([1], 1).map(look).collect()[0])
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_under_spark_submit_master_and_code_are_those_of_the_command(tmp_path: Path) -> None:
+    import pyspark
+
+    (tmp_path / "main.py").write_text(SUBMITTED)
+    home = Path(pyspark.__file__).parent
+    code = code_zip(folder=tmp_path)
+    java = private_home(find_java(), folder=tmp_path / "java")
+    answer = subprocess.run(
+        [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--py-files", str(code), "main.py"],
+        cwd=tmp_path,
+        env=os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = [line for line in answer.stdout.splitlines() if line.startswith("found ")]
+    assert lines, answer.stdout + answer.stderr
+    _, master, place = lines[0].split()
+    assert master == "local[1]"
+    assert ".zip/models/__init__.py" in place
+
+
 # --- a real session
 
 

@@ -7,11 +7,18 @@ import time
 import pytest
 
 from checks.errors import BadInputError
+from checks.prove_run import prove
+from checks.spark.shapes import grid, swarm, sweep, walk_one
 from checks.spark.sweep import SweepError, run_many
+from checks.spark_command import axis
+from checks.verdict import Outcome
+from models.native.simulate import Budget
+from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, native_summary
 
 pytestmark = pytest.mark.spark
 
 HERE = "tests.checks.spark.test_sweep"
+PROTOCOL = "spec.flush:Flush"
 
 
 def late_if_first(number):
@@ -62,3 +69,81 @@ def test_nothing_to_do(spark):
 def test_an_unknown_function_is_bad_input_before_anything_runs(spark, function):
     with pytest.raises(BadInputError, match="module:function"):
         run_many(spark, [1], function, name="unknown")
+
+
+# --- searches of many instances, swarms of random walks
+
+
+def test_a_sweep_counts_what_one_search_after_the_other_counts(spark):
+    items = grid(TWO_PHASE, {"Manager": [1, 2, 3]})
+    found = sweep(spark, items, states=10**6)
+    assert [row.setting for row in found] == ["Manager=1", "Manager=2", "Manager=3"]
+    for row, (_, instance) in zip(found, items):
+        expected = native_summary(instance)
+        assert (row.distinct, row.generated, row.depth) == tuple(
+            expected[name] for name in ("distinct", "generated", "depth")
+        )
+        assert row.broken == ()
+        assert row.why == ""
+
+
+def test_a_sweep_shows_what_fails_what_is_cut_and_what_cannot_be_built(spark):
+    found = sweep(spark, grid(LAMPS, {"Lamp": [2, 4, 3000]}), states=100)
+    assert found[0].broken == ("lamps.one_is_dark",)
+    assert found[0].why == ""
+    assert "100" in found[1].why
+    assert found[2].distinct == 0
+    assert "words" in found[2].why
+
+
+def test_an_axis_that_is_no_bound_is_bad_input():
+    with pytest.raises(BadInputError, match="'Colr'") as caught:
+        grid(LAMPS, {"Colr": [1]})
+    assert "Colour" in caught.value.remedy
+    with pytest.raises(BadInputError, match="no values"):
+        grid(LAMPS, {"Lamp": []})
+
+
+@pytest.mark.parametrize(
+    ("text", "values"), [("A=1..3", [1, 2, 3]), ("A=4", [4]), ("A=true,false", [True, False])]
+)
+def test_axes_on_the_command_line(text, values):
+    assert axis(text) == ("A", values)
+
+
+@pytest.mark.parametrize("text", ["A=x", "A=1..", "A=[", "A", "A=2..1"])
+def test_an_axis_that_cannot_be_read(text):
+    with pytest.raises(BadInputError, match="axis"):
+        axis(text)
+
+
+def test_a_swarm_refutes_with_the_shortest_of_its_runs(spark):
+    budget = Budget(visits=20_000, depth=30)
+    found = {v.subject.property_id: v for v in swarm(spark, GRID, tasks=3, budget=budget)}
+    single = {v.subject.property_id: v for seed in range(3) for v in walk_one((GRID, budget, seed, ""))}
+    assert found.keys() == single.keys()
+    assert found["grid.low"].outcome is Outcome.INCONCLUSIVE
+    assert found["grid.jumps_from_the_top"].outcome is Outcome.HOLDS
+    refuted = found["grid.not_far"]
+    assert refuted.outcome is Outcome.REFUTED
+    runs = [walk_one((GRID, budget, seed, "")) for seed in range(3)]
+    lengths = [
+        len(v.counterexample.steps)
+        for run in runs
+        for v in run
+        if v.subject.property_id == "grid.not_far" and v.counterexample is not None
+    ]
+    assert refuted.counterexample is not None
+    assert len(refuted.counterexample.steps) == min(lengths)
+    assert refuted.counts["executions"] == sum(
+        v.counts["executions"] for run in runs for v in run if v.subject.property_id == "grid.not_far"
+    )
+
+
+def test_obligations_on_spark_are_answered_like_here(spark):
+    here = prove(PROTOCOL)
+    there = prove(PROTOCOL, spark=spark)
+    assert [(o.obligation.name, o.answer.status) for o in there.outcomes] == [
+        (o.obligation.name, o.answer.status) for o in here.outcomes
+    ]
+    assert all(outcome.proved for outcome in there.outcomes)
