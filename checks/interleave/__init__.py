@@ -6,15 +6,18 @@ asleep are counted as blocked. `models.scheduled.execution` states why checks of
 reduction.
 """
 
+from checks.interleave.coroutines import explore_coroutine, replay_coroutine, require_every_order
 from checks.interleave.depth_first import DepthFirst
 from checks.interleave.errors import (
     CorruptTokenError,
     DivergenceError,
+    IncompleteSearchError,
     NondeterminismError,
+    OrderError,
     UnsoundReductionError,
     WrongProgramError,
 )
-from checks.interleave.explore import explore, explore_randomly, explore_subtree, replay, split
+from checks.interleave.explore import explore, explore_by, explore_randomly, explore_subtree, replay, split
 from checks.interleave.limits import Limits
 from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
@@ -29,9 +32,11 @@ __all__ = [
     "DivergenceError",
     "Exploration",
     "Found",
+    "IncompleteSearchError",
     "Limits",
     "NondeterminismError",
     "Options",
+    "OrderError",
     "RandomWalk",
     "Reduction",
     "Statistics",
@@ -43,8 +48,12 @@ __all__ = [
     "decode",
     "encode",
     "explore",
+    "explore_by",
+    "explore_coroutine",
     "explore_randomly",
     "explore_subtree",
     "replay",
+    "replay_coroutine",
+    "require_every_order",
     "split",
 ]

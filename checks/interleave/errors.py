@@ -50,6 +50,16 @@ class NondeterminismError(CheckError):
         super().__init__(message, remedy=f"remove the cause, which usually is one of: {CAUSES}")
 
 
+class OrderError(AssertionError):
+    """A coroutine function fails in some order of its steps. The message tells which, and its token."""
+
+
+class IncompleteSearchError(CheckError):
+    """A search that was to be complete was cut by a limit. Nothing wrong was seen: that is no pass."""
+
+    exit_code = ExitCode.INCONCLUSIVE
+
+
 class UnsoundReductionError(CheckError):
     """The reduction left out something that it must not leave out: some footprint or observation is wrong."""
 

@@ -125,10 +125,21 @@ def explore_randomly(
     tick: Tick | None = None,
 ) -> Exploration:
     """Run random executions. The result is `refuted` or `inconclusive`, never a pass."""
+    return explore_by(program, RandomWalk(seed=seed, executions=executions), options=options, tick=tick)
+
+
+def explore_by(
+    program: ProgramRef, strategy: Strategy, *, options: Options | None = None, tick: Tick | None = None
+) -> Exploration:
+    """Run the executions of a strategy that leaves some out: bounded, random, by priorities.
+
+    The result is `refuted` or `inconclusive`, never a pass; `str(strategy)` is the reason.
+    """
     options = options or Options()
-    result = search(program, RandomWalk(seed=seed, executions=executions), Interner(), options, tick)
-    result.reasons = (*result.reasons, f"{executions} random executions (seed {seed}) are a sample")
+    result = search(program, strategy, Interner(), options, tick)
+    result.reasons = (*result.reasons, str(strategy))
     result.remaining = ()
+    result.bounds = f"{program.text()}; {program.load()().settings.text()}; {strategy}"
     return result
 
 

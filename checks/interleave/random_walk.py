@@ -10,8 +10,12 @@ class RandomWalk:
     """A fixed number of random executions, all from one seed."""
 
     def __init__(self, *, seed: int, executions: int) -> None:
+        self._words = f"{executions} random executions (seed {seed}) are a sample"
         self._random = random.Random(seed)
         self._left = executions
+
+    def __str__(self) -> str:
+        return self._words
 
     def new_execution(self) -> bool:
         """Count down."""

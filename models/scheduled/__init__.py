@@ -7,6 +7,7 @@ knows nothing of searching (that is `checks.interleave`) and nothing of any prot
 """
 
 from models.scheduled.cells import Cell
+from models.scheduled.coroutines import CoroutineProgram, CoroutineRef, coroutine_ref
 from models.scheduled.errors import (
     CallTimeoutError,
     CallUnavailableError,
@@ -34,6 +35,8 @@ __all__ = [
     "Cell",
     "ClockOrder",
     "ClosedWorldError",
+    "CoroutineProgram",
+    "CoroutineRef",
     "Disk",
     "Event",
     "Execution",
@@ -56,5 +59,6 @@ __all__ = [
     "Store",
     "Violation",
     "World",
+    "coroutine_ref",
     "independent",
 ]

@@ -22,7 +22,7 @@ from typing import Any
 
 from models.scheduled.errors import ClosedWorldError
 
-_MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
+_MODULES: tuple[tuple[ModuleType | type, tuple[str, ...]], ...] = (
     (time, ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "sleep")),
     (
         random,
@@ -43,6 +43,7 @@ _MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (uuid, ("uuid1", "uuid4")),
     (threading, ("_start_new_thread", "_start_joinable_thread")),
     (secrets, ("token_bytes", "token_hex", "randbits", "choice")),
+    (threading.Condition, ("wait",)),
 )
 _AUDITED = (
     "open",
@@ -54,6 +55,9 @@ _AUDITED = (
     "os.remove",
     "os.rename",
     "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
     "sqlite3.connect",
     "time.sleep",
 )
@@ -91,7 +95,7 @@ def installed() -> Iterator[None]:
         _guard.hooked = True
     saved = [(module, name, getattr(module, name)) for module, name in _present()]
     for module, name, original in saved:
-        setattr(module, name, _replacement(f"{module.__name__}.{name}", original))
+        setattr(module, name, _replacement(_full_name(module, name), original))
     _guard.installed = True
     _guard.thread = threading.get_ident()
     try:
@@ -140,10 +144,15 @@ def strict() -> Iterator[None]:
 def _banned_functions() -> Iterator[tuple[str, object]]:
     for module, name in _present():
         function = getattr(module, name)
-        yield f"{module.__name__}.{name}", getattr(function, "__wrapped__", function)
+        yield _full_name(module, name), getattr(function, "__wrapped__", function)
 
 
-def _present() -> list[tuple[ModuleType, str]]:
+def _full_name(holder: ModuleType | type, name: str) -> str:
+    prefix = f"{holder.__module__}." if isinstance(holder, type) else ""
+    return f"{prefix}{holder.__name__}.{name}"
+
+
+def _present() -> list[tuple[ModuleType | type, str]]:
     """Return what this version of Python has."""
     return [(module, name) for module, names in _MODULES for name in names if hasattr(module, name)]
 
@@ -177,18 +186,28 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         _refuse(detail, sys._getframe(1))  # noqa: SLF001
 
 
-def _refuse(what: str, frame: FrameType | None) -> None:
-    """Raise, unless imports or logging are at work; name the nearest line outside of the standard library."""
-    place = "an unknown line"
-    inner: FrameType | None = frame
-    while inner is not None:
-        name = inner.f_code.co_filename
+def calling_line() -> str:
+    """Return the nearest line of the program among the callers: file, line and function."""
+    return _line(sys._getframe(1)) or "an unknown line"  # noqa: SLF001
+
+
+def _line(frame: FrameType | None) -> str | None:
+    """Return the nearest line outside of the standard library; None if imports or logging are at work."""
+    while frame is not None:
+        name = frame.f_code.co_filename
         if any(part in name for part in _PASS_THROUGH) and "site-packages" not in name:
-            return
+            return None
         if not name.startswith(_STANDARD) and not name.startswith(_PACKAGE):
-            place = f"{name.rpartition('/')[2]}:{inner.f_lineno} in {inner.f_code.co_qualname}"
-            break
-        inner = inner.f_back
+            return f"{name.rpartition('/')[2]}:{frame.f_lineno} in {frame.f_code.co_qualname}"
+        frame = frame.f_back
+    return "an unknown line"
+
+
+def _refuse(what: str, frame: FrameType | None) -> None:
+    """Raise, unless imports or logging are at work."""
+    place = _line(frame)
+    if place is None:
+        return
     message = (
         f"{what} reaches outside of the closed world at {place}: "
         "pass in the clock, network, storage or randomness that the world hands out"

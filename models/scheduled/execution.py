@@ -198,14 +198,17 @@ class Execution:
         else:
             lane.asyncgens.append(generator)
 
+    def _found(self, kind: str, message: str) -> Violation:
+        return Violation(kind, f"{message}{self.world.settings.order.label}")
+
     def _judge(self, complaint: str | None) -> None:
         if complaint is not None and self.violation is None:
-            self.violation = Violation("property", complaint)
+            self.violation = self._found("property", complaint)
 
     def _take_complaints(self) -> None:
         complaints = self.world.loop.complaints
         if complaints and self.violation is None:
-            self.violation = Violation(*complaints[0])
+            self.violation = self._found(*complaints[0])
         complaints.clear()
 
     def _check_owners(
@@ -225,10 +228,10 @@ class Execution:
     def _lane_violation(self, lane: Lane) -> Violation | None:
         main = lane.main
         if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
-            return Violation("exception", f"{main.get_name()} failed: {main.exception()!r}")
+            return self._found("exception", f"{main.get_name()} failed: {main.exception()!r}")
         for task in lane.tasks:
             if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
-                return Violation(
+                return self._found(
                     "unretrieved-exception", f"{task.get_name()} failed unseen: {task.exception()!r}"
                 )
         if lane.daemon:
@@ -237,7 +240,7 @@ class Execution:
         if main is not None and not main.done():
             if self.world.firings_exhausted:
                 return None
-            return Violation("deadlock", f"nothing can happen any more; waiting: {'; '.join(waiting)}")
+            return self._found("deadlock", f"nothing can happen any more; waiting: {'; '.join(waiting)}")
         if waiting and not self.world.firings_exhausted:
-            return Violation("task-leak", f"{lane.title} ended and left tasks behind: {'; '.join(waiting)}")
+            return self._found("task-leak", f"{lane.title} ended and left tasks behind: {'; '.join(waiting)}")
         return None

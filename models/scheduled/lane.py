@@ -38,6 +38,23 @@ class Event:
         return f"Event({self.label!r})"
 
 
+class LaneTask(asyncio.Task[Any]):
+    """A task whose hash is its number in its lane.
+
+    Sets of tasks, as `asyncio.wait` returns them and `TaskGroup` keeps them, then have the same order in
+    every execution with the same history. By default it would depend on addresses in memory.
+    """
+
+    number = 0
+
+    def __init__(self, coroutine: Any, *, number: int, **options: Any) -> None:
+        self.number = number
+        super().__init__(coroutine, **options)
+
+    def __hash__(self) -> int:
+        return self.number
+
+
 class LaneTimer(asyncio.TimerHandle):
     """A timer of a lane. Cancelling it takes it out of the set of events."""
 
@@ -97,6 +114,13 @@ class Lane:
         self.counter += 1
         return self.counter
 
+    def run_oldest(self, count: int) -> None:
+        """Run so many of the ready callbacks, the oldest first, as one pass of asyncio's loop does."""
+        for _ in range(count):
+            handle = self.ready.popleft()
+            if not handle.cancelled():
+                handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
+
     def earliest_timers(self) -> list[LaneTimer]:
         """Return the armed timers with the least deadline, in the order of their arming."""
         if not self.timers:
@@ -120,13 +144,17 @@ INSIDE: tuple[str, ...] = (os.path.dirname(__file__) + os.sep, os.path.dirname(a
 
 
 def where(task: asyncio.Task[Any]) -> str:
-    """Return the task's name and the innermost line of the program at which it waits."""
+    """Return the task's name, the innermost line of the program at which it waits, and in which primitive."""
     coroutine: Any = task.get_coro()
     place = "not started"
+    primitive = ""
     while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
         frame = coroutine.cr_frame
         code = frame.f_code
         if not code.co_filename.startswith(INSIDE):
             place = f"{code.co_qualname} ({code.co_filename.rpartition('/')[2]}:{frame.f_lineno})"
+            primitive = ""
+        elif code.co_filename.startswith(INSIDE[1]):
+            primitive = f", in {code.co_qualname}"
         coroutine = coroutine.cr_await
-    return f"{task.get_name()} in {place}"
+    return f"{task.get_name()} in {place}{primitive}"

@@ -11,8 +11,9 @@ import contextvars
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
+from models.scheduled.closed_world import calling_line
 from models.scheduled.errors import ClosedWorldError, SharedObjectError
-from models.scheduled.lane import LANE, Lane, LaneTimer
+from models.scheduled.lane import LANE, Lane, LaneTask, LaneTimer
 from models.scheduled.settings import ClockOrder
 
 _REFUSED = (
@@ -70,8 +71,8 @@ class ControlledLoop(asyncio.BaseEventLoop):
     ) -> asyncio.Handle:
         """Append a callback to the ready queue of the current lane."""
         lane = self.current
-        if context is not None and context.get(LANE) is not lane:
-            self._refuse_shared(context.get(LANE))
+        if context is not None and (owner := context.get(LANE)) is not lane and owner is not None:
+            self._refuse_shared(owner)
         handle = asyncio.Handle(callback, args, self, context)
         lane.ready.append(handle)
         return handle
@@ -82,11 +83,10 @@ class ControlledLoop(asyncio.BaseEventLoop):
         """Do the same as `call_soon`: there is only one thread."""
         return self.call_soon(callback, *args, context=context)
 
-    def _refuse_shared(self, owner: Lane | None) -> None:
-        name = owner.title if owner is not None else "no process"
+    def _refuse_shared(self, owner: Lane) -> None:
         message = (
-            f"a step of process {self.current.title} woke a task of {name}: they share a Python object. "
-            "Let processes talk through the network, a store or a cell only."
+            f"a step of process {self.current.title} woke a task of {owner.title}: they share a Python "
+            "object. Let processes talk through the network, a store or a cell only."
         )
         self.complaints.append(("shared-object", message))
         raise SharedObjectError(message)
@@ -128,8 +128,9 @@ class ControlledLoop(asyncio.BaseEventLoop):
     ) -> asyncio.Task[Any]:
         """Start a task in the current lane. Its name is a function of the history of that lane."""
         lane = self.current
-        title = str(name) if name is not None else f"{lane.title}/task{len(lane.tasks) + 1}"
-        task = asyncio.Task(coro, loop=self, name=title, context=context)
+        number = len(lane.tasks) + 1
+        title = str(name) if name is not None else f"{lane.title}/task{number}"
+        task = LaneTask(coro, number=number, loop=self, name=title, context=context)
         lane.tasks.append(task)
         return task
 
@@ -153,8 +154,9 @@ class ControlledLoop(asyncio.BaseEventLoop):
 
     def _refusal(self, name: str) -> ClosedWorldError:
         message = (
-            f"loop.{name} is outside of the closed world of process {self.current.title}: "
-            "use the objects that the world hands out (network, store, disk, cell, timers)"
+            f"loop.{name} at {calling_line()} is outside of the closed world of process "
+            f"{self.current.title}: use the objects that the world hands out (network, store, disk, cell, "
+            "timers)"
         )
         self.complaints.append(("closed-world", message))
         return ClosedWorldError(message)

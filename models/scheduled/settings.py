@@ -12,6 +12,10 @@ class Order(StrEnum):
     lane until nothing is ready. Code between two mediated awaits is one step. Coarse and fast: the
     default."""
 
+    ASYNCIO = "asyncio"
+    """One pass of asyncio's loop is a step: the callbacks that are ready when it begins, in their order.
+    Timers and events become due between two passes, as in `BaseEventLoop._run_once`."""
+
     FIFO = "fifo"
     """Each ready callback is a step, in asyncio's own order. An event may arrive between two ready
     callbacks."""
@@ -19,6 +23,11 @@ class Order(StrEnum):
     RELAXED = "relaxed"
     """Any ready callback of a lane may be next. No real asyncio loop does this: findings depend on it and are
     labelled with it."""
+
+    @property
+    def label(self) -> str:
+        """What is added to each finding that may depend on an order that no real loop takes."""
+        return " [in a free order inside a process, as no asyncio loop runs]" if self is Order.RELAXED else ""
 
 
 class ClockOrder(StrEnum):

@@ -5,6 +5,7 @@ enabled and fires the one that somebody picked. Between two picks nothing happen
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -169,7 +170,9 @@ class World:
         ready = lane.ready
         allowed = self.settings.callbacks_per_step
         while ready:
-            ready.popleft()._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
             allowed -= 1
             if not allowed:
                 words = (
@@ -180,20 +183,26 @@ class World:
                 return
 
     def _ready_events(self, lane: Lane) -> list[Event]:
-        if not lane.ready:
+        ready = lane.ready
+        if any(handle.cancelled() for handle in ready):
+            ready = lane.ready = deque(handle for handle in ready if not handle.cancelled())
+        if not ready:
             return []
-        if self.settings.order is Order.FIFO:
-            return [Event(f"run {lane.title}", lane, lambda: lane.ready.popleft()._run())]  # noqa: SLF001
+        order = self.settings.order
+        if order is not Order.RELAXED:
+            count = len(ready) if order is Order.ASYNCIO else 1
+            return [Event(f"run {lane.title}", lane, lambda: lane.run_oldest(count))]
 
         def run_at(place: int) -> Callable[[], None]:
             def fire() -> None:
-                handle = lane.ready[place]
-                del lane.ready[place]
-                handle._run()  # noqa: SLF001
+                lane.ready.rotate(-place)
+                handle = lane.ready.popleft()
+                lane.ready.rotate(place)
+                handle._run()  # noqa: SLF001  # as above
 
             return fire
 
-        return [Event(f"run {lane.title} [{place}]", lane, run_at(place)) for place in range(len(lane.ready))]
+        return [Event(f"run {lane.title} [{place}]", lane, run_at(place)) for place in range(len(ready))]
 
     # Timers.
 

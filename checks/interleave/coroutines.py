@@ -1,0 +1,123 @@
+"""Any coroutine function of asyncio in every order of its steps: for code that knows nothing of this project.
+
+What "every order" means inside one process is the choice of two settings. *Order*: asyncio's own (the ready
+callbacks of a pass run oldest first, and only timers are free), or a free one (any ready callback may be
+next; no real loop does that, and what is found so is labelled). *Clock*: untimed (a sleep or a time-out takes
+any time, as waiting for something real would), or kept (the timer with the earliest deadline fires first).
+"""
+
+from dataclasses import replace
+
+from checks.errors import BadInputError
+from checks.interleave.errors import IncompleteSearchError, OrderError
+from checks.interleave.explore import explore, explore_by, replay
+from checks.interleave.limits import Limits
+from checks.interleave.options import Options, Reduction
+from checks.interleave.result import Exploration, Status
+from checks.interleave.run import Run
+from checks.interleave.shrink import shrink
+from checks.interleave.story import tell
+from checks.interleave.strategy import Strategy
+from models.scheduled import ClockOrder, Order, Settings
+from models.scheduled.coroutines import CoroutineRef, Main, coroutine_ref, name_of
+
+DEFAULT = Options(reduction=Reduction.NONE, limits=Limits(executions=100_000), stop_at_violation=True)
+
+
+def explore_coroutine(
+    main: Main,
+    *,
+    order: Order | str = Order.ASYNCIO,
+    clock: ClockOrder | str = ClockOrder.UNTIMED,
+    strategy: Strategy | None = None,
+    options: Options = DEFAULT,
+) -> Exploration:
+    """Run a coroutine function in every order of its steps.
+
+    Found without a property: an exception, a failed assertion, a deadlock, a wake-up that never comes, an
+    exception that nobody retrieves, a task left behind, a loop that never waits, code that reaches for the
+    real world.
+
+    Args:
+        main: an `async def` function without arguments. It makes what its tasks share, so that nothing
+            survives from one execution to the next.
+        order: "asyncio", or "relaxed" for a free order.
+        clock: "untimed", or "per-process" to keep the durations of sleeps.
+        strategy: a bounded or random search instead of the exhaustive one; it can only refute.
+        options: limits, and whether to go on after the first violation.
+
+    Returns:
+        The result; `exhausted` only if every order within the stated bounds was run.
+
+    Raises:
+        NondeterminismError: the function is not a function of its choices.
+    """
+    program = _program(main, order, clock)
+    options = replace(options, reduction=Reduction.NONE)
+    if strategy is not None:
+        return explore_by(program, strategy, options=options)
+    return explore(program, options)
+
+
+def require_every_order(
+    main: Main,
+    *,
+    order: Order | str = Order.ASYNCIO,
+    clock: ClockOrder | str = ClockOrder.UNTIMED,
+    options: Options = DEFAULT,
+) -> Exploration:
+    """Run a coroutine function in every order, and fail unless every one is right. See `explore_coroutine`.
+
+    Raises:
+        OrderError: an order fails. The message holds a short one, step by step, and its replay token.
+        IncompleteSearchError: a limit was reached. Nothing wrong was seen, but that is no pass.
+    """
+    result = explore_coroutine(main, order=order, clock=clock, options=options)
+    if result.status is Status.REFUTED:
+        program = _program(main, order, clock)
+        short = shrink(program, result.first()).found
+        raise OrderError(tell(program, short))
+    if result.status is Status.INCONCLUSIVE:
+        raise IncompleteSearchError(
+            f"{name_of(main)} was not run in every order: {result.reason}",
+            remedy="make the function smaller, or raise the limits (options=Options(limits=...)); "
+            "a bounded or random strategy of explore_coroutine can still refute",
+        )
+    return result
+
+
+def replay_coroutine(
+    main: Main,
+    token: str,
+    *,
+    order: Order | str = Order.ASYNCIO,
+    clock: ClockOrder | str = ClockOrder.UNTIMED,
+) -> Run:
+    """Run the one order of a token again, for a debugger.
+
+    Raises:
+        CorruptTokenError, WrongProgramError: the token cannot be used.
+        DivergenceError: the function no longer behaves as recorded.
+    """
+    return replay(_program(main, order, clock), token)
+
+
+def _program(main: Main, order: Order | str, clock: ClockOrder | str) -> CoroutineRef:
+    try:
+        settings = Settings(order=Order(order), clock=ClockOrder(clock))
+    except ValueError as error:
+        raise BadInputError(
+            f"{error}",
+            remedy=f"order is one of {_names(Order)}; clock is one of {_names(ClockOrder)}",
+        ) from error
+    if settings.order is Order.ATOMIC:
+        raise BadInputError(
+            "order 'atomic' runs a process until nothing is ready in it: inside one process there is then "
+            "nothing to choose but timers",
+            remedy="use 'asyncio', the order of asyncio's own loop, or 'relaxed', a free one",
+        )
+    return coroutine_ref(main, settings)
+
+
+def _names(kind: type[Order] | type[ClockOrder]) -> str:
+    return ", ".join(repr(str(value)) for value in kind if value is not Order.ATOMIC)
