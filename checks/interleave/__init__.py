@@ -6,6 +6,7 @@ asleep are counted as blocked. `models.scheduled.execution` states why checks of
 reduction.
 """
 
+from checks.interleave.bounded import BoundedSearch, DelayBounded, PreemptionBounded
 from checks.interleave.coroutines import explore_coroutine, replay_coroutine, require_every_order
 from checks.interleave.depth_first import DepthFirst
 from checks.interleave.errors import (
@@ -20,6 +21,7 @@ from checks.interleave.errors import (
 from checks.interleave.explore import explore, explore_by, explore_randomly, explore_subtree, replay, split
 from checks.interleave.limits import Limits
 from checks.interleave.options import Options, Reduction
+from checks.interleave.priorities import Priorities
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.result import Exploration, Found, Statistics, Status
 from checks.interleave.strategy import Strategy
@@ -27,7 +29,9 @@ from checks.interleave.token import decode, encode
 from checks.interleave.work import WorkItem
 
 __all__ = [
+    "BoundedSearch",
     "CorruptTokenError",
+    "DelayBounded",
     "DepthFirst",
     "DivergenceError",
     "Exploration",
@@ -37,6 +41,8 @@ __all__ = [
     "NondeterminismError",
     "Options",
     "OrderError",
+    "PreemptionBounded",
+    "Priorities",
     "RandomWalk",
     "Reduction",
     "Statistics",

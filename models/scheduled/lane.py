@@ -140,6 +140,12 @@ class Lane:
         return [task for task in self.tasks if not task.done()]
 
 
+def task_of(handle: asyncio.Handle) -> str:
+    """Return the name of the task whose step or wake-up a handle is; empty if it is another callback."""
+    task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]  # noqa: SLF001
+    return task.get_name() if isinstance(task, asyncio.Task) else ""
+
+
 INSIDE: tuple[str, ...] = (os.path.dirname(__file__) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)  # noqa: PTH120
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from models.scheduled.errors import ProcessDeadError, ProgramError
 from models.scheduled.footprint import Footprint, Interner
 from models.scheduled.futures import settle
-from models.scheduled.lane import Event, Lane, LaneTimer
+from models.scheduled.lane import Event, Lane, LaneTimer, task_of
 from models.scheduled.loop import ControlledLoop
 from models.scheduled.network import Network
 from models.scheduled.process import Process
@@ -202,7 +202,10 @@ class World:
 
             return fire
 
-        return [Event(f"run {lane.title} [{place}]", lane, run_at(place)) for place in range(len(ready))]
+        return [
+            Event(f"run {lane.title} [{place}]", lane, run_at(place), owner=task_of(handle))
+            for place, handle in enumerate(ready)
+        ]
 
     # Timers.
 

@@ -1,0 +1,145 @@
+"""Strategies that leave orders out: they find planted bugs with little, and never pass."""
+
+import random
+from functools import partial
+
+import pytest
+
+from checks.errors import BadInputError
+from checks.interleave import (
+    DelayBounded,
+    Options,
+    PreemptionBounded,
+    Priorities,
+    RandomWalk,
+    Reduction,
+    Status,
+    Strategy,
+    explore,
+    explore_by,
+    explore_coroutine,
+    replay,
+)
+from models.scheduled import Process, Program, ProgramRef, World
+from tests.checks.interleave.test_coroutines import relies_on_the_queue_of_the_loop
+
+PROGRAMS = "tests.checks.interleave.programs:"
+LOST = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
+RAW = Options(reduction=Reduction.NONE, audit=0)
+
+
+def shared(kind: str, size: int) -> ProgramRef:
+    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        DelayBounded(1),
+        PreemptionBounded(1),
+        Priorities(seed=3, executions=50, depth=2),
+        RandomWalk(seed=3, executions=50),
+    ],
+    ids=str,
+)
+def test_each_finds_the_lost_update(strategy: Strategy):
+    result = explore_by(LOST, strategy)
+    assert result.status is Status.REFUTED
+    found = result.first()
+    assert found.violation.claim == "no-lost-update"
+    assert replay(LOST, found.token).violation == found.violation
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(DelayBounded, 100),
+        partial(PreemptionBounded, 100),
+        partial(Priorities, seed=1, executions=50),
+        partial(RandomWalk, seed=1, executions=50),
+    ],
+)
+def test_none_passes(make):
+    result = explore_by(shared("ainc", 3), make())
+    assert result.status is Status.INCONCLUSIVE
+    assert str(make())[:8] in result.reason
+    assert len(result.finals) == 1
+
+
+def test_a_bound_that_is_large_enough_runs_every_interleaving():
+    for strategy in (DelayBounded(100), PreemptionBounded(100)):
+        result = explore_by(shared("lastzero", 3), strategy, options=RAW)
+        assert result.statistics.executions == 920
+        assert strategy.left_out == 0
+
+
+def test_a_bound_of_zero_runs_the_natural_order_and_counts_what_is_left_out():
+    strategy = DelayBounded(0)
+    assert explore_by(shared("lastzero", 3), strategy).statistics.executions == 1
+    assert strategy.left_out > 0
+
+
+def test_without_preemptions_processes_run_to_their_end_in_every_order():
+    """Three processes of one or two steps, one after the other: 3! orders."""
+    result = explore_by(shared("lost_update", 3), PreemptionBounded(0), options=RAW)
+    assert result.statistics.executions == 6
+    assert result.finals == {((3,), ())}
+
+
+@pytest.mark.parametrize("kind", [DelayBounded, PreemptionBounded])
+def test_a_larger_bound_sees_more(kind):
+    counts = [explore_by(shared("lost_update", 3), kind(bound)).statistics.executions for bound in range(4)]
+    assert counts == sorted(set(counts))
+    assert counts[-1] <= explore(shared("lost_update", 3), RAW).statistics.executions == 90
+
+
+class Late(Program):
+    """Wrong only if a short process waits until a long one has ended."""
+
+    def build(self, world: World) -> None:
+        self.ended = self.late = False
+
+        async def long(process: Process) -> None:
+            for number in range(14):
+                await process.point(f"part {number}")
+            self.ended = True
+
+        async def short(process: Process) -> None:
+            await process.point("only part")
+            self.late = self.ended
+
+        world.process("long", long)
+        world.process("short", short)
+
+    def check_final(self) -> str | None:
+        return "late: the short process came last" if self.late else None
+
+
+def test_priorities_starve_a_process_and_a_uniform_walk_hardly_does():
+    program = ProgramRef.of(f"{__name__}:Late")
+    assert explore_by(program, Priorities(seed=5, executions=20, depth=1)).status is Status.REFUTED
+    assert explore_by(program, RandomWalk(seed=5, executions=20)).status is Status.INCONCLUSIVE
+
+
+def test_the_same_seed_gives_the_same_executions():
+    random.seed(99)
+    one = explore_by(LOST, Priorities(seed=11, executions=20))
+    two = explore_by(LOST, Priorities(seed=11, executions=20))
+    assert one.finals == two.finals
+    assert {found.token for found in one.violations.values()} == {
+        found.token for found in two.violations.values()
+    }
+
+
+def test_coroutines_take_a_strategy_and_a_free_order_has_tasks_to_preempt():
+    found = explore_coroutine(relies_on_the_queue_of_the_loop, order="relaxed", strategy=PreemptionBounded(1))
+    assert found.status is Status.REFUTED
+    quiet = explore_coroutine(relies_on_the_queue_of_the_loop, strategy=DelayBounded(3))
+    assert quiet.status is Status.INCONCLUSIVE
+
+
+def test_wrong_bounds_are_refused():
+    with pytest.raises(BadInputError, match="-1 delays"):
+        DelayBounded(-1)
+    with pytest.raises(BadInputError, match="depth of 0"):
+        Priorities(seed=1, executions=1, depth=0)
