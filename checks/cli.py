@@ -303,6 +303,26 @@ def swarm(
     return status
 
 
+@application.command()
+def size(
+    instance: Annotated[str, typer.Argument(help="Instance that was searched on Spark, here.")],
+    *,
+    states: Annotated[float, typer.Option(min=1, help="Expected number of states, for example 1e10.")],
+    executors: Annotated[int, typer.Option(min=1, help="Executors of the cluster.")],
+    cores: Annotated[int, typer.Option(min=1, help="Cores of an executor.")] = 8,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Expected depth; that of the search here if left out.")
+    ] = None,
+    build: Build = BUILD,
+) -> int:
+    """Plan a larger search on a cluster from the history of a smaller one: memory, bytes, rounds, time."""
+    command = import_module("checks.spark_command")
+    status: int = command.size_command(
+        instance, states=states, executors=executors, cores=cores, rounds=rounds, build=build
+    )
+    return status
+
+
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("interleave", "Run the implementation in every bounded order of its steps.")
 _one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")

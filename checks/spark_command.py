@@ -1,4 +1,4 @@
-"""The commands ``sweep`` and ``swarm``: many searches, or many random walks, as Spark tasks."""
+"""The commands ``sweep``, ``swarm`` (searches and random walks as Spark tasks), ``size``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from checks.errors import BadInputError
 from checks.exit_codes import ExitCode
 from checks.export import chosen_instance
 from checks.report.trace_text import trace_text
+from checks.spark.history import FOLDER
 from checks.spark.session import spark_session
 from checks.spark.shapes import Searched, grid, swarm, sweep
+from checks.spark.sizing import Measured, Sizing, measured, rounds_of, size
 from checks.verdict import Outcome
 from models.native.simulate import Budget
 
@@ -80,3 +82,41 @@ def swarm_command(
     counts = found[0].counts if found else {}
     print(", ".join(f"{value:,} {what}" for what, value in counts.items()))
     return (ExitCode.UNEXPECTED_REFUTATION if refuted else ExitCode.INCONCLUSIVE).value
+
+
+def size_command(
+    name: str, *, states: float, executors: int, cores: int, rounds: int | None, build: Path
+) -> int:
+    """``tidemark size``: print the plan for a larger search. Errors: BadInputError."""
+    found = measured(rounds_of(build / FOLDER, name))
+    print(
+        "\n".join(
+            plan_lines(
+                found, size(found, states=int(states), executors=executors, cores=cores, rounds=rounds)
+            )
+        )
+    )
+    return ExitCode.AS_EXPECTED.value
+
+
+def plan_lines(found: Measured, plan: Sizing) -> list[str]:
+    """What was measured, what follows for memory, bytes, rounds and time, and Spark's settings."""
+    gib = 2**30
+    memory, cache = plan.memory_bytes / gib, plan.cache_bytes / gib
+    work, waiting = plan.compute_seconds / 60, plan.latency_seconds / 60
+    sent, most = plan.sent_bytes / gib, plan.round_bytes / gib
+    on_spark = f"{found.rounds} rounds ({found.on_spark} on Spark)"
+    lines = [
+        f"measured: {found.instance}, {found.distinct:,} states of {8 * found.words} bytes, {on_spark}",
+        f"  with             {found.master}, {found.cores} cores",
+        f"  a round          {found.latency:.2f} s",
+        f"  a state          {found.core_seconds * 1e6:.2f} core-us, {found.sent_bytes:.0f} bytes sent",
+        f"planned: {plan.states:,} states on {plan.executors} executors with {plan.cores} cores each",
+        f"  partitions       {plan.partitions:,}",
+        f"  rounds           {plan.rounds}",
+        f"  an executor      {memory:,.1f} GiB for its tasks, {cache:,.1f} GiB of page cache for states",
+        f"  shared folder    {plan.log_bytes / gib:,.0f} GiB of level logs, twice that with merged runs",
+        f"  shuffled         {sent:,.0f} GiB, {most:,.0f} GiB in the greatest round",
+        f"  time             {plan.seconds / 60:,.0f} min: {work:,.0f} of work, {waiting:,.0f} of latency",
+    ]
+    return [*lines, *(f"  --conf {key}={value}" for key, value in plan.settings.items())]
