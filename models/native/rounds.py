@@ -81,6 +81,7 @@ class Rounds:
     ) -> None:
         self.kernel, self.visited, self.crew = kernel, visited, crew
         self.symmetry, self.reduction = symmetry, reduction
+        self.alone = crew.workers == 1
         self.most = chunk_rows(kernel)
         room = max(1, self.most * kernel.plan.steps)
         self.rows = Rows(kernel.words, CHUNKS, room)
@@ -98,6 +99,8 @@ class Rounds:
     def run(self, first: int, level: tuple[int, int], chunks: int = CHUNKS) -> Done:
         """Expand states from ``first`` on, which is the beginning of a chunk of the level."""
         begin, end = level
+        if self.alone:
+            chunks = 1  # a buffer that is used again is in the cache
         size = min(self.most, max(LEAST_ROWS, -(-(end - begin) // CHUNKS)))
         spans = [(at, min(at + size, end)) for at in range(first, end, size)][:chunks]
         found = np.zeros(len(spans), dtype=np.int64)
@@ -112,7 +115,10 @@ class Rounds:
             return Done(first)
         spans = spans[:fits]
         bases = np.array([at for at, _ in spans], dtype=np.int64)
-        firsts = self.visited.enter(self.rows, found[:fits], bases)
+        if self.alone:
+            firsts = self.visited.enter_alone(self.rows, int(found[0]), int(bases[0]))
+        else:
+            firsts = self.visited.enter(self.rows, found[:fits], bases)
         seen = self._count(bases.tolist())
         stuck = self._stuck(spans)
         broken = self._broken(firsts.tolist(), shared=shared)
@@ -128,7 +134,8 @@ class Rounds:
             self.symmetry.canonicalise(self.rows.flat, chunk * self.rows.room, count)
         if self.reduction is not None:
             count = self.reduction.reduce(self.rows, chunk, count, self.visited, (first, last))
-        self.rows.digest(chunk, count)
+        if not self.alone:
+            self.rows.digest(chunk, count)
         return count
 
     def _states(self, first: int, last: int) -> Block:

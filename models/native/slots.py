@@ -180,6 +180,53 @@ def claim(  # noqa: C901, PLR0917 - one compiled loop over plain positional arra
 
 
 @numba.njit(cache=True, nogil=True)
+def enter_alone(  # noqa: PLR0917 - see above
+    rows: Any, words: Any, parent: Any, step: Any, steps: Any, at: Any, stop: Any,
+    table: Any, states: Any, links: Any, known: Any, full: Any,
+) -> Any:  # fmt: skip
+    """``claim`` and ``settle`` in one, for a table of one shard: rows ``at`` .. ``stop - 1`` of one chunk.
+
+    Stops early where ``known`` would exceed ``full``. Gives (next row to enter, number of states).
+    """
+    buckets = np.uint64(table.size // BUCKET)
+    where = np.empty(GROUP, dtype=np.int64)
+    tags = np.empty(GROUP, dtype=np.uint64)
+    while at < stop:
+        size = min(GROUP, stop - at)
+        for j in range(size):
+            digest = mix(rows, (at + j) * words, words)
+            where[j] = _scaled(digest, buckets) * BUCKET
+            tags[j] = _tag(digest)
+            prefetch(table, where[j])
+        for j in range(size):
+            entry = table[where[j]]
+            if entry >> HALF == tags[j]:
+                prefetch(states, (np.int64(entry & LOW) - 1) * words)
+        for j in range(size):
+            place, tag, first = where[j], tags[j], (at + j) * words
+            while True:
+                entry = table[place]
+                if entry == 0:
+                    if known >= full:
+                        return at + j, known
+                    table[place] = (tag << HALF) | np.uint64(known + 1)
+                    for k in range(words):
+                        states[known * words + k] = rows[first + k]
+                    links[known] = parent[at + j] * steps + step[at + j]
+                    known += 1
+                    break
+                if entry >> HALF == tag and _same(
+                    rows, first, states, (np.int64(entry & LOW) - 1) * words, words
+                ):
+                    break
+                place += 1
+                if place == table.size:
+                    place = 0
+        at += size
+    return at, known
+
+
+@numba.njit(cache=True, nogil=True)
 def settle(  # noqa: PLR0917 - see above
     rows: Any, words: Any, first: Any, count: Any, places: Any, parent: Any, step: Any, steps: Any,
     table: Any, states: Any, links: Any, number: Any,

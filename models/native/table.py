@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.native.crew import Crew
-from models.native.slots import BUCKET, claim, digest_round, fill, find, regrow, settle
+from models.native.slots import BUCKET, claim, digest_round, enter_alone, fill, find, regrow, settle
 
 FULL = 0.84
 """Load at which the table grows. With ``GROWTH`` a slot's share of a state stays below 12 bytes."""
@@ -170,6 +170,24 @@ class Visited:
                 self._spans.append((int(firsts[chunk]), base))
         self.count = int(firsts[-1])
         return firsts
+
+    def enter_alone(self, rows: Rows, count: int, base: int) -> NDArray[np.int64]:
+        """``enter`` for the first chunk of ``rows`` and one worker: each row is looked at once."""
+        first, at = self.count, 0
+        while True:
+            at, self.count = enter_alone(
+                rows.flat, self.words, rows.parent, rows.step, self.step_count, at, count,
+                self.table, self._states, self._links, self.count, int(self.table.size * FULL),
+            )  # fmt: skip
+            self._filled[0] = self.count
+            if at == count:
+                break
+            self.table = _empty_table(self._larger())
+            self._filled[0] = 0
+            fill(self.table, 1, self._filled, self._states, self.words, self.count)
+        if self.count > first:
+            self._spans.append((first, base))
+        return np.array([first, self.count], dtype=np.int64)
 
     def _larger(self) -> int:
         size, unit = self.table.size, self._shards * BUCKET
