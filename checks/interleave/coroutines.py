@@ -24,6 +24,10 @@ from models.scheduled.coroutines import CoroutineRef, Main, coroutine_ref, name_
 DEFAULT = Options(reduction=Reduction.NONE, limits=Limits(executions=100_000), stop_at_violation=True)
 
 
+_SHRINKING = 200_000
+"""Steps that may be spent on shrinking, about."""
+
+
 def explore_coroutine(
     main: Main,
     *,
@@ -75,8 +79,9 @@ def require_every_order(
     result = explore_coroutine(main, order=order, clock=clock, options=options)
     if result.status is Status.REFUTED:
         program = _program(main, order, clock)
-        short = shrink(program, result.first()).found
-        raise OrderError(tell(program, short))
+        first = result.first()
+        attempts = max(_SHRINKING // max(len(first.picks), 1), 20)
+        raise OrderError(tell(program, shrink(program, first, attempts=attempts).found))
     if result.status is Status.INCONCLUSIVE:
         raise IncompleteSearchError(
             f"{name_of(main)} was not run in every order: {result.reason}",

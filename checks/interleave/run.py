@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from checks.interleave.fairness import Waiting, judge, waiting
 from checks.interleave.strategy import Remembering, StateStrategy, Strategy
 from models.scheduled import Execution, Footprint, Interner, Program, Violation
 
@@ -111,12 +112,17 @@ def _drive(
     execution: Execution, strategy: Strategy, trace: list[Step], steps: int, last: Footprint | None
 ) -> tuple[Ending, Footprint | None]:
     looking = strategy if isinstance(strategy, StateStrategy) else None
+    middle = steps // 2
+    halfway: Waiting = {}
     while execution.violation is None:
         enabled = execution.enabled()
         if not enabled:
             return Ending.COMPLETE, last
         if len(trace) >= steps:
+            judge(execution, trace[middle:], halfway)
             return Ending.CUT, last
+        if len(trace) == middle:
+            halfway = waiting(execution)
         if looking is not None and not looking.arrive(execution):
             return Ending.MERGED, last
         labels = tuple([event.label for event in enabled])

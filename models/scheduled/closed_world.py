@@ -67,7 +67,7 @@ _FOREIGN_METHODS = (
     dt.datetime.today,
     dt.date.today,
 )
-_PASS_THROUGH = ("<frozen", "importlib", "logging", "linecache", "tokenize")
+_PASS_THROUGH = ("<frozen", "importlib", "logging", "linecache", "tokenize", "/pdb.py")
 
 
 class _Guard:

@@ -28,11 +28,12 @@ import contextlib
 import sys
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from models.scheduled import closed_world
 from models.scheduled.errors import ProgramError
 from models.scheduled.footprint import OBSERVATION, Footprint, Interner
-from models.scheduled.lane import Event, Lane, where
+from models.scheduled.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
 from models.scheduled.program import Observation, Program
 from models.scheduled.snapshot import digest, world_state
 from models.scheduled.world import World
@@ -46,8 +47,8 @@ class Violation:
     """What is wrong with an execution. Free of addresses, times and counters, so that equal faults are equal.
 
     Attributes:
-        kind: "property", "deadlock", "exception", "callback-exception", "unretrieved-exception", "task-leak",
-            "livelock", "shared-object" or "closed-world".
+        kind: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
+            "unretrieved-exception", "task-leak", "livelock", "starvation", "shared-object" or "closed-world".
         message: what was seen, in words.
     """
 
@@ -187,6 +188,11 @@ class Execution:
         sys.set_asyncgen_hooks(*self._hooks)
         asyncio._set_running_loop(None)  # noqa: SLF001
 
+    def blame(self, kind: str, message: str) -> None:
+        """Record what whoever drives the execution finds wrong with its course."""
+        if self.violation is None:
+            self.violation = self._found(kind, message)
+
     def observation(self) -> Observation | None:
         """Return the present abstract state."""
         return self._state
@@ -228,19 +234,42 @@ class Execution:
     def _lane_violation(self, lane: Lane) -> Violation | None:
         main = lane.main
         if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
-            return self._found("exception", f"{main.get_name()} failed: {main.exception()!r}")
+            return self._found("exception", f"{main.get_name()} failed{_raised(main)}: {main.exception()!r}")
         for task in lane.tasks:
             if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
                 return self._found(
-                    "unretrieved-exception", f"{task.get_name()} failed unseen: {task.exception()!r}"
+                    "unretrieved-exception",
+                    f"{task.get_name()} failed unseen{_raised(task)}: {task.exception()!r}",
                 )
         if lane.daemon:
             return None
-        waiting = [where(task) for task in lane.pending_tasks()]
+        pending = lane.pending_tasks()
+        waiting = [where(task) for task in pending]
         if main is not None and not main.done():
             if self.world.firings_exhausted:
                 return None
-            return self._found("deadlock", f"nothing can happen any more; waiting: {'; '.join(waiting)}")
+            kind = _kind_of_standstill({waits_in(task) for task in pending})
+            return self._found(kind, f"nothing can happen any more; waiting: {'; '.join(waiting)}")
         if waiting and not self.world.firings_exhausted:
             return self._found("task-leak", f"{lane.title} ended and left tasks behind: {'; '.join(waiting)}")
         return None
+
+
+def _kind_of_standstill(primitives: set[str]) -> str:
+    """A task that waits for a lock, or for nothing of asyncio, makes it a deadlock."""
+    if primitives & LOCKS or not primitives & WAKERS:
+        return "deadlock"
+    return "lost-wake-up"
+
+
+def _raised(task: asyncio.Task[Any]) -> str:
+    """Return the innermost line of the program that raised the error of a task, in words."""
+    error = task.exception()
+    trace = error.__traceback__ if error is not None else None
+    place = ""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not name.startswith(INSIDE):
+            place = f" at {name.rpartition('/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

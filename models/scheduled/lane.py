@@ -149,11 +149,26 @@ def task_of(handle: asyncio.Handle) -> str:
 INSIDE: tuple[str, ...] = (os.path.dirname(__file__) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)  # noqa: PTH120
 
 
+LOCKS = frozenset({"Lock.acquire", "Semaphore.acquire"})
+"""Where a task waits for what another one holds."""
+WAKERS = frozenset({"Event.wait", "Condition.wait", "Queue.get", "Queue.put"})
+"""Where a task waits to be woken."""
+
+
 def where(task: asyncio.Task[Any]) -> str:
     """Return the task's name, the innermost line of the program at which it waits, and in which primitive."""
+    place, primitive = _position(task)
+    return f"{task.get_name()} in {place}{f', in {primitive}' if primitive else ''}"
+
+
+def waits_in(task: asyncio.Task[Any]) -> str:
+    """Return the function of asyncio in which a task waits, as in "Lock.acquire"; empty if in none."""
+    return _position(task)[1]
+
+
+def _position(task: asyncio.Task[Any]) -> tuple[str, str]:
     coroutine: Any = task.get_coro()
-    place = "not started"
-    primitive = ""
+    place, primitive = "not started", ""
     while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
         frame = coroutine.cr_frame
         code = frame.f_code
@@ -161,6 +176,6 @@ def where(task: asyncio.Task[Any]) -> str:
             place = f"{code.co_qualname} ({code.co_filename.rpartition('/')[2]}:{frame.f_lineno})"
             primitive = ""
         elif code.co_filename.startswith(INSIDE[1]):
-            primitive = f", in {code.co_qualname}"
+            primitive = code.co_qualname
         coroutine = coroutine.cr_await
-    return f"{task.get_name()} in {place}{primitive}"
+    return place, primitive

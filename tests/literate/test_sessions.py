@@ -1,8 +1,9 @@
 """The command-line sessions of the documents are run: files are written, commands executed, output compared.
 
 A block ``python file=NAME`` (or toml) writes a file; ``file=NAME replace`` replaces the text above its line
-``---`` by the text below. In a block ``console`` a line ``$ tidemark ...`` is a command; the lines after it
-are what it prints. ``...`` stands for anything: alone on a line for any lines, within a line for any text.
+``---`` by the text below. In a block ``console`` a line ``$ tidemark ...``, ``$ python ...`` or ``$ pytest
+...`` is a command; the lines after it are what it prints. ``...`` stands for anything: alone on a line for
+any lines, within a line for any text.
 """
 
 import os
@@ -16,7 +17,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-DOCUMENTS = ["docs/export.md", "docs/first-protocol.md"]
+DOCUMENTS = ["docs/export.md", "docs/first-protocol.md", "docs/interleavings.md"]
+PROGRAMS = {
+    "tidemark": ["-m", "checks"],
+    "python": [],
+    "pytest": ["-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider"],
+}
 
 
 def pattern(expected: str) -> re.Pattern[str]:
@@ -33,9 +39,9 @@ def pattern(expected: str) -> re.Pattern[str]:
 def run(command: str, folder: Path) -> str:
     """Run one command as a shell would, with the sources of this repository."""
     words = shlex.split(command)
-    assert words[0] == "tidemark", f"only tidemark is run here, not {words[0]!r}"
+    assert words[0] in PROGRAMS, f"only {', '.join(PROGRAMS)} are run here, not {words[0]!r}"
     done = subprocess.run(
-        [sys.executable, "-m", "checks", *words[1:]],
+        [sys.executable, *PROGRAMS[words[0]], *words[1:]],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import re
 import subprocess
 import threading
 import time
@@ -202,6 +203,106 @@ async def cancels_what_is_ready() -> str:
 @pytest.mark.parametrize("order", ["asyncio", "fifo", "relaxed"])
 def test_a_callback_that_was_cancelled_when_it_was_ready_does_not_run(order):
     assert require_every_order(cancels_what_is_ready, order=order).finals == {"cancelled", "slept"}
+
+
+async def misses_the_event() -> None:
+    """Lost if the event is set before anybody waits."""
+    event = asyncio.Event()
+
+    async def announce() -> None:
+        await waits()
+        event.set()
+        event.clear()
+
+    async def listen() -> None:
+        await waits()
+        await event.wait()
+
+    await asyncio.gather(announce(), listen())
+
+
+async def two_locks() -> None:
+    one, two = asyncio.Lock(), asyncio.Lock()
+
+    async def take(first: asyncio.Lock, second: asyncio.Lock) -> None:
+        async with first:
+            await waits()
+            async with second:
+                pass
+
+    await asyncio.gather(take(one, two), take(two, one))
+
+
+async def nobody_looks() -> None:
+    async def fail() -> None:
+        await waits()
+        raise ValueError("unseen")
+
+    task = asyncio.create_task(fail())
+    await asyncio.wait([task])
+
+
+async def leaves_a_task() -> None:
+    leaves_a_task.kept = asyncio.create_task(asyncio.Event().wait())  # type: ignore[attr-defined]
+    await asyncio.sleep(0)
+
+
+async def spins() -> None:
+    while True:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+async def hogs() -> None:
+    lock = asyncio.Lock()
+
+    async def hog() -> None:
+        async with lock:
+            while True:  # noqa: ASYNC110
+                await asyncio.sleep(1)
+
+    async def ask() -> None:
+        async with lock:
+            pass
+
+    await asyncio.gather(hog(), ask())
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "words"),
+    [
+        (misses_the_event, "lost-wake-up", "in Event.wait"),
+        (two_locks, "deadlock", "in Lock.acquire"),
+        (nobody_looks, "unretrieved-exception", "ValueError('unseen')"),
+        (leaves_a_task, "task-leak", "left tasks behind"),
+        (spins, "livelock", "tasks spin"),
+        (hogs, "starvation", "ask (test_coroutines.py"),
+    ],
+)
+def test_it_is_found_without_a_property(function, kind, words):
+    with pytest.raises(OrderError, match=re.escape(words)):
+        require_every_order(function)
+    assert explore_coroutine(function).first().violation.kind == kind
+
+
+async def polls() -> None:
+    """Ends in every fair execution; an unfair one lets it poll until the limit of steps."""
+    flag = []
+
+    async def raise_it() -> None:
+        await waits()
+        flag.append(1)
+
+    task = asyncio.create_task(raise_it())
+    while not flag:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    await task
+
+
+def test_an_unfair_execution_is_neither_a_violation_nor_a_pass():
+    result = explore_coroutine(polls, options=Options(limits=Limits(executions=3)))
+    assert not result.violations
+    assert result.status is Status.INCONCLUSIVE
+    assert result.statistics.cut == 3
 
 
 async def uses_a_thread() -> None:
