@@ -485,7 +485,7 @@ class Flush(Protocol):
 
     @action(fairness="weak", source="facts 10.1; hazard 22")
     def assign(s):
-        """The node gets the channel back; a node that recovers owns it as soon as the coordinator has answered."""
+        """The node gets the channel back. A recovering node has it as soon as the coordinator answers."""
         require(~s.assigned)
         s.assigned = True
 
@@ -578,7 +578,7 @@ class Flush(Protocol):
 
     @transition_invariant(source="facts 7.9, 10.4")
     def a_dead_node_does_nothing(before, after):
-        """While no node is alive its memory stays as it was; only a save that it had sent is still recorded."""
+        """While no node is alive its memory stays as it was; only a save that was sent is recorded."""
         return implies(
             ~before.alive & ~after.alive,
             all_of(
@@ -599,7 +599,7 @@ class Flush(Protocol):
 
     @transition_invariant(source="facts 10.4, 7.7")
     def recovery_begins_at_the_checkpoint(before, after):
-        """A new incarnation owns the channel, holds nothing, and reads from the stored checkpoint or before."""
+        """A new incarnation owns the channel, holds nothing, and reads from the stored checkpoint on."""
         return implies(
             ~before.alive & after.alive,
             all_of(

@@ -68,8 +68,8 @@ class FlushAdapter:
         if step.action == "recover":
             self._recover()
         self._state = self._look()
-        # Being asked by a recovering node gives it the channel, which is a step of its own in the specification
-        # (assign) while the channel belongs to nobody; only a question that changes nothing is asked here.
+        # Being asked by a recovering node gives it the channel. While the channel belongs to nobody that is a
+        # step of its own (assign); only a question that changes nothing is asked here.
         if step.action == "crash" and chance % 2 and self._assigned():
             self._ask_early()
         self._settle()
