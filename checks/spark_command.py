@@ -117,6 +117,7 @@ def plan_lines(found: Measured, plan: Sizing) -> list[str]:
         f"  an executor      {memory:,.1f} GiB for its tasks, {cache:,.1f} GiB of page cache for states",
         f"  shared folder    {plan.log_bytes / gib:,.0f} GiB of level logs, twice that with merged runs",
         f"  shuffled         {sent:,.0f} GiB, {most:,.0f} GiB in the greatest round",
+        f"  read again       {plan.read_bytes / gib:,.0f} GiB at most, if tasks never stay where they were",
         f"  time             {plan.seconds / 60:,.0f} min: {work:,.0f} of work, {waiting:,.0f} of latency",
     ]
     return [*lines, *(f"  --conf {key}={value}" for key, value in plan.settings.items())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.measure import Measure
-from bench.measures import growth, interleave, mutants, proof, search, spark, spin, startup, tlc
+from bench.measures import cluster, growth, interleave, mutants, proof, search, spark, spin, startup, tlc
 
 MEASURES: tuple[Measure, ...] = (
     search.MEASURE,
@@ -14,5 +14,6 @@ MEASURES: tuple[Measure, ...] = (
     proof.MEASURE,
     interleave.MEASURE,
     spark.MEASURE,
+    cluster.MEASURE,
     mutants.MEASURE,
 )

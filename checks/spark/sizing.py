@@ -66,6 +66,8 @@ class Sizing:
     """All that is shuffled, in the whole search."""
     round_bytes: float
     """The same in the greatest round."""
+    read_bytes: float
+    """Known states that are read again in the whole search if no task ever meets a worker that has them."""
     memory_bytes: float
     """One executor: what its tasks sort at the same time, with reserve."""
     cache_bytes: float
@@ -157,6 +159,8 @@ def size(found: Measured, *, states: int, executors: int, cores: int, rounds: in
         log_bytes=8.0 * found.words * states,
         sent_bytes=states * found.sent_bytes,
         round_bytes=round_bytes,
+        # Known states grow like the area below a bell curve: half of them, on average over the rounds.
+        read_bytes=8.0 * found.words * states * levels / 2,
         memory_bytes=RESERVE * cores * 3 * task,
         cache_bytes=8.0 * found.words * states / executors,
         compute_seconds=states * found.core_seconds / slots,

@@ -41,6 +41,17 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def host(number: int) -> str:
+    """An address of this machine for each worker: Spark speculates only across hosts."""
+    address = f"127.0.0.{number + 1}"
+    with socket.socket() as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:  # not every system has more than one loopback address
+            return "127.0.0.1"
+    return address
+
+
 @contextmanager
 def cluster(folder: Path, *, workers: int = 2):
     """Address of the master and the processes of the workers; everything is stopped in the end."""
@@ -68,11 +79,11 @@ def cluster(folder: Path, *, workers: int = 2):
         master = ["org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)]
         start("master", *master, "--webui-port", "0")
         wait_for(lambda: listens(port))
-        worker = ["org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1"]
+        worker = ["org.apache.spark.deploy.worker.Worker", "--cores", "1"]
         worker += ["--memory", "600m", "--webui-port", "0"]
         url = f"spark://127.0.0.1:{port}"
         processes = [
-            start(f"worker-{n}", *worker, "--work-dir", str(folder / f"work-{n}"), url)
+            start(f"worker-{n}", *worker, "--host", host(n), "--work-dir", str(folder / f"work-{n}"), url)
             for n in range(workers)
         ]
         yield url, [psutil.Process(process.pid) for process in processes]

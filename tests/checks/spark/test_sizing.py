@@ -70,6 +70,7 @@ def test_a_plan_adds_up():
     found = measured(rows())
     plan = size(found, states=10**10, executors=100, cores=8, rounds=50)
     assert plan.log_bytes == 8e10
+    assert plan.read_bytes == 25 * plan.log_bytes
     assert plan.sent_bytes == pytest.approx(3.2e11, rel=0.01)
     assert plan.compute_seconds == pytest.approx(10**10 * 8e-6 / 800)
     assert plan.latency_seconds >= 50 * 0.3
