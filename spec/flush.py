@@ -613,9 +613,7 @@ class Flush(Protocol):
     @transition_invariant(source="facts 10.2; B27")
     def only_the_owner_records(before, after):
         """Rows are recorded only while the channel is assigned."""
-        return forall(
-            after.Position, lambda p: implies(after.copies[p] != before.copies[p], before.assigned)
-        )
+        return forall(after.Position, lambda p: implies(after.copies[p] != before.copies[p], before.assigned))
 
     @transition_invariant(source="facts 10.1; hazard 21")
     def an_answer_to_the_owner_means_stored(before, after):
