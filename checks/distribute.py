@@ -24,7 +24,7 @@ from checks.spark.history import FOLDER, History
 from checks.spark.native_kernel import FACTORY
 from checks.spark.run_directory import RunDirectory
 from checks.spark.runners import OnSpark
-from checks.spark.search import Limits, Round, Search
+from checks.spark.search import HANDOVER, Limits, Round, Search
 from checks.spark.search_kernel import Recipe, kernel_of
 from checks.spark.verdicts import NAME, Judged, MakeSubject
 from checks.verdict import Aspect, Subject, Verdict, amended
@@ -87,6 +87,8 @@ def distribute(
     started = time.monotonic()
     runner = OnSpark(spark)
     recipe = Recipe.of(instance, factory)
+    if limits is not None and limits.handover <= HANDOVER:
+        runner.warm(recipe)  # Spark will be needed, and soon
     directory = _directory(
         workdir, instance, recipe, partitions or runner.cores, resume=resume, chosen=partitions is not None
     )

@@ -4,12 +4,20 @@ functions.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from checks.spark.facts import judge_states
 from checks.spark.names import named
 from checks.spark.rounds import Packet, Plan, absorb, expand
+from checks.spark.search_kernel import Recipe, kernel_of
+from checks.spark.words import Sieve, minus, sorted_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,6 +74,19 @@ class OnSpark:
         """Address of the master."""
         return str(self._context.master)
 
+    def warm(self, recipe: Recipe) -> threading.Thread:
+        """Let the workers start and load the kernel while the driver does the small rounds."""
+
+        def load() -> None:
+            places = self._context.parallelize(range(self.cores), self.cores)
+            # A worker that cannot do it says so, with its reason, in the first round.
+            with suppress(PySparkException, Py4JError), named(self._context, f"{recipe.name}: warm up"):
+                places.foreach(partial(_load, recipe))
+
+        thread = threading.Thread(target=load, daemon=True, name="warm-up")
+        thread.start()
+        return thread
+
     def round(self, plan: Plan, *, note: str) -> None:
         """See Runner."""
         context, size, name = self._context, plan.partitions, plan.recipe.name
@@ -89,6 +110,16 @@ class OnSpark:
         with named(self._context, f"{plan.recipe.name}: {note}"):
             answers = places.map(partial(question, plan)).collect()
         return [answer for answer in answers if answer is not None]
+
+
+def _load(recipe: Recipe, _: int) -> None:
+    """Everything that a round compiles or loads once."""
+    kernel = kernel_of(recipe)
+    run = sorted_run(kernel.initial())
+    successors = kernel.expand(run[: kernel.chunk]).successors
+    Sieve(words=kernel.words, partitions=1, expected=1).split(successors)
+    minus(sorted_run(successors), [run])
+    judge_states(kernel, run)
 
 
 def _expand(plan: Plan, partitions: Iterable[int]) -> Iterator[tuple[int, Packet]]:
