@@ -1,9 +1,9 @@
 """Searching the interleavings of a scheduled program: exhaustive, random, replayed, spread over Spark.
 
-The reduction is by sleep sets over recorded footprints. The exhaustive search runs at least one execution of
-each Mazurkiewicz trace, and exactly one complete one; executions that are cut because everything enabled is
-asleep are counted as blocked. `models.scheduled.execution` states why checks of single steps survive the
-reduction.
+The reduction is by sleep sets over recorded footprints, or by source sets and sleep sets. The exhaustive
+search runs exactly one complete execution of each Mazurkiewicz trace; executions that are given up because
+everything enabled is asleep are counted as blocked: many with sleep sets, few with source sets.
+`models.scheduled.execution` states why checks of single steps survive the reduction.
 """
 
 from checks.interleave.bounded import BoundedSearch, DelayBounded, PreemptionBounded
@@ -24,6 +24,7 @@ from checks.interleave.options import Options, Reduction
 from checks.interleave.priorities import Priorities
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.result import Exploration, Found, Statistics, Status
+from checks.interleave.source_sets import SourceSets
 from checks.interleave.strategy import Strategy
 from checks.interleave.token import decode, encode
 from checks.interleave.work import WorkItem
@@ -45,6 +46,7 @@ __all__ = [
     "Priorities",
     "RandomWalk",
     "Reduction",
+    "SourceSets",
     "Statistics",
     "Status",
     "Strategy",

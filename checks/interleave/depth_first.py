@@ -16,7 +16,9 @@ from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Footprint, Interner, independent
 
 
-class _Node:
+class Node:
+    """A node of the tree on the way to the present leaf."""
+
     __slots__ = ("current", "enabled", "footprint", "sleep")
 
     def __init__(self, enabled: Sequence[str], sleep: dict[str, Footprint]) -> None:
@@ -54,7 +56,7 @@ class DepthFirst(Remembering):
         self._reduction = reduction
         self._base = item.picks
         self._root_sleep = {label: interner.pack(footprint) for label, footprint in item.sleep}
-        self._stack: list[_Node] = []
+        self._stack: list[Node] = []
         self._base_footprints: list[Footprint] = []
         self._depth = 0
         self._began = False
@@ -87,7 +89,7 @@ class DepthFirst(Remembering):
             if node.enabled != tuple(enabled):
                 raise DivergenceError(step=self._depth - 1, expected=node.enabled, seen=enabled)
             return node.current
-        node = _Node(enabled, self._inherit(place, last))
+        node = self._node(place, enabled, self._inherit(place, last))
         if not node.sleep.keys() <= set(node.enabled):
             self._complain(node)
         if not node.advance():
@@ -134,6 +136,10 @@ class DepthFirst(Remembering):
                     found.append(self._item(depth, dict.fromkeys(tried, Footprint(0, 0)) | sleep))
         return found
 
+    def _node(self, place: int, enabled: Sequence[str], sleep: dict[str, Footprint]) -> Node:
+        del place
+        return Node(enabled, sleep)
+
     def _item(self, depth: int, sleep: dict[str, Footprint]) -> WorkItem:
         picks = self._base + tuple(node.current for node in self._stack[:depth])
         return WorkItem(picks, tuple((label, self._interner.unpack(sleep[label])) for label in sorted(sleep)))
@@ -162,7 +168,7 @@ class DepthFirst(Remembering):
             return {}
         return {label: asleep for label, asleep in parent.sleep.items() if independent(asleep, last)}
 
-    def _complain(self, node: _Node) -> None:
+    def _complain(self, node: Node) -> None:
         gone = sorted(node.sleep.keys() - set(node.enabled))
         raise UnsoundReductionError(
             f"step {self._depth - 1}: the sleeping event {gone[0]!r} is no longer enabled, though no step "

@@ -15,6 +15,7 @@ from checks.interleave.random_walk import RandomWalk
 from checks.interleave.replay import Exact
 from checks.interleave.result import Exploration, Found, merge
 from checks.interleave.run import Ending, Run, run_once
+from checks.interleave.source_sets import SourceSets
 from checks.interleave.states import MergingSearch, Met
 from checks.interleave.strategy import Strategy
 from checks.interleave.token import decode, encode
@@ -58,7 +59,7 @@ def explore(
         result = search(program, strategy, interner, options, tick)
         result.states = known.here
     else:
-        strategy = DepthFirst(interner, reduction=options.reduction is Reduction.SLEEP_SETS, item=item)
+        strategy = _depth_first(interner, options.reduction, item)
         result = search(program, strategy, interner, options, tick)
     if result.remaining:
         result.remaining = tuple(strategy.remaining())
@@ -68,6 +69,12 @@ def explore(
             check_explained(result, sample)
     result.bounds = bounds_text(program, options)
     return result
+
+
+def _depth_first(interner: Interner, reduction: Reduction, item: WorkItem) -> DepthFirst:
+    if reduction is Reduction.SOURCE_SETS:
+        return SourceSets(interner, item=item)
+    return DepthFirst(interner, reduction=reduction is Reduction.SLEEP_SETS, item=item)
 
 
 def explore_subtree(

@@ -128,6 +128,9 @@ class Reduction(StrEnum):
     SLEEP_SETS = "sleep-sets"
     """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
 
+    SOURCE_SETS = "source-sets"
+    """The same interleavings, and most of those that sleep sets begin in vain."""
+
     STATES = "states"
     """Futures of declared states that were reached before. Rests on a promise of the program."""
 
@@ -136,6 +139,7 @@ class Reduction(StrEnum):
         return {
             Reduction.NONE: "no reduction",
             Reduction.SLEEP_SETS: "sleep sets",
+            Reduction.SOURCE_SETS: "source sets",
             Reduction.STATES: "equal declared states merged, on the program's promise that they have equal "
             "futures",
         }[self]

@@ -79,6 +79,34 @@ class SharedMemory(Program):
         for number in range(1, self.size + 1):
             world.process(f"w{number}", copy(number))
 
+    def binc(self, world: World) -> None:
+        """Atomic increments of x, then of y."""
+        x, y = self.cell(world, "x"), self.cell(world, "y")
+
+        async def increment(_process: Process) -> None:
+            await x.update(lambda value: value + 1)
+            await y.update(lambda value: value + 1)
+
+        for number in range(self.size):
+            world.process(f"p{number}", increment)
+
+    def indexer(self, world: World) -> None:
+        """Each process puts four values into a hash table of 128 places; few of them collide."""
+        table = [self.cell(world, f"t{place}") for place in range(128)]
+
+        def insert(number: int):
+            async def main(_process: Process) -> None:
+                for turn in range(1, 5):
+                    value = turn * 11 + number
+                    place = value * 7 % 128
+                    while not await table[place].compare_and_swap(0, value):
+                        place = (place + 1) % 128
+
+            return main
+
+        for number in range(self.size):
+            world.process(f"p{number}", insert(number))
+
     def lost_update(self, world: World) -> None:
         """Read, then write: the toy that loses an update."""
         x = self.cell(world, "x")

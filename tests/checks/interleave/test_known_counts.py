@@ -12,6 +12,7 @@ CLASSES = [
     ("readers", 2, 4), ("readers", 6, 64),
     ("casrot", 2, 2), ("casrot", 3, 5), ("casrot", 4, 14), ("casrot", 5, 43), ("casrot", 6, 144),
     ("lastzero", 3, 12), ("lastzero", 4, 28), ("lastzero", 5, 64),
+    ("binc", 2, 4), ("binc", 3, 36),
 ]  # fmt: skip
 
 RAW = [("ainc", 4, 24), ("readers", 4, 120), ("casrot", 5, 120), ("lastzero", 3, 920), ("lost_update", 2, 6)]
