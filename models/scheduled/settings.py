@@ -1,5 +1,6 @@
 """The declared bounds of a world: how many faults, which order inside a lane, how timers behave."""
 
+import functools
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -76,12 +77,17 @@ class FaultBudget:
 
     def remaining(self) -> dict[FaultKind, int]:
         """Return the counters with which an execution starts."""
-        return {kind: int(getattr(self, kind.value)) for kind in FaultKind}
+        return dict(_counters(self))
 
     def text(self) -> str:
         """Return the bounds in words, for a verdict line."""
         spent = [f"{count} {kind.value}" for kind, count in self.remaining().items() if count]
         return ", ".join(spent) if spent else "no faults"
+
+
+@functools.lru_cache(maxsize=64)
+def _counters(budget: FaultBudget) -> tuple[tuple[FaultKind, int], ...]:
+    return tuple((kind, int(getattr(budget, kind.value))) for kind in FaultKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

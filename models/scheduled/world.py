@@ -50,7 +50,6 @@ class World:
         self.every_lane: list[Lane] = []
         self.restarts = 0
         self.firings_exhausted = False
-        self._budget_bits = {kind: interner.bit(f"budget {kind.value}") for kind in FaultKind}
         self._firings: dict[str, int] = {}
         self._definitions: dict[str, Definition] = {}
         self._stores: dict[str, Store] = {}
@@ -128,15 +127,19 @@ class World:
         The first one is the default choice, so that a run without deviations is a natural one.
         """
         found: list[Event] = []
-        if not self._drains:
-            for lane in self.lanes.values():
+        timed = False
+        for lane in self.lanes.values():
+            if lane.timers:
+                timed = True
+            if lane.ready and not self._drains:
                 found += self._ready_events(lane)
         found += self.events.values()
-        found += self._timer_events()
+        if timed:
+            found += self._timer_events()
         if self.faults:
             budget = self.budget
             found += [event for kind, event in self.faults.values() if budget[kind] > 0]
-        if self.budget[FaultKind.CRASH] > 0:
+        if self.settings.crashable and self.budget[FaultKind.CRASH] > 0:
             for name, lane in self.lanes.items():
                 if lane.alive and name in self.settings.crashable:
                     found += self._crash_events(lane)
@@ -184,8 +187,10 @@ class World:
 
     def _ready_events(self, lane: Lane) -> list[Event]:
         ready = lane.ready
-        if any(handle.cancelled() for handle in ready):
-            ready = lane.ready = deque(handle for handle in ready if not handle.cancelled())
+        for handle in ready:
+            if handle._cancelled:  # noqa: SLF001  # on the hot path
+                ready = lane.ready = deque(handle for handle in ready if not handle.cancelled())
+                break
         if not ready:
             return []
         order = self.settings.order
@@ -253,7 +258,7 @@ class World:
         counter.
         """
         self.budget[kind] -= 1
-        self.loop.writes |= self._budget_bits[kind]
+        self.loop.writes |= self.interner.bit(f"budget {kind.value}")
 
     def _task_name(self) -> str:
         task = asyncio.current_task()
