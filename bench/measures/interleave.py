@@ -14,24 +14,33 @@ from bench.sample import Side, seconds, value
 from bench.work.interleave import executions
 
 NAME = "interleave"
-NONE, SLEEP, STATES = "none", "sleep-sets", "states"
-_WORDS = {NONE: "no reduction", SLEEP: "sleep sets", STATES: "equal declared states merged"}
+NONE, SLEEP, SOURCE, STATES = "none", "sleep-sets", "source-sets", "states"
+_WORDS = {
+    NONE: "no reduction",
+    SLEEP: "sleep sets",
+    SOURCE: "source sets",
+    STATES: "equal declared states merged",
+}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and the reductions that it allows. ``factory`` is ``module:function``."""
+    """A program, and the reductions that it allows. ``factory`` is ``module:function``.
+
+    ``interleavings`` is how many there are, where that is known; any other number is an error.
+    """
 
     name: str
     factory: str
     reductions: tuple[str, ...]
     arguments: dict[str, Any] = field(default_factory=dict)
+    interleavings: int | None = None
 
 
 _SHARED = "tests.checks.interleave.programs:shared"
-FLUSH = Case("one row, one flush", "bench.programs:row_and_flush", (NONE, SLEEP, STATES))
-SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP), {"kind": "lastzero", "size": 3})
-LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP), {"kind": "lastzero", "size": 4})
+FLUSH = Case("one row, one flush", "bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, STATES))
+SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP, SOURCE), {"kind": "lastzero", "size": 3}, 920)
+LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, SOURCE), {"kind": "lastzero", "size": 4}, 44_300)
 
 
 def run(plan: Plan) -> Iterator[Row]:
@@ -50,6 +59,7 @@ def _case(plan: Plan, case: Case) -> list[Row]:
                 program=case.factory,
                 arguments=case.arguments,
                 reduction=reduction,
+                expected=case.interleavings if reduction == NONE else None,
             ),
         )
         for reduction in case.reductions

@@ -8,8 +8,14 @@ from bench.sample import Sample
 from bench.work.clock import Clock
 
 
-def executions(*, program: str, arguments: dict[str, Any], reduction: str) -> Sample:
-    """All interleavings, with a reduction by name. What must not differ are the outcomes."""
+def executions(
+    *, program: str, arguments: dict[str, Any], reduction: str, expected: int | None = None
+) -> Sample:
+    """All interleavings, with a reduction by name. What must not differ are the outcomes.
+
+    Raises:
+        RuntimeError: the search was cut, or the number of executions is not the ``expected`` one.
+    """
     from checks.interleave import Options, Reduction, Status, explore
     from models.scheduled import ProgramRef
 
@@ -19,6 +25,8 @@ def executions(*, program: str, arguments: dict[str, Any], reduction: str) -> Sa
     if found.status is not Status.EXHAUSTED:
         raise RuntimeError(f"{program} {arguments} by {reduction}: {found.status}: {found.reason}")
     counters = found.statistics
+    if expected is not None and counters.executions != expected:
+        raise RuntimeError(f"{program} {arguments}: {counters.executions} executions, expected {expected}")
     return Sample(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
