@@ -219,8 +219,21 @@ def _start_submitted(master: str | None, *, folder: Path) -> SparkSession:
             remedy="name the master once, for spark-submit",
         )
     if ROOT.is_dir():  # else this code came in a zip itself, which executors have too
-        session.sparkContext.addPyFile(str(code_zip(folder=folder)))
+        _add_code(session, code_zip(folder=folder))
     return session
+
+
+def _add_code(session: SparkSession, code: Path) -> None:
+    """Send the code, unless spark-submit did. Raises BadInputError if it sent other code than this."""
+    sent = [Path(name).name for name in (session.conf.get("spark.submit.pyFiles", "") or "").split(",")]
+    other = [name for name in sent if name.startswith("tidemark-") and name != code.name]
+    if other:
+        session.stop()
+        raise BadInputError(
+            f"{other[0]} is not this code, which is {code.name}", remedy="run  tidemark ship  again"
+        )
+    if code.name not in sent:
+        session.sparkContext.addPyFile(str(code))
 
 
 def _set_environment(master: Master, home: Path) -> None:

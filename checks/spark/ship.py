@@ -42,11 +42,15 @@ def code_zip(*, folder: Path) -> Path:
             digest.update(f"{relative}\0{len(content)}\0".encode() + content)
             archive.writestr(zipfile.ZipInfo(relative, date_time=(1980, 1, 1, 0, 0, 0)), content)
     target = folder / f"tidemark-{digest.hexdigest()[:16]}.zip"
+    Path(name).chmod(0o644)  # executors may run as somebody else
     Path(name).replace(target)
     return target
 
 
 LAUNCHER = """\
+import sys
+
+sys.path.insert(0, {root!r})  # manifests are files: the driver reads them here, executors need none
 from checks.cli import app
 
 app()
@@ -82,5 +86,5 @@ def launcher(*, folder: Path) -> Path:
     """The script that spark-submit runs in the driver."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / "submit.py"
-    target.write_text(LAUNCHER, encoding="utf-8")
+    target.write_text(LAUNCHER.format(root=str(ROOT)), encoding="utf-8")
     return target
