@@ -9,11 +9,14 @@ from typing import Any
 
 from bench.measure import Measure, Plan
 from bench.process import in_fresh_process
-from bench.row import Row
+from bench.row import Goal, Row
 from bench.sample import Side, seconds, value
 from bench.work.interleave import executions
+from bench.work.tiny import by_asyncio, by_control
 
 NAME = "interleave"
+PLAIN, CONTROLLED = "asyncio.run", "controlled loop"
+AGAINST_PLAIN = Goal(at_least=3)
 NONE, SLEEP, SOURCE, STATES = "none", "sleep-sets", "source-sets", "states"
 _WORDS = {
     NONE: "no reduction",
@@ -44,9 +47,27 @@ LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, SOURCE), {"kind": "lastzero", 
 
 
 def run(plan: Plan) -> Iterator[Row]:
-    """Every program by every reduction: the same final states."""
+    """The rate; then every program by every reduction: the same final states."""
+    yield from _tiny(plan)
     for case in (SMALL, FLUSH) if plan.quick else (LARGE, FLUSH):
         yield from _case(plan, case)
+
+
+def _tiny(plan: Plan) -> list[Row]:
+    """How much the control of the loop costs, against a plain loop for each run."""
+    runs = 300 if plan.quick else 3_000
+    sides = [
+        Side(PLAIN, partial(in_fresh_process, by_asyncio, runs=runs)),
+        Side(CONTROLLED, partial(in_fresh_process, by_control, runs=runs)),
+    ]
+    series = plan.series(sides, measure=NAME, size="two tasks, one wait each")
+    what = "executions a second of processor time"
+    return [
+        series.row(PLAIN, f"{PLAIN}: {what}", value("rate"), unit="/s"),
+        series.row(
+            CONTROLLED, f"{CONTROLLED}: {what}", value("rate"), unit="/s", against=PLAIN, goal=AGAINST_PLAIN
+        ),
+    ]
 
 
 def _case(plan: Plan, case: Case) -> list[Row]:
