@@ -1,0 +1,67 @@
+"""The marker, as somebody else's tests use it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+TESTS = """
+import asyncio
+import pytest
+
+@pytest.fixture
+def amount():
+    return 1
+
+@pytest.mark.every_order(order="relaxed")
+async def test_lost(amount):
+    seen = []
+    async def note(number):
+        seen.append(number)
+    await asyncio.gather(note(0), note(amount))
+    assert seen == [0, 1]
+
+@pytest.mark.every_order
+async def test_right(amount):
+    await asyncio.sleep(amount)
+
+@pytest.mark.every_order(executions=2)
+async def test_many():
+    await asyncio.gather(*(asyncio.sleep(1) for _ in range(4)))
+
+@pytest.mark.every_order
+def test_no_coroutine():
+    pass
+
+@pytest.mark.every_order(often=3)
+async def test_unknown_option():
+    pass
+"""
+
+
+def run(folder: Path, *options: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGINS, *options],
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_it_runs_refutes_refuses_and_replays(tmp_path):
+    (tmp_path / "test_marked.py").write_text(TESTS, encoding="utf-8")
+    seen = run(tmp_path)
+    assert "4 failed, 1 passed" in seen
+    assert "[1, 0]" in seen
+    assert "as no asyncio loop runs" in seen
+    assert "the limit of 2 executions is reached" in seen
+    assert "test_no_coroutine, which is not an `async def` function" in seen
+    assert "every_order does not take 'often': give clock, executions, order" in seen
+    found = re.search(r"replay token: (\S+)", seen)
+    assert found is not None
+    again = run(tmp_path, "test_marked.py::test_lost", "--replay-order", found[1])
+    assert "1 failed" in again
+    assert "[1, 0]" in again
+    assert "replay token" not in again
