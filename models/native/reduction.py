@@ -189,18 +189,18 @@ class Reduction:
         self.enables = np.array(rows, dtype=np.uint64).reshape(-1, self.groups)
         self.holds = Conditions(self.kernel.instance, parts, folder=self.kernel.folder)
 
-    def reduce(self, rows: Rows, chunk: int, count: int, visited: Visited, span: tuple[int, int]) -> int:
+    def reduce(self, rows: Rows, count: int, visited: Visited, span: tuple[int, int]) -> int:
         """Drop the successors of a chunk (states ``span``) that need not be followed; gives what remains."""
-        first, (base, end) = chunk * rows.room, span
+        base, end = span
         enabled = np.zeros((end - base, self.groups), dtype=np.uint64)
-        _mark(rows.parent, rows.step, first, count, enabled)
+        _mark(rows.parent, rows.step, 0, count, enabled)
         chosen = np.empty_like(enabled)
         holds = self.holds.evaluate(visited.states[base:end])
         _choose(enabled, holds, self.depends, self.conjuncts, self.enables, self.visible, chosen)
         goes_on = np.zeros(end - base, dtype=np.bool_)
-        numbers = visited.find(rows.packed[first : first + count])
-        _followed(rows.parent, rows.step, first, chosen, numbers, base, goes_on)
-        return int(_compact(rows.flat, rows.words, rows.parent, rows.step, first, count, chosen, goes_on))
+        numbers = visited.find(rows.packed[:count])
+        _followed(rows.parent, rows.step, 0, chosen, numbers, base, goes_on)
+        return int(_compact(rows.flat, rows.words, rows.parent, rows.step, 0, count, chosen, goes_on))
 
 
 def _set(bits: Bits, number: int) -> None:

@@ -6,14 +6,14 @@ chunks, so that every number of workers finds the same states under the same num
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.native.codec import Block
 from models.native.crew import Crew
 from models.native.kernel import CHUNK, Buffers, Kernel
+from models.native.merge import Merge
 from models.native.reduction import Reduction
 from models.native.symmetry import Symmetry
 from models.native.table import Rows, Visited
@@ -22,12 +22,14 @@ CHUNKS = 16
 """Chunks of a round at most."""
 LEAST_ROWS = 64
 """A chunk below this costs more to hand out than to expand."""
+SHARED_ROWS = 1 << 11
+"""A round below this costs more to share out than to do alone."""
 ROUND_SUCCESSORS = 1 << 23
 
 
 @dataclass
 class Counters:
-    """Totals over all chunks: see ``Buffers``."""
+    """Totals over some chunks: see ``Buffers``."""
 
     stats: NDArray[np.int64]
     flags: NDArray[np.uint8]
@@ -57,15 +59,52 @@ class Done:
     broken: tuple[tuple[int, int], ...] = ()
 
 
+@dataclass
+class Chunk:
+    """States ``first`` .. ``last - 1`` of a level, and what was found from them: ``count`` successors, of
+    which ``entered`` were entered; step claims that were not decided before; states without a step; broken
+    invariants.
+    """
+
+    first: int
+    last: int
+    count: int = 1
+    entered: int = 0
+    counters: Counters | None = None
+    seen: list[Seen] = field(default_factory=list)
+    stuck: list[int] = field(default_factory=list)
+    broken: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Worker:
+    """Room for the successors of one chunk: used again and again, so that it stays in a core's cache."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.rows = Rows(kernel.words, front(kernel)[1])
+        self.buffers = Buffers(
+            kernel, chunk_rows(kernel), (self.rows.packed, self.rows.parent, self.rows.step)
+        )
+
+    def counters(self) -> Counters:
+        """What was counted in the present chunk."""
+        buffers = self.buffers
+        return Counters(buffers.stats.copy(), buffers.flags.copy(), buffers.seen.copy())
+
+
 def chunk_rows(kernel: Kernel) -> int:
     """Most rows of a chunk: fewer if a state has very many steps."""
     return max(16, min(CHUNK, ROUND_SUCCESSORS // (CHUNKS * max(1, kernel.plan.steps))))
 
 
+def front(kernel: Kernel) -> tuple[int, int]:
+    """Chunks of a round and successors of each: what is entered at the same time by several workers."""
+    return CHUNKS, chunk_rows(kernel) * max(1, kernel.plan.steps)
+
+
 def round_bytes(kernel: Kernel) -> int:
-    """Bytes that the buffers of a search take at most."""
-    room = chunk_rows(kernel) * max(1, kernel.plan.steps)
-    return CHUNKS * (room * Rows.bytes_each(kernel.words) + chunk_rows(kernel))
+    """Bytes that the buffers of a search take at most: successors, and those of them that are new."""
+    chunks, room = front(kernel)
+    return chunks * (2 * room * Rows.bytes_each(kernel.words) + chunk_rows(kernel))
 
 
 class Rounds:
@@ -81,112 +120,128 @@ class Rounds:
     ) -> None:
         self.kernel, self.visited, self.crew = kernel, visited, crew
         self.symmetry, self.reduction = symmetry, reduction
-        self.alone = crew.workers == 1
         self.most = chunk_rows(kernel)
-        room = max(1, self.most * kernel.plan.steps)
-        self.rows = Rows(kernel.words, CHUNKS, room)
-        self.buffers = [self._buffers(chunk, room) for chunk in range(CHUNKS)]
-        first = self.buffers[0]
-        self.counters = Counters(
-            np.zeros_like(first.stats), np.zeros_like(first.flags), np.zeros_like(first.seen)
-        )
-
-    def _buffers(self, chunk: int, room: int) -> Buffers:
-        part = slice(chunk * room, (chunk + 1) * room)
-        rows = self.rows
-        return Buffers(self.kernel, self.most, (rows.packed[part], rows.parent[part], rows.step[part]))
+        self.workers = [Worker(kernel) for _ in range(min(CHUNKS, crew.workers))]
+        self.counters = self.workers[0].counters()
 
     def run(self, first: int, level: tuple[int, int], chunks: int = CHUNKS) -> Done:
         """Expand states from ``first`` on, which is the beginning of a chunk of the level."""
         begin, end = level
-        if self.alone:
-            chunks = 1  # a buffer that is used again is in the cache
         size = min(self.most, max(LEAST_ROWS, -(-(end - begin) // CHUNKS)))
-        spans = [(at, min(at + size, end)) for at in range(first, end, size)][:chunks]
-        found = np.zeros(len(spans), dtype=np.int64)
-        shared = spans[-1][1] - first > LEAST_ROWS
-
-        def expand(chunk: int) -> None:
-            found[chunk] = self._expand(chunk, *spans[chunk])
-
-        self.crew.each(len(spans), expand, shared=shared)
-        fits = self._fitting(found)
-        if not fits:
-            return Done(first)
-        spans = spans[:fits]
-        bases = np.array([at for at, _ in spans], dtype=np.int64)
-        if self.alone:
-            firsts = self.visited.enter_alone(self.rows, int(found[0]), int(bases[0]))
+        parts = [Chunk(at, min(at + size, end)) for at in range(first, end, size)[:chunks]]
+        if self._worth_sharing(parts):
+            self._shared(parts)
         else:
-            firsts = self.visited.enter(self.rows, found[:fits], bases)
-        seen = self._count(bases.tolist())
-        stuck = self._stuck(spans)
-        broken = self._broken(firsts.tolist(), shared=shared)
-        return Done(spans[-1][1], seen, stuck, broken)
+            del parts[1:]
+            if not self._alone(parts[0]):
+                return Done(first)
+        return self._done(parts)
 
-    def _expand(self, chunk: int, first: int, last: int) -> int:
-        buffers = self.buffers[chunk]
+    def _worth_sharing(self, parts: list[Chunk]) -> bool:
+        """Are these enough for several workers, and is there room for whatever comes from them?"""
+        if self.crew.workers == 1 or len(parts) == 1:
+            return False
+        rows = parts[-1].last - parts[0].first
+        return rows >= SHARED_ROWS and self.visited.has_room(rows * self.kernel.plan.steps)
+
+    def _alone(self, part: Chunk) -> bool:
+        """Expand, enter and check one chunk here. If it may lack room, enters nothing and gives False."""
+        worker, known = self.workers[0], self.visited.count
+        self._expand(part, worker)
+        if not self.visited.has_room(part.count):
+            return False
+        self.visited.enter(worker.rows, part.count, part.first)
+        part.broken = self.broken(known, self.visited.count)
+        return True
+
+    def _shared(self, parts: list[Chunk]) -> None:
+        """Expand, enter and check some chunks with all workers."""
+        merge = Merge(self.visited, [part.first for part in parts])
+        self._enter(parts, merge)
+        merge.number()
+
+        def settle(number: int) -> None:
+            parts[number].broken = self.broken(*merge.settle(number))
+
+        self.crew.each(len(parts), settle)
+        merge.finish()
+
+    def _enter(self, parts: list[Chunk], merge: Merge) -> None:
+        """Expand and enter some chunks. When the table is full, those begun wait until it has grown."""
+        idle, busy = list(self.workers), dict[int, Worker]()
+        todo, full = list(range(len(parts))), False
+
+        def enter(job: int) -> None:
+            nonlocal full
+            number = todo[job]
+            part = parts[number]
+            if full:
+                return
+            if number not in busy:
+                worker = idle.pop()
+                self._expand(part, worker)
+                busy[number] = worker
+            part.entered = merge.enter(number, busy[number].rows, part.entered, part.count)
+            if part.entered == part.count:
+                idle.append(busy.pop(number))
+            else:
+                full = True
+
+        while todo:
+            self.crew.each(len(todo), enter)
+            todo = [number for number in todo if parts[number].entered < parts[number].count]
+            if full:
+                merge.grow()
+                full = False
+
+    def _expand(self, part: Chunk, worker: Worker) -> None:
+        buffers, rows, span = worker.buffers, worker.rows, (part.first, part.last)
         buffers.stats[:] = 0
         buffers.flags[:] = self.counters.flags
         buffers.seen[:] = self.counters.seen
-        count = self.kernel.run(self._states(first, last), buffers)
+        count = self.kernel.run(self.visited.rows(*span), buffers)
         if self.symmetry is not None:
-            self.symmetry.canonicalise(self.rows.flat, chunk * self.rows.room, count)
+            self.symmetry.canonicalise(rows.flat, 0, count)
         if self.reduction is not None:
-            count = self.reduction.reduce(self.rows, chunk, count, self.visited, (first, last))
-        if not self.alone:
-            self.rows.digest(chunk, count)
-        return count
+            count = self.reduction.reduce(rows, count, self.visited, span)
+        part.count, part.counters = count, worker.counters()
+        part.seen = self._seen(part.first, buffers)
+        enabled = buffers.enabled[: part.last - part.first]
+        if not enabled.all():
+            part.stuck = (part.first + np.flatnonzero(enabled == 0)).tolist()
 
-    def _states(self, first: int, last: int) -> Block:
-        return self.visited.states[first:last]
+    def _seen(self, base: int, buffers: Buffers) -> list[Seen]:
+        """Step claims that this chunk decided, and no earlier round."""
+        if np.array_equal(buffers.seen, self.counters.seen):
+            return []
+        found = []
+        for claim in np.flatnonzero(buffers.seen & ~self.counters.seen & 1).tolist():
+            at = int(buffers.where[claim])
+            target = tuple(buffers.successors[at].tolist())
+            found.append(Seen(claim, base + int(buffers.parent[at]), int(buffers.step[at]), target))
+        return found
 
-    def _fitting(self, found: NDArray[np.int64]) -> int:
-        """How many of the chunks are sure to fit into memory."""
-        room = self.visited.capacity - self.visited.count
-        return int(np.searchsorted(np.cumsum(found), room, side="right"))
-
-    def _count(self, bases: list[int]) -> tuple[Seen, ...]:
-        """Add up the counters of the entered chunks; the first chunk that saw a claim tells where."""
-        total, news = self.counters, list[Seen]()
-        for base, buffers in zip(bases, self.buffers, strict=False):
-            total.stats += buffers.stats
-            total.flags |= buffers.flags
-            if np.array_equal(buffers.seen, total.seen):
-                continue
-            for claim in np.flatnonzero(buffers.seen & ~total.seen & 1).tolist():
-                at = int(buffers.where[claim])
-                target = tuple(buffers.successors[at].tolist())
-                news.append(Seen(claim, base + int(buffers.parent[at]), int(buffers.step[at]), target))
-            total.seen |= buffers.seen
-        return tuple(news)
-
-    def _stuck(self, spans: list[tuple[int, int]]) -> tuple[int, ...]:
-        found: list[int] = []
-        for (first, last), buffers in zip(spans, self.buffers, strict=False):
-            enabled = buffers.enabled[: last - first]
-            if not enabled.all():
-                found += (first + np.flatnonzero(enabled == 0)).tolist()
-        return tuple(found)
-
-    def _broken(self, firsts: list[int], *, shared: bool) -> tuple[tuple[int, int], ...]:
-        found: list[list[tuple[int, int]]] = [[] for _ in firsts[1:]]
-
-        def check(chunk: int) -> None:
-            found[chunk] = self.broken(firsts[chunk], firsts[chunk + 1])
-
-        if self.kernel.state_claims:
-            self.crew.each(len(found), check, shared=shared)
-        least: dict[int, int] = {}
-        for claim, state in (item for part in found for item in part):
-            least.setdefault(claim, state)
-        return tuple(least.items())
+    def _done(self, parts: list[Chunk]) -> Done:
+        """Add up the chunks; the first one that decided a claim tells where."""
+        total, seen, broken = self.counters, dict[int, Seen](), dict[int, int]()
+        stuck: list[int] = []
+        for part in parts:
+            if part.counters is not None:
+                total.stats += part.counters.stats
+                total.flags |= part.counters.flags
+                total.seen |= part.counters.seen
+            for item in part.seen:
+                seen.setdefault(item.claim, item)
+            for claim, state in part.broken:
+                broken.setdefault(claim, state)
+            stuck += part.stuck
+        return Done(parts[-1].last, tuple(seen.values()), tuple(stuck), tuple(broken.items()))
 
     def broken(self, first: int, last: int) -> list[tuple[int, int]]:
         """Broken invariants among some states: each with the first of these that breaks it."""
-        if first == last:
+        if first == last or not self.kernel.state_claims:
             return []
-        marks = self.kernel.breaks(self._states(first, last))
+        marks = self.kernel.breaks(self.visited.rows(first, last))
         if marks is None:
             return []
         found = []

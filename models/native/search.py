@@ -26,7 +26,7 @@ from models.native.crew import Crew, cores
 from models.native.errors import ReductionError
 from models.native.kernel import Kernel
 from models.native.reduction import Reduction
-from models.native.rounds import CHUNKS, Rounds, chunk_rows, round_bytes
+from models.native.rounds import CHUNKS, Rounds, chunk_rows, front, round_bytes
 from models.native.symmetry import Symmetry
 from models.native.table import LARGEST, Visited
 from spec.language.spec import Property
@@ -245,7 +245,13 @@ class Search:
         self.reduction = _reduction(kernel, reduced_to, symmetry=symmetry)
         self.limits = limits if limits is not None else Limits()
         self.crew = Crew(workers if workers is not None else cores())
-        self.visited = Visited(kernel.words, kernel.plan.steps, self._capacity(), self.crew)
+        self.visited = Visited(
+            kernel.words,
+            kernel.plan.steps,
+            self._capacity(),
+            self.crew,
+            front=front(kernel) if self.crew.workers > 1 else (0, 0),
+        )
         self._rounds = Rounds(kernel, self.visited, self.crew, self.symmetry, self.reduction)
         self.counters = self._rounds.counters
         self.tally = Tally()

@@ -7,20 +7,25 @@ began is remembered once for all states that were found from it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from models.native.crew import Crew
-from models.native.slots import BUCKET, claim, digest_round, enter_alone, fill, find, regrow, settle
+from models.native.slots import BUCKET, enter, fill, find
 
 FULL = 0.84
 """Load at which the table grows. With ``GROWTH`` a slot's share of a state stays below 12 bytes."""
 GROWTH = 1.25
 SMALL = 1 << 20
 """Tables up to this size are doubled."""
-LEAST_SHARD = 1 << 10
+LEAST = 1 << 12
+"""Slots of the smallest table for each worker: beyond ``FULL``, there is room for ``STRIDE`` rows of each."""
+FILL = 1 << 14
+"""States that a worker enters into a new table at a time."""
 LARGEST = (1 << 32) - (1 << 28)
-"""Numbers of states have 32 bits; the rows of a round have provisional numbers above them."""
+"""A slot has 32 bits for a place in the store, of which some are needed for its front part."""
 Words = NDArray[np.uint64]
 
 
@@ -31,64 +36,76 @@ def _empty_table(size: int) -> Words:
     return whole[first : first + size]
 
 
-class Rows:
-    """Successors that are entered together: ``chunks`` parts of at most ``room`` rows."""
+def _larger(size: int) -> int:
+    """Slots of the table after one of ``size``."""
+    wanted = min(size * 2 if size < SMALL else int(size * GROWTH), int(LARGEST / FULL))
+    return wanted // BUCKET * BUCKET
 
-    def __init__(self, words: int, chunks: int, room: int) -> None:
+
+class Rows:
+    """Successors of a chunk: at most ``room`` rows."""
+
+    def __init__(self, words: int, room: int) -> None:
         self.words, self.room = words, room
-        self.packed = np.empty((chunks * room, words), dtype=np.uint64)
-        self.parent = np.empty(chunks * room, dtype=np.int64)
-        self.step = np.empty(chunks * room, dtype=np.int32)
-        self.digests = np.empty(chunks * room, dtype=np.uint64)
-        self.places = np.empty(chunks * room, dtype=np.int64)
+        self.packed = np.empty((room, words), dtype=np.uint64)
+        self.parent = np.empty(room, dtype=np.int64)
+        self.step = np.empty(room, dtype=np.int32)
 
     @property
     def flat(self) -> Words:
         """The rows as one line of words."""
         return self.packed.reshape(-1)
 
-    def digest(self, chunk: int, count: int) -> None:
-        """Digests of the first ``count`` rows of a chunk."""
-        digest_round(self.flat, self.words, chunk * self.room, count, self.digests)
-
     @staticmethod
     def bytes_each(words: int) -> int:
         """Bytes of one row."""
-        return 8 * words + 8 + 4 + 8 + 8
+        return 8 * words + 8 + 4
 
 
 class Visited:
     """Visited states with their parents and the steps that reached them first.
 
-    ``capacity`` states are reserved at once; memory is taken only as states come. Each worker of the crew
-    owns one shard of the table. Numbers of states are given in the order of the rows, whatever the crew.
+    ``capacity`` states are reserved at once; memory is taken only as states come. ``front``: for rows that
+    several workers enter at the same time, the number of chunks and the rows of each (see ``merge``).
     Errors: MemoryError if not even the reservation succeeds.
     """
 
-    def __init__(self, words: int, steps: int, capacity: int, crew: Crew | None = None) -> None:
+    def __init__(
+        self,
+        words: int,
+        steps: int,
+        capacity: int,
+        crew: Crew | None = None,
+        *,
+        front: tuple[int, int] = (0, 0),
+    ) -> None:
         self.words, self.step_count = words, max(1, steps)
         self.crew = crew if crew is not None else Crew(1)
         self.capacity = min(capacity, LARGEST)
         self.count = self.initial = 0
-        self._states = np.empty(self.capacity * words, dtype=np.uint64)
-        self._links = np.empty(self.capacity, dtype=np.uint32)
+        self.chunks, self.room = front
+        self.front = self.chunks * self.room
+        self.store = np.empty((self.front + self.capacity) * words, dtype=np.uint64)
+        self.store_links = np.empty(self.front + self.capacity, dtype=np.uint32)
+        self.slots = np.empty(self.front, dtype=np.int64)
         self._spans: list[tuple[int, int]] = []
-        self.table = _empty_table(self._shards * LEAST_SHARD * 4)
-        self._filled = np.zeros(self._shards, dtype=np.int64)
-
-    @property
-    def _shards(self) -> int:
-        return self.crew.workers
+        self.table = _empty_table(self.crew.workers * LEAST)
+        self.filled = np.zeros(1, dtype=np.int64)
 
     @property
     def states(self) -> Words:
         """The packed states, in order of discovery."""
-        return self._states[: self.count * self.words].reshape(self.count, self.words)
+        return self.rows(0, self.count)
+
+    def rows(self, first: int, last: int) -> Words:
+        """The packed states ``first`` .. ``last - 1``."""
+        begin, end = (self.front + first) * self.words, (self.front + last) * self.words
+        return self.store[begin:end].reshape(-1, self.words)
 
     @property
     def links(self) -> NDArray[np.uint32]:
         """Row of the parent within its chunk, times the number of steps, plus the step."""
-        return self._links[: self.count]
+        return self.store_links[self.front : self.front + self.count]
 
     @property
     def spans(self) -> NDArray[np.int64]:
@@ -107,7 +124,7 @@ class Visited:
 
     def step(self, number: int) -> int:
         """The step that reached a state first; meaningless for an initial one."""
-        return int(self._links[number]) % self.step_count
+        return int(self.links[number]) % self.step_count
 
     def parent(self, number: int) -> int:
         """The state from which a state was reached first. Errors: IndexError for an initial one."""
@@ -117,7 +134,7 @@ class Visited:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self._spans[middle][0] <= number else (low, middle)
-        return self._spans[low][1] + int(self._links[number]) // self.step_count
+        return self._spans[low][1] + int(self.links[number]) // self.step_count
 
     @property
     def fresh_by_step(self) -> NDArray[np.int64]:
@@ -125,7 +142,7 @@ class Visited:
         total = np.zeros(self.step_count, dtype=np.int64)
         block = 1 << 20
         for first in range(self.initial, self.count, block):
-            part = self._links[first : min(first + block, self.count)] % np.uint32(self.step_count)
+            part = self.links[first : first + block] % np.uint32(self.step_count)
             total += np.bincount(part, minlength=self.step_count)
         return total
 
@@ -133,77 +150,44 @@ class Visited:
         """Is there room for so many rows even if all of them are new?"""
         return self.count + rows <= self.capacity
 
-    def enter(self, rows: Rows, counts: NDArray[np.int64], bases: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add the rows of some chunks, which have digests and for which there must be room.
+    @property
+    def full(self) -> int:
+        """States at which the table has to grow."""
+        return int(self.table.size * FULL)
 
-        ``counts``: rows of each chunk; ``bases``: first state that each chunk expanded. Gives the number of
-        the first new state of each chunk, and the number of states at the end.
-        """
-        resume = np.zeros((self._shards, 2), dtype=np.int64)
-        fresh = np.zeros((self._shards, len(counts)), dtype=np.int64)
-        shared = int(counts.sum()) >= LEAST_SHARD
+    def enter(self, rows: Rows, count: int, base: int) -> None:
+        """Add the first ``count`` rows, for which there must be room; their parents count from ``base``."""
+        at = 0
         while True:
-            full = int(self.table.size // self._shards * FULL)
-
-            def enter_shard(shard: int, full: int = full) -> None:
-                claim(
-                    rows.flat, self.words, rows.digests, rows.room, counts,
-                    shard, self._shards, self.table, self._states, self.count,
-                    rows.places, fresh, resume, self._filled, full,
-                )  # fmt: skip
-
-            self.crew.each(self._shards, enter_shard, shared=shared)
-            if (resume[:, 0] == len(counts)).all():
-                break
-            self._grow(rows)
-        firsts = self.count + np.concatenate(([0], np.cumsum(fresh.sum(axis=0))))
-
-        def number(chunk: int) -> None:
-            settle(
-                rows.flat, self.words, chunk * rows.room, counts[chunk], rows.places, rows.parent, rows.step,
-                self.step_count, self.table, self._states, self._links, firsts[chunk],
-            )  # fmt: skip
-
-        self.crew.each(len(counts), number, shared=shared)
-        for chunk, base in enumerate(bases.tolist()):
-            if firsts[chunk] < firsts[chunk + 1]:
-                self._spans.append((int(firsts[chunk]), base))
-        self.count = int(firsts[-1])
-        return firsts
-
-    def enter_alone(self, rows: Rows, count: int, base: int) -> NDArray[np.int64]:
-        """``enter`` for the first chunk of ``rows`` and one worker: each row is looked at once."""
-        first, at = self.count, 0
-        while True:
-            at, self.count = enter_alone(
+            at, end = enter(
                 rows.flat, self.words, rows.parent, rows.step, self.step_count, at, count,
-                self.table, self._states, self._links, self.count, int(self.table.size * FULL),
+                self.table, self.filled, self.full, self.store, self.store_links, self.front + self.count,
+                None, None, 1,
             )  # fmt: skip
-            self._filled[0] = self.count
+            self.append(end - self.front, base)
             if at == count:
                 break
-            self.table = _empty_table(self._larger())
-            self._filled[0] = 0
-            fill(self.table, 1, self._filled, self._states, self.words, self.count)
-        if self.count > first:
-            self._spans.append((first, base))
-        return np.array([first, self.count], dtype=np.int64)
+            self.grow()
 
-    def _larger(self) -> int:
-        size, unit = self.table.size, self._shards * BUCKET
-        wanted = min(size * 2 if size < SMALL else int(size * GROWTH), int(LARGEST / FULL))
-        return wanted // unit * unit
+    def append(self, count: int, base: int) -> None:
+        """Count the states up to ``count``, whose parents count from ``base``, as visited."""
+        if count > self.count and (not self._spans or self._spans[-1][1] != base):
+            self._spans.append((self.count, base))
+        self.count = count
 
-    def _grow(self, rows: Rows) -> None:
-        old, new = self.table, _empty_table(self._larger())
+    def grow(self, used: Iterable[tuple[int, int]] = ()) -> None:
+        """Enter everything into a larger table; ``used``: places of the front part that are in use, too."""
+        self._refill(_larger(self.table.size), used)
 
-        def move(shard: int) -> None:
-            regrow(
-                old, new, shard, self._shards, self._states, self.words, self.count, rows.digests, rows.places
-            )
+    def _refill(self, size: int, used: Iterable[tuple[int, int]] = ()) -> None:
+        self.table = _empty_table(size)
+        end = self.front + self.count
+        parts = [(at, min(at + FILL, end)) for at in range(self.front, end, FILL)] + list(used)
 
-        self.crew.each(self._shards, move)
-        self.table = new
+        def part(number: int) -> None:
+            fill(*parts[number], self.words, self.table, self.store, self.front, self.slots)
+
+        self.crew.each(len(parts), part)
 
     def absorb(
         self,
@@ -215,12 +199,9 @@ class Visited:
         base: int,
     ) -> None:
         """Add the first ``count`` rows, for which there must be room; their parents count from ``base``."""
-        rows = Rows(self.words, 1, 0)
+        rows = Rows(self.words, 0)
         rows.room, rows.packed, rows.parent, rows.step = count, packed, parent, step
-        rows.digests = np.empty(count, dtype=np.uint64)
-        rows.places = np.empty(count, dtype=np.int64)
-        rows.digest(0, count)
-        self.enter(rows, np.array([count], dtype=np.int64), np.array([base], dtype=np.int64))
+        self.enter(rows, count, base)
 
     def add_initial(self, rows: Words) -> None:
         """Add the initial states, which have no parent."""
@@ -232,7 +213,7 @@ class Visited:
     def find(self, rows: Words) -> NDArray[np.int64]:
         """The number of each row's state, or -1 if it was not visited."""
         found: NDArray[np.int64] = find(
-            np.ascontiguousarray(rows).reshape(-1), self.words, self.table, self._shards, self._states
+            np.ascontiguousarray(rows).reshape(-1), self.words, self.table, self.store, self.front
         )
         return found
 
@@ -245,10 +226,11 @@ class Visited:
             raise MemoryError(
                 f"{self.count} saved states for a memory of {self.capacity} states; raise the memory bound"
             )
-        self._states[: states.size] = states.reshape(-1)
-        self._links[: self.count] = links
+        self.states[:] = states
+        self.links[:] = links
         self._spans = [(int(first), int(base)) for first, base in spans]
-        while self.table.size * FULL * 0.99 < self.count:
-            self.table = _empty_table(self._larger())
-        self._filled[:] = 0
-        fill(self.table, self._shards, self._filled, self._states, self.words, self.count)
+        size = self.table.size
+        while int(size * FULL * 0.99) < self.count:
+            size = _larger(size)
+        self._refill(size)
+        self.filled[0] = self.count

@@ -8,15 +8,22 @@ import numpy as np
 import pytest
 
 from models.instance import Instance
+from models.native import rounds
 from models.native.checkpoint import load, save
 from models.native.crew import Crew
 from models.native.kernel import Kernel, compile_kernel
+from models.native.merge import Merge
 from models.native.path import path_to
 from models.native.search import Limits, Search, SearchResult, search
 from models.native.table import Rows, Visited
 from tests.protocols.peers import COUNTEREXAMPLES, PEERS
 
 SMALL = "tests.protocols.small:"
+
+
+@pytest.fixture(autouse=True)
+def _small_rounds_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "SHARED_ROWS", 1)
 
 
 def kernel(name: str) -> Kernel:
@@ -77,30 +84,44 @@ def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(limits: Lim
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_the_table_grows_in_the_middle_of_a_round(workers: int) -> None:
-    """Rows of several chunks, with repetitions within and between chunks and rounds."""
-    choices = np.random.default_rng(workers)
-    visited = Visited(2, steps=3, capacity=200_000, crew=Crew(workers))
-    rows, known = Rows(2, 4, 20_000), dict[tuple[int, ...], int]()
+def test_rows_of_chunks_that_are_entered_at_once_are_numbered_in_order(workers: int) -> None:
+    """Repetitions within and between chunks and rounds; the table grows in the middle of a round."""
+    choices, crew = np.random.default_rng(workers), Crew(workers)
+    chunks, room = 4, 20_000
+    visited = Visited(2, steps=3, capacity=200_000, crew=crew, front=(chunks, room))
+    rows, known = [Rows(2, room) for _ in range(chunks)], dict[tuple[int, ...], int]()
     smallest = visited.table.size
     for _ in range(3):
-        counts = choices.integers(0, 20_000, size=4)
-        rows.packed[:] = choices.integers(0, 200, size=rows.packed.shape, dtype=np.uint64)
-        rows.parent[:] = choices.integers(0, 50, size=rows.parent.shape)
-        rows.step[:] = choices.integers(0, 3, size=rows.step.shape)
+        counts = choices.integers(0, room, size=chunks).tolist()
+        for part in rows:
+            part.packed[:] = choices.integers(0, 200, size=part.packed.shape, dtype=np.uint64)
+            part.parent[:] = choices.integers(0, 50, size=part.parent.shape)
+            part.step[:] = choices.integers(0, 3, size=part.step.shape)
+        merge = Merge(visited, [100 * chunk for chunk in range(chunks)])
+        entered = [0] * chunks
+
+        def enter(chunk: int) -> None:
+            last = chunks - 1 - chunk  # even one worker then finds the rows of later chunks first
+            entered[last] = merge.enter(last, rows[last], entered[last], counts[last])  # noqa: B023
+
+        while entered != counts:
+            crew.each(chunks, enter)
+            if entered != counts:
+                merge.grow()
+        merge.number()
+        for chunk in range(chunks):
+            merge.settle(chunk)
+        merge.finish()
         for chunk, count in enumerate(counts):
-            rows.digest(chunk, count)
-        bases = np.arange(4) * 100
-        firsts = visited.enter(rows, counts, bases)
-        for chunk, count in enumerate(counts.tolist()):
-            assert firsts[chunk] == len(known)
-            for at in range(chunk * 20_000, chunk * 20_000 + count):
-                row = tuple(rows.packed[at].tolist())
+            assert merge.firsts[chunk] == len(known)
+            for at in range(count):
+                row = tuple(rows[chunk].packed[at].tolist())
                 if row not in known:
                     number = known[row] = len(known)
-                    assert visited.parent(number) == bases[chunk] + rows.parent[at]
-                    assert visited.step(number) == rows.step[at]
+                    assert visited.parent(number) == 100 * chunk + rows[chunk].parent[at]
+                    assert visited.step(number) == rows[chunk].step[at]
     assert visited.table.size > 2 * smallest
+    assert visited.filled[0] == visited.count == len(known)
     assert list(map(tuple, visited.states.tolist())) == list(known)
     assert np.array_equal(visited.find(visited.states), np.arange(len(known)))
 
