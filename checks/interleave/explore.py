@@ -140,13 +140,16 @@ def explore_by(
 ) -> Exploration:
     """Run the executions of a strategy that leaves some out: bounded, random, by priorities.
 
-    The result is `refuted` or `inconclusive`, never a pass; `str(strategy)` is the reason.
+    The result is `refuted` or `inconclusive`, never a pass. The reason is what the strategy says of itself
+    (`__str__`), or else its name.
     """
     options = options or Options()
     result = search(program, strategy, Interner(), options, tick)
-    result.reasons = (*result.reasons, str(strategy))
+    says = type(strategy).__str__ is not object.__str__
+    words = str(strategy) if says else f"{type(strategy).__name__} may leave orders out"
+    result.reasons = (*result.reasons, words)
     result.remaining = ()
-    result.bounds = f"{program.text()}; {program.load()().settings.text()}; {strategy}"
+    result.bounds = f"{program.text()}; {program.load()().settings.text()}; {words}"
     return result
 
 

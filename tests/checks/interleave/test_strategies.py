@@ -8,6 +8,7 @@ import pytest
 from checks.errors import BadInputError
 from checks.interleave import (
     DelayBounded,
+    DepthFirst,
     Options,
     PreemptionBounded,
     Priorities,
@@ -20,7 +21,7 @@ from checks.interleave import (
     explore_coroutine,
     replay,
 )
-from models.scheduled import Process, Program, ProgramRef, World
+from models.scheduled import Interner, Process, Program, ProgramRef, World
 from tests.checks.interleave.test_coroutines import relies_on_the_queue_of_the_loop
 
 PROGRAMS = "tests.checks.interleave.programs:"
@@ -75,8 +76,16 @@ def test_a_bound_that_is_large_enough_runs_every_interleaving():
 
 def test_a_bound_of_zero_runs_the_natural_order_and_counts_what_is_left_out():
     strategy = DelayBounded(0)
-    assert explore_by(shared("lastzero", 3), strategy).statistics.executions == 1
+    result = explore_by(shared("lastzero", 3), strategy)
+    assert result.statistics.executions == 1
     assert strategy.left_out > 0
+    assert f"{strategy.left_out} choices were left out" in result.reason
+
+
+def test_even_an_exhaustive_strategy_passes_only_with_its_bounds_stated():
+    result = explore_by(shared("ainc", 2), DepthFirst(Interner()))
+    assert result.status is Status.INCONCLUSIVE
+    assert "DepthFirst may leave orders out" in result.reason
 
 
 def test_without_preemptions_processes_run_to_their_end_in_every_order():
