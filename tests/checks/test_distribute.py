@@ -8,8 +8,9 @@ import dataclasses
 
 import pytest
 
-from checks.distribute import distribute
+from checks.distribute import JUDGE, distribute
 from checks.errors import BadInputError, StoppedError
+from checks.judge import Context
 from checks.replay import replay
 from checks.spark.level_log import CorruptFileError
 from checks.spark.runners import OnSpark
@@ -18,6 +19,7 @@ from checks.token import parse_token
 from checks.verdict import Aspect, Outcome
 from models.instance import Instance
 from models.interpreted.interpreter import Interpreter
+from models.manifest import load, manifest_files
 from tests.checks.spark.opponents import (
     GRID,
     LAMPS,
@@ -188,3 +190,31 @@ def test_the_interpreter_agrees_with_the_counts(spark, tmp_path):
         frontier = list({t.state for s in frontier for t in Interpreter(small).successors(s)} - states)
         states |= set(frontier)
     assert {verdict.counts["distinct"] for verdict in found} == {len(states)}
+
+
+def test_the_judge_keeps_the_rounds_of_a_stopped_search_until_it_is_done(spark, tmp_path):
+    manifest = next(found for found in map(load, manifest_files()) if found.name == "flush")
+    entry = next(entry for entry in manifest.instance if entry.name == "tiny")
+    shown = []
+
+    def stop(done, *, total=None, unit="", note=""):
+        if note.startswith("depth 9,"):
+            raise KeyboardInterrupt
+
+    def watch(done, *, total=None, unit="", note=""):
+        shown.append(note)
+
+    context = Context(manifest=manifest, progress=stop, build=tmp_path)
+    rounds = tmp_path / "distribute" / "tiny"
+    with pytest.raises(StoppedError) as stopped:
+        JUDGE.run(entry, context)
+    assert stopped.value.saved == rounds
+    assert rounds.exists()
+    resumed = dataclasses.replace(JUDGE, resume=True)
+    found = resumed.run(entry, dataclasses.replace(context, progress=watch))
+    assert shown[1].startswith("depth 10,")
+    assert {name: found[0].counts[name] for name in ("distinct", "generated", "depth")} == {
+        name: entry.counts[name] for name in ("distinct", "generated", "depth")
+    }
+    assert not rounds.exists()
+    assert len(list((tmp_path / "history").glob("*.parquet"))) == 2
