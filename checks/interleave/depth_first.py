@@ -10,29 +10,26 @@ touched what it touches.
 
 from collections.abc import Sequence
 
-from checks.interleave.errors import DivergenceError, UnsoundReductionError
-from checks.interleave.strategy import Remembering
+from checks.interleave.errors import UnsoundReductionError
+from checks.interleave.tree import TreeNode, TreeWalk
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Footprint, Interner, independent
 
 
-class Node:
-    """A node of the tree on the way to the present leaf."""
+class Node(TreeNode):
+    """A node with the events that sleep there."""
 
-    __slots__ = ("current", "enabled", "footprint", "sleep")
+    __slots__ = ("sleep",)
 
     def __init__(self, enabled: Sequence[str], sleep: dict[str, Footprint]) -> None:
-        self.enabled = tuple(enabled)
+        super().__init__(enabled)
         self.sleep = sleep
-        self.current = -1
-        self.footprint: Footprint | None = None
 
     def advance(self) -> bool:
         """Go to the next child that is not asleep."""
         for place in range(self.current + 1, len(self.enabled)):
             if self.enabled[place] not in self.sleep:
-                self.current = place
-                self.footprint = None
+                self.go_to(place)
                 return True
         return False
 
@@ -42,7 +39,7 @@ class Node:
             self.sleep[self.enabled[self.current]] = self.footprint
 
 
-class DepthFirst(Remembering):
+class DepthFirst(TreeWalk[Node]):
     """Depth-first search of the subtree below a work item.
 
     Args:
@@ -52,70 +49,22 @@ class DepthFirst(Remembering):
     """
 
     def __init__(self, interner: Interner, *, reduction: bool = True, item: WorkItem = WHOLE) -> None:
+        super().__init__(item)
         self._interner = interner
         self._reduction = reduction
-        self._base = item.picks
         self._root_sleep = {label: interner.pack(footprint) for label, footprint in item.sleep}
-        self._stack: list[Node] = []
-        self._base_footprints: list[Footprint] = []
-        self._depth = 0
-        self._began = False
 
-    def new_execution(self) -> bool:
-        """Go to the next leaf, in depth-first order."""
-        self._depth = 0
-        if not self._began:
-            self._began = True
-            return True
-        while self._stack:
-            node = self._stack[-1]
-            if self._reduction:
-                node.put_current_to_sleep()
-            if node.advance():
-                return True
-            self._stack.pop()
-        return False
+    def _advance(self, node: Node) -> bool:
+        if self._reduction:
+            node.put_current_to_sleep()
+        return node.advance()
 
-    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
-        """Follow the stack; below it, take the first child that is not asleep."""
-        place = self._depth - len(self._base)
-        if place <= 0:
-            self._note_base(last)
-        self._depth += 1
-        if place < 0:
-            return self._pick_base(enabled, self._depth - 1)
-        if place < len(self._stack):
-            node = self._stack[place]
-            if node.enabled != tuple(enabled):
-                raise DivergenceError(step=self._depth - 1, expected=node.enabled, seen=enabled)
-            return node.current
+    def _grow(self, place: int, enabled: Sequence[str], last: Footprint | None) -> Node | None:
+        """Take the first child that is not asleep."""
         node = self._node(place, enabled, self._inherit(place, last))
         if not node.sleep.keys() <= set(node.enabled):
             self._complain(node)
-        if not node.advance():
-            return None
-        self._stack.append(node)
-        return node.current
-
-    def done(self, last: Footprint | None) -> None:
-        """Keep the footprint of the last step."""
-        if self._depth > len(self._base):
-            self._note(last)
-        else:
-            self._note_base(last)
-
-    def known(self) -> list[Footprint]:
-        """Return the footprints of the steps at the beginning of the next execution that were taken
-        before.
-        """
-        if len(self._base_footprints) < len(self._base):
-            return []
-        found = list(self._base_footprints)
-        for node in self._stack:
-            if node.footprint is None:
-                break
-            found.append(node.footprint)
-        return found
+        return node if node.advance() else None
 
     def remaining(self) -> list[WorkItem]:
         """Return what is left after the present execution. Call it between executions only."""
@@ -141,29 +90,13 @@ class DepthFirst(Remembering):
         return Node(enabled, sleep)
 
     def _item(self, depth: int, sleep: dict[str, Footprint]) -> WorkItem:
-        picks = self._base + tuple(node.current for node in self._stack[:depth])
-        return WorkItem(picks, tuple((label, self._interner.unpack(sleep[label])) for label in sorted(sleep)))
-
-    def _pick_base(self, enabled: Sequence[str], depth: int) -> int:
-        pick = self._base[depth]
-        if pick >= len(enabled):
-            raise DivergenceError(step=depth, expected=(), seen=enabled)
-        return pick
-
-    def _note(self, last: Footprint | None) -> None:
-        if self._stack and self._stack[-1].footprint is None:
-            self._stack[-1].footprint = last
-
-    def _note_base(self, last: Footprint | None) -> None:
-        """Keep the footprint of the step before, which led towards the root of the work item."""
-        if last is not None and len(self._base_footprints) == self._depth - 1:
-            self._base_footprints.append(last)
+        sleeping = tuple((label, self._interner.unpack(sleep[label])) for label in sorted(sleep))
+        return WorkItem(self._picks(depth), sleeping)
 
     def _inherit(self, place: int, last: Footprint | None) -> dict[str, Footprint]:
         if place == 0:
             return dict(self._root_sleep)
         parent = self._stack[-1]
-        self._note(last)
         if last is None or not self._reduction:
             return {}
         return {label: asleep for label, asleep in parent.sleep.items() if independent(asleep, last)}

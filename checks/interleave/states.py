@@ -14,19 +14,10 @@ not.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from checks.interleave.errors import DivergenceError
-from checks.interleave.strategy import Remembering, StateStrategy
+from checks.interleave.strategy import StateStrategy
+from checks.interleave.tree import TreeNode, TreeWalk
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Execution, Footprint, NamedFootprint
-
-
-class _Node:
-    __slots__ = ("current", "enabled", "footprint")
-
-    def __init__(self, enabled: Sequence[str], current: int) -> None:
-        self.enabled = tuple(enabled)
-        self.current = current
-        self.footprint: Footprint | None = None
 
 
 @dataclass(slots=True)
@@ -49,7 +40,7 @@ class Met:
         return True
 
 
-class MergingSearch(Remembering, StateStrategy):
+class MergingSearch(TreeWalk[TreeNode], StateStrategy):
     """Depth-first search of the subtree below a work item, each declared state being expanded once.
 
     Args:
@@ -58,29 +49,21 @@ class MergingSearch(Remembering, StateStrategy):
     """
 
     def __init__(self, met: Met, *, item: WorkItem = WHOLE) -> None:
+        super().__init__(item)
         self._met = met
-        self._base = item.picks
         self._tried = frozenset(label for label, _ in item.sleep)
-        self._base_footprints: list[Footprint] = []
-        self._stack: list[_Node] = []
-        self._depth = 0
-        self._began = False
 
-    def new_execution(self) -> bool:
-        """Go to the next untried event, in depth-first order."""
-        self._depth = 0
-        if not self._began:
-            self._began = True
-            return True
-        while self._stack:
-            node = self._stack[-1]
-            place = self._next(node.enabled, node.current + 1, root=len(self._stack) == 1)
-            if place is not None:
-                node.current = place
-                node.footprint = None
-                return True
-            self._stack.pop()
-        return False
+    def _advance(self, node: TreeNode) -> bool:
+        place = self._next(node.enabled, node.current + 1, root=len(self._stack) == 1)
+        if place is not None:
+            node.go_to(place)
+        return place is not None
+
+    def _grow(self, place: int, enabled: Sequence[str], last: Footprint | None) -> TreeNode | None:
+        """Take the first event that was not tried."""
+        del last
+        first = self._next(enabled, 0, root=place == 0)
+        return None if first is None else TreeNode(enabled, first)
 
     def arrive(self, execution: Execution) -> bool:
         """Merge, unless the state is new or lies on the way to where the search goes on."""
@@ -94,48 +77,6 @@ class MergingSearch(Remembering, StateStrategy):
             return True
         return self._met.add(state)
 
-    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
-        """Follow the stack; below it, take the first event."""
-        place = self._depth - len(self._base)
-        if place <= 0:
-            self._note_base(last)
-        self._depth += 1
-        if place < 0:
-            if self._base[place] >= len(enabled):
-                raise DivergenceError(step=self._depth - 1, expected=(), seen=enabled)
-            return self._base[place]
-        if place < len(self._stack):
-            node = self._stack[place]
-            if node.enabled != tuple(enabled):
-                raise DivergenceError(step=self._depth - 1, expected=node.enabled, seen=enabled)
-            return node.current
-        self._note(last)
-        first = self._next(enabled, 0, root=place == 0)
-        if first is None:
-            return None
-        self._stack.append(_Node(enabled, first))
-        return first
-
-    def done(self, last: Footprint | None) -> None:
-        """Keep the footprint of the last step."""
-        if self._depth > len(self._base):
-            self._note(last)
-        else:
-            self._note_base(last)
-
-    def known(self) -> list[Footprint]:
-        """Return the footprints of the steps at the beginning of the next execution that were taken
-        before.
-        """
-        if len(self._base_footprints) < len(self._base):
-            return []
-        found = list(self._base_footprints)
-        for node in self._stack:
-            if node.footprint is None:
-                break
-            found.append(node.footprint)
-        return found
-
     def remaining(self) -> list[WorkItem]:
         """Return what is left after the present execution. Call it between executions only."""
         if not self._began:
@@ -145,8 +86,7 @@ class MergingSearch(Remembering, StateStrategy):
             if self._next(node.enabled, node.current + 1, root=depth == 0) is None:
                 continue
             tried = set(node.enabled[: node.current + 1]) | (self._tried if depth == 0 else set())
-            picks = self._base + tuple(above.current for above in self._stack[:depth])
-            found.append(WorkItem(picks, _tried(sorted(tried))))
+            found.append(WorkItem(self._picks(depth), _tried(sorted(tried))))
         return found
 
     def _next(self, enabled: Sequence[str], start: int, *, root: bool) -> int | None:
@@ -154,14 +94,6 @@ class MergingSearch(Remembering, StateStrategy):
             if not root or enabled[place] not in self._tried:
                 return place
         return None
-
-    def _note(self, last: Footprint | None) -> None:
-        if self._stack and self._stack[-1].footprint is None:
-            self._stack[-1].footprint = last
-
-    def _note_base(self, last: Footprint | None) -> None:
-        if last is not None and len(self._base_footprints) == self._depth - 1:
-            self._base_footprints.append(last)
 
 
 def _tried(labels: Sequence[str]) -> tuple[tuple[str, NamedFootprint], ...]:
