@@ -96,7 +96,7 @@ class TreeWalk(Remembering, Generic[N]):
             self._note_base(last)
 
     def known(self) -> list[Footprint]:
-        """Return the footprints of the first steps of the next execution, as far as they were taken before."""
+        """Return the footprints of the first steps of the next execution, as far as they are known."""
         if len(self._base_footprints) < len(self._base):
             return []
         found = list(self._base_footprints)
