@@ -2,10 +2,10 @@
 
 States lie in a store of packed rows. Its front part holds rows that several workers found new in the present
 round, a part for each chunk; behind it are the numbered states. A slot of the table is 64 bits: a tag (half
-of the digest, its last bit set) above the place in the store plus one; zero is empty. Slots are used in
-buckets of one cache line, from left to right, then in the next bucket. A bucket is found by multiplying, not
-by masking, so that the table may have any size. Rows are compared word by word: the digest only tells where
-to look, so that no two states are ever taken for one.
+of the digest, its last bit set) above the place in the store plus one; zero is empty. A digest begins at a
+slot of its own, goes round the bucket (one cache line), then to the next bucket. Its slot is found by
+multiplying, not by masking, so that the table may have any size. Rows are compared word by word: the digest
+only tells where to look, so that no two states are ever taken for one.
 
 All workers write to one table. A slot changes from empty to a place, and from a place in the front part to an
 earlier one that holds an equal row; so whatever the workers' speed, it ends with the first of all equal rows.
@@ -33,9 +33,9 @@ ONE = np.uint64(1)
 
 
 @numba.njit(cache=True, inline="always")
-def _bucket(digest: Any, buckets: Any) -> Any:
-    """First slot of the bucket of a digest, whose upper half is scaled to the number of buckets."""
-    return np.int64(((digest >> HALF) * buckets) >> HALF) * BUCKET
+def _home(digest: Any, size: Any) -> Any:
+    """The slot where the search for a digest begins: its upper half, scaled to the number of slots."""
+    return np.int64(((digest >> HALF) * size) >> HALF)
 
 
 @numba.njit(cache=True, inline="always")
@@ -63,8 +63,14 @@ def _same(rows: Any, first: Any, store: Any, second: Any, words: Any) -> Any:
 
 
 @numba.njit(cache=True, inline="always")
-def _next(slot: Any, size: Any) -> Any:
-    return slot + 1 if slot + 1 < size else 0
+def _next(slot: Any, home: Any, size: Any) -> Any:
+    """The slot after this one: round the bucket, then at the same place of the next bucket."""
+    slot = (slot & -BUCKET) | ((slot + 1) & (BUCKET - 1))
+    if (slot ^ home) & (BUCKET - 1) == 0:
+        slot += BUCKET
+        if slot >= size:
+            slot -= size
+    return slot
 
 
 @numba.njit(cache=True)
@@ -103,7 +109,7 @@ def enter(  # noqa: C901, PLR0917 - one compiled loop over plain positional arra
     equal row of an earlier chunk takes it over, which is counted in ``lost`` of the later chunk. Stops where
     ``filled[0]`` has reached ``full``. Gives (next row to enter, end of the places used).
     """
-    buckets = np.uint64(table.size // BUCKET)
+    capacity = np.uint64(table.size)
     where = np.empty(GROUP, dtype=np.int64)
     tags = np.empty(GROUP, dtype=np.uint64)
     while at < stop and load(filled, 0) < full:
@@ -112,7 +118,7 @@ def enter(  # noqa: C901, PLR0917 - one compiled loop over plain positional arra
             size = min(GROUP, pause - at)
             for j in range(size):
                 digest = mix(rows, (at + j) * words, words)
-                where[j] = _bucket(digest, buckets)
+                where[j] = _home(digest, capacity)
                 tags[j] = _tag(digest)
                 prefetch(table, where[j])
             for j in range(size):
@@ -126,7 +132,7 @@ def enter(  # noqa: C901, PLR0917 - one compiled loop over plain positional arra
                     if entry != 0:
                         place = _place(entry)
                         if entry >> HALF != tag or not _same(rows, first, store, place * words, words):
-                            slot = _next(slot, table.size)
+                            slot = _next(slot, where[j], table.size)
                             continue
                         if _is_final(place, into, slots):
                             break
@@ -165,14 +171,14 @@ def fill(first: Any, last: Any, words: Any, table: Any, store: Any, front: Any, 
     """Enter the states at places ``first`` .. ``last - 1``, all different, into a new table; any number of
     workers may do this at a time. Rows of the front part get new ``slots``.
     """
-    buckets = np.uint64(table.size // BUCKET)
+    capacity = np.uint64(table.size)
     where = np.empty(GROUP, dtype=np.int64)
     tags = np.empty(GROUP, dtype=np.uint64)
     for at in range(first, last, GROUP):
         size = min(GROUP, last - at)
         for j in range(size):
             digest = mix(store, (at + j) * words, words)
-            where[j] = _bucket(digest, buckets)
+            where[j] = _home(digest, capacity)
             tags[j] = _tag(digest)
             prefetch(table, where[j])
         for j in range(size):
@@ -180,7 +186,7 @@ def fill(first: Any, last: Any, words: Any, table: Any, store: Any, front: Any, 
             if place < front and slots[place] < 0:
                 continue
             while load(table, slot) != 0 or not replace(table, slot, np.uint64(0), _slot(tags[j], place)):
-                slot = _next(slot, table.size)
+                slot = _next(slot, where[j], table.size)
             if place < front:
                 slots[place] = slot
 
@@ -188,11 +194,12 @@ def fill(first: Any, last: Any, words: Any, table: Any, store: Any, front: Any, 
 @numba.njit(cache=True, nogil=True)
 def find(rows: Any, words: Any, table: Any, store: Any, front: Any) -> Any:
     """The number of each row among the states, or -1."""
-    buckets = np.uint64(table.size // BUCKET)
+    capacity = np.uint64(table.size)
     found = np.empty(rows.size // words, dtype=np.int64)
     for row in range(found.size):
         digest = mix(rows, row * words, words)
-        slot, tag = _bucket(digest, buckets), _tag(digest)
+        home, tag = _home(digest, capacity), _tag(digest)
+        slot = home
         found[row] = -1
         while True:
             entry = load(table, slot)
@@ -201,5 +208,5 @@ def find(rows: Any, words: Any, table: Any, store: Any, front: Any) -> Any:
             if entry >> HALF == tag and _same(rows, row * words, store, _place(entry) * words, words):
                 found[row] = max(-1, _place(entry) - front)  # -1 for rows of the present round
                 break
-            slot = _next(slot, table.size)
+            slot = _next(slot, home, table.size)
     return found
