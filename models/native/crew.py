@@ -26,12 +26,12 @@ class Crew:
         self.workers = workers
         self._pool: ThreadPoolExecutor | None = None
 
-    def each(self, count: int, job: Callable[[int], None], *, shared: bool = True) -> None:
-        """Do ``job(0)`` .. ``job(count - 1)``, in any order, on all workers; here alone if not ``shared``.
+    def each(self, count: int, job: Callable[[int], None]) -> None:
+        """Do ``job(0)`` .. ``job(count - 1)``, in any order, on all workers.
 
         Errors: the first one of a job, after all workers have ended.
         """
-        if not shared or self.workers == 1 or count <= 1:
+        if self.workers == 1 or count <= 1:
             for number in range(count):
                 job(number)
             return
