@@ -43,13 +43,21 @@ def run(command: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, *PROGRAMS[words[0]], *words[1:]],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
     return "".join(f"{line.rstrip()}\n" for line in (done.stdout + done.stderr).splitlines())
+
+
+def environment() -> dict[str, str]:
+    """A reader's terminal: the same width everywhere, and not that of a continuous integration, where pytest
+    says more.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
+    return kept | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "80"}
 
 
 def change(file: Path, text: str) -> None:
