@@ -11,7 +11,8 @@ import pytest
 from checks.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
-FLUSH, MANIFEST = Path("spec/flush.py"), Path("models/manifest/flush.toml")
+CLAIMS, STEPS = Path("spec/flush.py"), Path("spec/flush_steps.py")
+MANIFEST = Path("models/manifest/flush.toml")
 
 MOVES = """a channel that moves."
 protocol = "spec.flush:Flush"
@@ -20,7 +21,7 @@ bounds = { Segment = 1, Position = 1, Copies = 2, """
 
 FAULTS = {
     "a property inverted": (
-        FLUSH,
+        CLAIMS,
         "        return s.safe(s.stored)\n",
         "        return ~s.safe(s.stored)\n",
         "explore/tiny",
@@ -28,7 +29,7 @@ FAULTS = {
         "checkpoint_before_earliest_unsynced is refuted by explore on tiny",
     ),
     "a guard weakened": (
-        FLUSH,
+        STEPS,
         "        require(s.is_open(ts) & (s.stored >= ts))\n",
         "        require(s.is_open(ts))\n",
         "explore/tiny",
@@ -36,7 +37,7 @@ FAULTS = {
         "confirmed_means_durable is refuted by explore on tiny",
     ),
     "an action deleted": (
-        FLUSH,
+        STEPS,
         '    @action(fairness="weak", source="seed 000, updateCheckpoints")\n    def ack(s):',
         "    def ack(s):",
         "explore/tiny",
@@ -52,7 +53,7 @@ FAULTS = {
         "distinct: pinned 34504, seen",
     ),
     "a property renamed": (
-        FLUSH,
+        CLAIMS,
         "    def stored_once(s):",
         "    def stored_but_once(s):",
         "explore/tiny",
