@@ -38,12 +38,6 @@ class UnsoundCombinationError(CheckError):
     exit_code = ExitCode.BAD_INPUT
 
 
-class PinMismatchError(CheckError):
-    """What is present differs from what the manifest pins; nothing was judged."""
-
-    exit_code = ExitCode.VACUOUS_OR_UNPINNED
-
-
 class MissingToolError(CheckError):
     """Something that a judge needs is not on this machine, or does not answer."""
 

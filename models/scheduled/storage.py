@@ -54,10 +54,6 @@ class Store:
         """Return the name of the mediated object behind a key, for observations."""
         return f"store {self._name}/{key}"
 
-    def preload(self, key: str, value: Any) -> None:
-        """Put a value in place before the execution starts."""
-        self._content[key] = isolate(value)
-
     async def put(self, key: str, value: Any) -> None:
         """Store a value under a key.
 
@@ -207,12 +203,6 @@ class Disk:
         """Write a record. It is volatile until `sync` returns."""
         self._world.touch(writes=self._bit)
         self._records.append(isolate(record))
-
-    def truncate(self, length: int) -> None:
-        """Forget the records from a place on, durably."""
-        self._world.touch(writes=self._bit)
-        del self._records[length:]
-        self._synced = min(self._synced, length)
 
     async def sync(self) -> None:
         """Make what was written before the call durable."""
