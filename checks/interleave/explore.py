@@ -14,7 +14,7 @@ from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.replay import Exact
 from checks.interleave.result import Exploration, Found, merge
-from checks.interleave.run import Ending, Run, run_once
+from checks.interleave.run import Ending, Run, Runner, run_once
 from checks.interleave.source_sets import SourceSets
 from checks.interleave.states import MergingSearch, Met
 from checks.interleave.strategy import Strategy
@@ -195,9 +195,10 @@ def search(
     result = Exploration()
     meter = Meter(options.limits)
     digest = program.digest()
+    runner = Runner(factory, strategy, interner=interner, steps=options.limits.steps)
     with quiet():
         while strategy.new_execution():
-            run = run_once(factory, strategy, interner=interner, steps=options.limits.steps)
+            run = runner.run()
             meter.executions += 1
             _account(result, run, digest, interner, options)
             sampled = options.check_every and meter.executions % options.check_every == 1
@@ -231,7 +232,8 @@ def _account(result: Exploration, run: Run, digest: str, interner: Interner, opt
     counters.steps += len(run.trace)
     counters.visible_steps += run.visible_steps
     counters.deepest = max(counters.deepest, len(run.trace))
-    result.covered |= run.covered
+    if run.covered:
+        result.covered |= run.covered
     if run.ending is Ending.BLOCKED:
         counters.blocked += 1
         return

@@ -25,7 +25,7 @@ class RandomWalk:
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Pick any event."""
         del last
-        return self._random.randrange(len(enabled))
+        return int(self._random.random() * len(enabled)) if len(enabled) > 1 else 0
 
     def done(self, last: Footprint | None) -> None:
         """Nothing is learned."""

@@ -71,7 +71,13 @@ _PASS_THROUGH = ("<frozen", "importlib", "logging", "linecache", "tokenize", "/p
 
 
 class _Guard:
-    """State of the guard in this interpreter. There is one controlled loop at a time."""
+    """State of the guard in this interpreter. There is one controlled loop at a time.
+
+    Attributes:
+        armed: code of the program is running.
+        installed: an exploration is going on.
+        complaints: where to say what was refused.
+    """
 
     def __init__(self) -> None:
         self.armed = False
@@ -81,45 +87,30 @@ class _Guard:
         self.thread = 0
 
 
-_guard = _Guard()
+GUARD = _Guard()
+"""Whoever runs code of the program sets `armed` to `installed` before, and to False afterwards."""
 
 
 @contextlib.contextmanager
 def installed() -> Iterator[None]:
     """Put the guard in place for the duration of an exploration."""
-    if _guard.installed:
+    if GUARD.installed:
         yield
         return
-    if not _guard.hooked:
+    if not GUARD.hooked:
         sys.addaudithook(_audit)
-        _guard.hooked = True
+        GUARD.hooked = True
     saved = [(module, name, getattr(module, name)) for module, name in _present()]
     for module, name, original in saved:
         setattr(module, name, _replacement(_full_name(module, name), original))
-    _guard.installed = True
-    _guard.thread = threading.get_ident()
+    GUARD.installed = True
+    GUARD.thread = threading.get_ident()
     try:
         yield
     finally:
-        _guard.installed = False
+        GUARD.installed = False
         for module, name, original in saved:
             setattr(module, name, original)
-
-
-class guarded:  # noqa: N801  # used as a context manager in a `with` statement, on the hot path
-    """Arm the guard while code of the program runs."""
-
-    __slots__ = ("_complaints",)
-
-    def __init__(self, complaints: list[tuple[str, str]]) -> None:
-        self._complaints = complaints
-
-    def __enter__(self) -> None:
-        _guard.complaints = self._complaints
-        _guard.armed = _guard.installed
-
-    def __exit__(self, *_error: object) -> None:
-        _guard.armed = False
 
 
 @contextlib.contextmanager
@@ -128,7 +119,7 @@ def strict() -> Iterator[None]:
     banned = {id(function): name for name, function in _banned_functions()}
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "c_call" and _guard.armed:
+        if event == "c_call" and GUARD.armed:
             name = banned.get(id(argument)) or _bound_name(argument)
             if name is not None:
                 _refuse(name, frame)
@@ -170,7 +161,7 @@ def _bound_name(function: object) -> str | None:
 
 def _replacement(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*arguments: Any, **options: Any) -> Any:
-        if _guard.armed and threading.get_ident() == _guard.thread:
+        if GUARD.armed and threading.get_ident() == GUARD.thread:
             _refuse(name, sys._getframe(1))  # noqa: SLF001
         return original(*arguments, **options)
 
@@ -179,9 +170,9 @@ def _replacement(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _guard.armed or not event.startswith(_AUDITED):
+    if not GUARD.armed or not event.startswith(_AUDITED):
         return
-    if threading.get_ident() == _guard.thread:
+    if threading.get_ident() == GUARD.thread:
         detail = f"{event} {arguments[0]!r}" if arguments and isinstance(arguments[0], str) else event
         _refuse(detail, sys._getframe(1))  # noqa: SLF001
 
@@ -212,7 +203,7 @@ def _refuse(what: str, frame: FrameType | None) -> None:
         f"{what} reaches outside of the closed world at {place}: "
         "pass in the clock, network, storage or randomness that the world hands out"
     )
-    _guard.complaints.append(("closed-world", message))
+    GUARD.complaints.append(("closed-world", message))
     raise ClosedWorldError(message)
 
 

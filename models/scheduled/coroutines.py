@@ -8,6 +8,7 @@ and between which passes of the loop, or, in a free order, which ready callback 
 import functools
 import inspect
 import re
+import types
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ class CoroutineProgram(Program):
     def build(self, world: World) -> None:
         """Define the process."""
         coroutine = self._main()
-        if not inspect.iscoroutine(coroutine):
+        if not isinstance(coroutine, types.CoroutineType):
             raise ProgramError(
                 f"{name_of(self._main)} returned {type(coroutine).__name__}, not a coroutine: "
                 "pass an `async def` function that can be called without arguments"

@@ -30,7 +30,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from models.scheduled import closed_world
+from models.scheduled.closed_world import GUARD
 from models.scheduled.errors import ProgramError
 from models.scheduled.footprint import OBSERVATION, Footprint, Interner
 from models.scheduled.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
@@ -86,6 +86,7 @@ class Execution:
         self.violation: Violation | None = None
         self.visible_steps = 0
         self.world = World(program.settings, interner)
+        self._complaints = self.world.loop.complaints
         self._interner = interner
         self._observation_bit = interner.bit(OBSERVATION)
         self._state: Observation | None = None
@@ -101,12 +102,16 @@ class Execution:
         world = self.world
         asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
         sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finish_asyncgen)
-        with closed_world.guarded(world.loop.complaints):
+        GUARD.complaints = self._complaints
+        GUARD.armed = GUARD.installed
+        try:
             self.program.build(world)
             world.check()
             if not world.every_lane:
                 raise ProgramError(f"{type(self.program).__name__}.build defined no process")
             world.start()
+        finally:
+            GUARD.armed = False
         self._stale = checked
         if not checked:
             self._state = self.program.observe()
@@ -120,10 +125,12 @@ class Execution:
 
     def step(self, event: Event) -> Footprint:
         """Let one event happen and check what it did."""
-        world = self.world
-        with closed_world.guarded(world.loop.complaints):
-            footprint = world.fire(event)
-        if world.loop.complaints:
+        GUARD.armed = GUARD.installed
+        try:
+            footprint = self.world.fire(event)
+        finally:
+            GUARD.armed = False
+        if self._complaints:
             self._take_complaints()
         before = self._state
         if before is None:
@@ -139,10 +146,12 @@ class Execution:
 
     def step_again(self, event: Event) -> None:
         """Let one event happen that an earlier execution has checked: nothing is observed."""
-        world = self.world
-        with closed_world.guarded(world.loop.complaints):
-            world.fire(event)
-        if world.loop.complaints:
+        GUARD.armed = GUARD.installed
+        try:
+            self.world.fire(event)
+        finally:
+            GUARD.armed = False
+        if self._complaints:
             self._take_complaints()
         self._stale = True
 
@@ -177,7 +186,7 @@ class Execution:
             world.loop.current = lane
             for task in lane.tasks:
                 if task.done():
-                    if not task.cancelled():
+                    if task._log_traceback:  # noqa: SLF001
                         task.exception()
                     continue
                 task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
@@ -212,7 +221,7 @@ class Execution:
             self.violation = self._found("property", complaint)
 
     def _take_complaints(self) -> None:
-        complaints = self.world.loop.complaints
+        complaints = self._complaints
         if complaints and self.violation is None:
             self.violation = self._found(*complaints[0])
         complaints.clear()
@@ -236,7 +245,7 @@ class Execution:
         if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
             return self._found("exception", f"{main.get_name()} failed{_raised(main)}: {main.exception()!r}")
         for task in lane.tasks:
-            if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
+            if task._log_traceback:  # noqa: SLF001  # it failed, unseen so far
                 return self._found(
                     "unretrieved-exception",
                     f"{task.get_name()} failed unseen{_raised(task)}: {task.exception()!r}",

@@ -6,7 +6,8 @@ that lane), so that the name is the same in every execution of one Mazurkiewicz 
 bits, and a footprint is two integers: the whole dependency check costs three bitwise operations.
 """
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 OBSERVATION = "observation"
@@ -18,6 +19,10 @@ class Footprint(NamedTuple):
 
     reads: int
     writes: int
+
+
+as_footprint: Callable[[tuple[int, int]], Footprint] = functools.partial(tuple.__new__, Footprint)
+"""Make a footprint of (reads, writes): the constructor, on the hot path."""
 
 
 class NamedFootprint(NamedTuple):

@@ -38,6 +38,35 @@ class Event:
         return f"Event({self.label!r})"
 
 
+class LaneHandle(asyncio.Handle):
+    """A callback that is ready. It keeps no trace of where it was scheduled: there is no debug mode."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        callback: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        loop: asyncio.AbstractEventLoop,
+        context: contextvars.Context | None,
+    ) -> None:
+        self._context = contextvars.copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = arguments
+        self._cancelled = False
+        self._repr = None
+        self._source_traceback = None
+
+    def cancel(self) -> None:
+        """Cancel, and let the loop know, so that it need not look for cancelled callbacks at each step."""
+        super().cancel()
+        self._loop.cancelled = True  # type: ignore[attr-defined]
+
+
+_make_task = asyncio.Task.__init__
+
+
 class LaneTask(asyncio.Task[Any]):
     """A task whose hash is its number in its lane.
 
@@ -47,9 +76,17 @@ class LaneTask(asyncio.Task[Any]):
 
     number = 0
 
-    def __init__(self, coroutine: Any, *, number: int, **options: Any) -> None:
-        self.number = number
-        super().__init__(coroutine, **options)
+    def __init__(
+        self,
+        coroutine: Any,
+        number: int,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        name: str,
+        context: contextvars.Context | None,
+    ) -> None:
+        self.number = number  # first of all: the constructor puts the task into a set
+        _make_task(self, coroutine, loop=loop, name=name, context=context)
 
     def __hash__(self) -> int:
         return self.number
@@ -79,7 +116,6 @@ class Lane:
         "bit",
         "calls",
         "clock",
-        "context",
         "counter",
         "daemon",
         "incarnation",
@@ -89,6 +125,7 @@ class Lane:
         "tasks",
         "timers",
         "title",
+        "turn",
     )
 
     def __init__(self, name: str, *, incarnation: int, bit: int, daemon: bool, clock: float) -> None:
@@ -106,20 +143,31 @@ class Lane:
         self.calls: dict[str, Callable[[], None]] = {}
         self.asyncgens: list[object] = []
         self.main: asyncio.Task[Any] | None = None
-        self.context = contextvars.copy_context()
-        self.context.run(LANE.set, self)
+        self.turn: Event | None = None
+
+    def forget_cancelled(self) -> None:
+        """Take callbacks that were cancelled out of the queue: they are no step."""
+        if any(handle.cancelled() for handle in self.ready):
+            self.ready = deque(handle for handle in self.ready if not handle.cancelled())
 
     def next_number(self) -> int:
         """Return the next number in this lane. Names of events and messages are built with it."""
         self.counter += 1
         return self.counter
 
-    def run_oldest(self, count: int) -> None:
-        """Run so many of the ready callbacks, the oldest first, as one pass of asyncio's loop does."""
-        for _ in range(count):
-            handle = self.ready.popleft()
-            if not handle.cancelled():
+    def run_pass(self) -> None:
+        """Run what is ready now, the oldest first, as one pass of asyncio's loop does."""
+        ready = self.ready
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle._cancelled:  # noqa: SLF001  # on the hot path
                 handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
+
+    def run_oldest(self) -> None:
+        """Run the oldest of the ready callbacks."""
+        handle = self.ready.popleft()
+        if not handle.cancelled():
+            handle._run()  # noqa: SLF001  # as above
 
     def earliest_timers(self) -> list[LaneTimer]:
         """Return the armed timers with the least deadline, in the order of their arming."""
@@ -133,7 +181,9 @@ class Lane:
         self.ready.clear()
         self.tasks.clear()
         self.timers.clear()
+        self.calls.clear()
         self.main = None
+        self.turn = None
 
     def pending_tasks(self) -> list[asyncio.Task[Any]]:
         """Return the tasks that have not ended."""

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from models.scheduled.closed_world import calling_line
 from models.scheduled.errors import ClosedWorldError, SharedObjectError
-from models.scheduled.lane import LANE, Lane, LaneTask, LaneTimer
+from models.scheduled.lane import LANE, Lane, LaneHandle, LaneTask, LaneTimer
 from models.scheduled.settings import ClockOrder
 
 _REFUSED = (
@@ -53,10 +53,6 @@ def _fresh() -> dict[str, object]:
     return attributes
 
 
-_FRESH = _fresh()
-"""Shared by all loops. The queues and sets among it are those that a controlled loop does not use."""
-
-
 class ControlledLoop(asyncio.BaseEventLoop):
     """An event loop whose callbacks wait in lanes until somebody picks what happens next.
 
@@ -65,16 +61,17 @@ class ControlledLoop(asyncio.BaseEventLoop):
         clock_bit: bit that stands for the common clock in footprints; 0 when each process has its own.
         reads: objects that the present step has read so far.
         writes: objects that the present step has written so far.
+        cancelled: a callback was cancelled, which may be among the ready ones.
         complaints: what asyncio's exception handler was told, and misuse that the program might swallow.
     """
 
     current: Lane
 
     def __init__(self, *, clock: ClockOrder, clock_bit: int) -> None:
-        self.__dict__.update(_FRESH)
         self.clock_bit = clock_bit if clock is ClockOrder.GLOBAL else 0
         self.reads = 0
         self.writes = 0
+        self.cancelled = False
         self.complaints: list[tuple[str, str]] = []
         self.common_clock = 0.0
 
@@ -85,7 +82,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
         lane = self.current
         if context is not None and (owner := context.get(LANE)) is not lane and owner is not None:
             self._refuse_shared(owner)
-        handle = asyncio.Handle(callback, args, self, context)
+        handle = LaneHandle(callback, args, self, context)
         lane.ready.append(handle)
         return handle
 
@@ -130,6 +127,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
         if isinstance(handle, LaneTimer):
             handle.lane.timers = [timer for timer in handle.lane.timers if timer is not handle]
             self.writes |= self.clock_bit
+            self.cancelled = True
 
     def create_task(
         self,
@@ -140,15 +138,17 @@ class ControlledLoop(asyncio.BaseEventLoop):
     ) -> asyncio.Task[Any]:
         """Start a task in the current lane. Its name is a function of the history of that lane."""
         lane = self.current
-        number = len(lane.tasks) + 1
+        tasks = lane.tasks
+        number = len(tasks) + 1
         title = str(name) if name is not None else f"{lane.title}/task{number}"
-        task = LaneTask(coro, number=number, loop=self, name=title, context=context)
-        lane.tasks.append(task)
+        task = LaneTask(coro, number, loop=self, name=title, context=context)
+        tasks.append(task)
         return task
 
     def start(self, lane: Lane, coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Start a task in a lane from outside of that lane's code."""
-        context = lane.context.copy()
+        context = contextvars.copy_context()
+        context.run(LANE.set, lane)
         return self.create_task(coroutine, name=name, context=context)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
@@ -177,6 +177,9 @@ class ControlledLoop(asyncio.BaseEventLoop):
         """Mark the loop as closed. There is nothing to release."""
         self._closed = True
 
+    def __del__(self, _warn: object = None) -> None:
+        """Do nothing: a controlled loop that was left open holds nothing of the machine."""
+
 
 def _refused(name: str) -> Callable[..., NoReturn]:
     def method(self: ControlledLoop, *_arguments: Any, **_options: Any) -> NoReturn:
@@ -187,5 +190,9 @@ def _refused(name: str) -> Callable[..., NoReturn]:
     return method
 
 
+# Attributes of the class, shared by all loops: the queues and sets among them are those that a controlled
+# loop does not use, and a loop is made for each execution.
+for _name, _value in _fresh().items():
+    setattr(ControlledLoop, _name, _value)
 for _name in _REFUSED:
     setattr(ControlledLoop, _name, _refused(_name))

@@ -5,13 +5,12 @@ enabled and fires the one that somebody picked. Between two picks nothing happen
 """
 
 import asyncio
-from collections import deque
+import functools
 from collections.abc import Callable, Coroutine, Hashable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from models.scheduled.errors import ProcessDeadError, ProgramError
-from models.scheduled.footprint import Footprint, Interner
+from models.scheduled.footprint import Footprint, Interner, as_footprint
 from models.scheduled.futures import settle
 from models.scheduled.lane import Event, Lane, LaneTimer, task_of
 from models.scheduled.loop import ControlledLoop
@@ -25,11 +24,9 @@ T = TypeVar("T")
 Main = Callable[[Process], Coroutine[Any, Any, None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class Definition(NamedTuple):
     """How a process is (re)built: its main coroutine and whether it may run forever."""
 
-    name: str
     main: Main
     daemon: bool
     restarts: bool
@@ -42,10 +39,8 @@ class World:
         self.settings = settings
         self.interner = interner
         self.loop = ControlledLoop(clock=settings.clock, clock_bit=interner.bit("clock"))
-        self.network = Network(self)
         self.events: dict[str, Event] = {}
         self.faults: dict[str, tuple[FaultKind, Event]] = {}
-        self.budget = settings.faults.remaining()
         self.lanes: dict[str, Lane] = {}
         self.every_lane: list[Lane] = []
         self.restarts = 0
@@ -55,8 +50,19 @@ class World:
         self._stores: dict[str, Store] = {}
         self._disks: dict[str, Disk] = {}
         self._drains = settings.order is Order.ATOMIC
+        self._crashable = settings.crashable
         self.environment = Lane("environment", incarnation=1, bit=0, daemon=True, clock=0.0)
         self.loop.current = self.environment
+
+    @functools.cached_property
+    def network(self) -> Network:
+        """The messages of this execution."""
+        return Network(self)
+
+    @functools.cached_property
+    def budget(self) -> dict[FaultKind, int]:
+        """How many faults of each kind may still happen."""
+        return self.settings.faults.remaining()
 
     # Building.
 
@@ -71,7 +77,7 @@ class World:
         """
         if name in self._definitions:
             raise ProgramError(f"process {name!r} is defined twice: give each process its own name")
-        self._definitions[name] = Definition(name=name, main=main, daemon=daemon, restarts=restarts)
+        self._definitions[name] = Definition(main, daemon, restarts)
         self._spawn(name, incarnation=1)
 
     def store(self, name: str, *, remote: bool = True) -> Store:
@@ -107,7 +113,7 @@ class World:
 
     def check(self) -> None:
         """Complain about settings that name a process which does not exist."""
-        unknown = sorted(self.settings.crashable - set(self._definitions))
+        unknown = sorted(self._crashable - self._definitions.keys()) if self._crashable else []
         if unknown:
             known = ", ".join(sorted(self._definitions)) or "none"
             raise ProgramError(f"crashable names no process: {unknown[0]!r}; the processes are: {known}")
@@ -128,20 +134,26 @@ class World:
         """
         found: list[Event] = []
         timed = False
+        if self.loop.cancelled:
+            self._forget_cancelled()
         for lane in self.lanes.values():
             if lane.timers:
                 timed = True
             if lane.ready and not self._drains:
-                found += self._ready_events(lane)
-        found += self.events.values()
+                if lane.turn is not None:
+                    found.append(lane.turn)
+                else:
+                    found += self._ready_events(lane)
+        if self.events:
+            found += self.events.values()
         if timed:
             found += self._timer_events()
         if self.faults:
             budget = self.budget
             found += [event for kind, event in self.faults.values() if budget[kind] > 0]
-        if self.settings.crashable and self.budget[FaultKind.CRASH] > 0:
+        if self._crashable and self.budget[FaultKind.CRASH] > 0:
             for name, lane in self.lanes.items():
-                if lane.alive and name in self.settings.crashable:
+                if lane.alive and name in self._crashable:
                     found += self._crash_events(lane)
         return found
 
@@ -155,18 +167,22 @@ class World:
         event.fire()
         if self._drains:
             self.drain(loop.current)
-        return Footprint(loop.reads, loop.writes)
+        return as_footprint((loop.reads, loop.writes))
 
     def dismantle(self) -> None:
         """Cut the references that would keep a finished execution alive until the next garbage collection."""
         self.events.clear()
         self.faults.clear()
-        self.network.dismantle()
+        if "network" in self.__dict__:
+            self.network.dismantle()
+            del self.network
         for store in self._stores.values():
             store.dismantle()
         for lane in self.every_lane:
             lane.dismantle()
         self._definitions.clear()
+        # Without these cycles all of it goes at once, and the garbage collector finds nothing.
+        del self.environment, self.loop.current
 
     def drain(self, lane: Lane) -> None:
         """Run a lane until nothing is ready in it."""
@@ -185,18 +201,17 @@ class World:
                 self.loop.complaints.append(("livelock", words))
                 return
 
+    def _forget_cancelled(self) -> None:
+        self.loop.cancelled = False
+        for lane in self.lanes.values():
+            lane.forget_cancelled()
+
     def _ready_events(self, lane: Lane) -> list[Event]:
-        ready = lane.ready
-        for handle in ready:
-            if handle._cancelled:  # noqa: SLF001  # on the hot path
-                ready = lane.ready = deque(handle for handle in ready if not handle.cancelled())
-                break
-        if not ready:
-            return []
         order = self.settings.order
         if order is not Order.RELAXED:
-            count = len(ready) if order is Order.ASYNCIO else 1
-            return [Event(f"run {lane.title}", lane, lambda: lane.run_oldest(count))]
+            run = lane.run_pass if order is Order.ASYNCIO else lane.run_oldest
+            lane.turn = Event(f"run {lane.title}", lane, run)
+            return [lane.turn]
 
         def run_at(place: int) -> Callable[[], None]:
             def fire() -> None:
@@ -209,7 +224,7 @@ class World:
 
         return [
             Event(f"run {lane.title} [{place}]", lane, run_at(place), owner=task_of(handle))
-            for place, handle in enumerate(ready)
+            for place, handle in enumerate(lane.ready)
         ]
 
     # Timers.
