@@ -35,7 +35,21 @@ def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
         found.append(manifest)
     if not found:
         raise BadInputError("there is no manifest", remedy="write models/manifest/NAME.toml")
+    _check_distinct(found)
     return found
+
+
+def _check_distinct(found: Sequence[Manifest]) -> None:
+    """An entry is addressed by its name alone, so no two manifests may use the same."""
+    seen: dict[str, str] = {}
+    for manifest in found:
+        for entry in manifest.entries():
+            other = seen.setdefault(entry.name, manifest.name)
+            if other != manifest.name:
+                raise BadInputError(
+                    f"the entry name {entry.name!r} is used in the manifests of {other} and {manifest.name}",
+                    remedy=f"rename one of them, for example to {manifest.name}-{entry.name}",
+                )
 
 
 def gate(

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from checks.errors import BadInputError, known_names
 from models.manifest import (
     AnyEntry,
+    ArgumentEntry,
     ConformEntry,
     InstanceEntry,
     InterleaveEntry,
@@ -45,6 +46,8 @@ def judges_of(entry: AnyEntry) -> tuple[str, ...]:
         return ("prove",)
     if isinstance(entry, InterleaveEntry):
         return ("interleave",)
+    if isinstance(entry, ArgumentEntry):
+        return ("argue",)
     return ("conform",) if isinstance(entry, ConformEntry) else ("mutate",)
 
 

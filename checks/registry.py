@@ -11,6 +11,7 @@ from checks.verdict import Verdict
 from models.manifest import AnyEntry, Kind
 
 _MODULES = {
+    "argue": "checks.argue",
     "prove": "checks.prove",
     "interpreted": "checks.interpreted",
     "explore": "checks.explore",

@@ -4,6 +4,7 @@ from models.manifest.errors import ManifestError, PinError
 from models.manifest.load import load, manifest_files, parse
 from models.manifest.model import (
     AnyEntry,
+    ArgumentEntry,
     ConformEntry,
     Expectation,
     Expected,
@@ -21,6 +22,7 @@ from models.manifest.resolve import check_against_spec, instance_of
 
 __all__ = [
     "AnyEntry",
+    "ArgumentEntry",
     "ConformEntry",
     "Expectation",
     "Expected",

@@ -227,7 +227,25 @@ class GeneratedMutants(Strict):
     """Reviewed survivors: mutant id -> reason."""
 
 
-AnyEntry = InstanceEntry | ProofEntry | InterleaveEntry | ConformEntry | MutantEntry | GeneratedMutants
+class ArgumentEntry(Entry):
+    """What a protocol takes for granted: proved properties of others, and facts about its environment."""
+
+    section: Literal["argument"] = "argument"
+    claims: tuple[str, ...] = Field(min_length=1)
+    """Property ids of other protocols, and ``environment.OPTION`` for each option that assumes something."""
+    needed: dict[str, Name] = Field(default_factory=dict)
+    """Option -> the entry of this manifest that drops this assumption alone and in which a claim breaks."""
+
+
+AnyEntry = (
+    InstanceEntry
+    | ProofEntry
+    | InterleaveEntry
+    | ConformEntry
+    | ArgumentEntry
+    | MutantEntry
+    | GeneratedMutants
+)
 
 
 class Manifest(Strict):
@@ -241,11 +259,13 @@ class Manifest(Strict):
     proof: tuple[ProofEntry, ...] = ()
     interleave: tuple[InterleaveEntry, ...] = ()
     conform: tuple[ConformEntry, ...] = ()
+    argument: tuple[ArgumentEntry, ...] = ()
     mutant: tuple[MutantEntry, ...] = ()
     generated: tuple[GeneratedMutants, ...] = ()
 
     def entries(self) -> Iterator[AnyEntry]:
         """All entries, in the order in which they are judged."""
+        yield from self.argument
         yield from self.proof
         yield from self.instance
         yield from self.conform

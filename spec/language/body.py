@@ -27,6 +27,7 @@ class Declared:
     constants: dict[str, Variable] = field(default_factory=dict)
     initial: dict[str, Value | None] = field(default_factory=dict)
     options: dict[str, Value] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
 
     def copy(self, *, family: str) -> Declared:
         """Independent copy, for a subclass to extend."""
@@ -37,6 +38,7 @@ class Declared:
             dict(self.constants),
             dict(self.initial),
             dict(self.options),
+            dict(self.environment),
         )
 
     def names(self) -> list[str]:
@@ -133,6 +135,8 @@ def _redeclare(cls: type, declared: Declared, name: str) -> None:
         )
     else:
         declared.options[name] = _literal(value.value if isinstance(value, Option) else value, kind)
+        if isinstance(value, Option) and value.assumes:
+            declared.environment[name] = value.assumes
 
 
 def _literal(value: Any, kind: Type) -> Value:

@@ -22,6 +22,7 @@ class Mark:
     fairness: Fairness = "none"
     after: str = ""
     without: tuple[str, ...] = ()
+    relies_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Option:
     """A scalar constant with a value, which a variant or an instance may flip."""
 
     value: bool | int | str
+    assumes: str = ""
 
 
 class Constant:
@@ -42,9 +44,13 @@ class Anything:
 anything: Any = Anything()
 
 
-def option(value: bool | int | str) -> Any:
-    """A constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it: ``STRICT = False``."""
-    return Option(value)
+def option(value: bool | int | str, *, assumes: str = "") -> Any:
+    """A constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it: ``STRICT = False``.
+
+    ``assumes`` says in a sentence what the value takes for granted about the environment; the argument of the
+    suite lists it, and asks for a variant without it in which something breaks.
+    """
+    return Option(value, assumes)
 
 
 def constant() -> Any:
@@ -60,11 +66,21 @@ def _marked(role: str, **details: Any) -> Callable[[F], F]:
     return decorate
 
 
-def action(function: F | None = None, *, fairness: Fairness = "none", source: str = "") -> Any:
-    """An atomic step. ``fairness`` weak: taken if enabled for ever; strong: if enabled again and again."""
+def action(
+    function: F | None = None,
+    *,
+    fairness: Fairness = "none",
+    source: str = "",
+    relies_on: tuple[str, ...] = (),
+) -> Any:
+    """An atomic step. ``fairness`` weak: taken if enabled for ever; strong: if enabled again and again.
+
+    ``relies_on`` names properties of other protocols (``"tso.ordered"``): what the guard of this step of the
+    environment takes from them. The argument of the suite checks that they are proved there.
+    """
     if fairness not in ("none", "weak", "strong"):
         raise SpecError(f"fairness {fairness!r}", remedy="It is none, weak or strong")
-    decorate = _marked("action", fairness=fairness, source=source)
+    decorate = _marked("action", fairness=fairness, source=source, relies_on=relies_on)
     return decorate(function) if function is not None else decorate
 
 

@@ -32,7 +32,6 @@ class Protocol:
     """Base class of protocols: types, constants and state in the body; actions and properties as methods."""
 
     _declared = Declared()
-    relies_on: tuple[str, ...] = ()
 
     def __init_subclass__(cls) -> None:
         bases = [base for base in cls.__bases__ if issubclass(base, Protocol)]
@@ -110,7 +109,7 @@ def _assignable(view: Protocol, name: str) -> tuple[Trace, Type]:
 
 @cache
 def _trace(cls: type[Protocol]) -> Spec:
-    return trace_class(cls, _declared_by(cls), relies_on=tuple(cls.relies_on))
+    return trace_class(cls, _declared_by(cls))
 
 
 def resolve(reference: str) -> type[Protocol]:

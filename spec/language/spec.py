@@ -34,6 +34,7 @@ class Action:
     fairness: Fairness
     sentence: str
     source: str
+    relies_on: tuple[str, ...] = ()
 
     @property
     def writes(self) -> frozenset[Variable]:
@@ -86,7 +87,13 @@ class Spec:
     properties: tuple[Property, ...]
     assumptions: tuple[Property, ...] = ()
     initially: tuple[Expr, ...] = ()
-    relies_on: tuple[str, ...] = field(default=())
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Options whose value is taken for granted about the environment, each with the sentence that says so."""
+
+    @property
+    def relies_on(self) -> tuple[str, ...]:
+        """Properties of other protocols that steps of this one take for granted, each once."""
+        return tuple(dict.fromkeys(claim for action in self.actions for claim in action.relies_on))
 
     def action(self, name: str) -> Action:
         """The action of that name; KeyError with the known names."""

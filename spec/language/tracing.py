@@ -98,7 +98,7 @@ def view_of(cls: type, declared: Declared, *, primed: bool = False, writable: bo
     return view
 
 
-def trace_class(cls: type, declared: Declared, *, relies_on: tuple[str, ...]) -> Spec:
+def trace_class(cls: type, declared: Declared) -> Spec:
     """The specification of a protocol class. Errors: SpecError with place and remedy."""
     marks = _marks(cls)
     # What a subclass sets to None is taken out.
@@ -123,7 +123,7 @@ def trace_class(cls: type, declared: Declared, *, relies_on: tuple[str, ...]) ->
         properties=tuple(claim for m, claim in claims if m.role != "assumption"),
         assumptions=tuple(claim for m, claim in claims if m.role == "assumption"),
         initially=tuple(tracer.condition(n) for n, m in methods if m.role == "initially"),
-        relies_on=relies_on,
+        environment=dict(declared.environment),
     )
 
 
@@ -197,7 +197,14 @@ class _Tracer:
             if n in trace.written and trace.values[n] != Read(variables[n].type, variables[n])
         )
         traced = Action(
-            name, params, tuple(trace.guards), updates, mark.fairness, self.sentence(name), mark.source
+            name,
+            params,
+            tuple(trace.guards),
+            updates,
+            mark.fairness,
+            self.sentence(name),
+            mark.source,
+            mark.relies_on,
         )
         check_action(self.cls.__name__, traced, place=place)
         return traced
