@@ -2,9 +2,9 @@
 
 A protocol's environment is described by steps whose guards are other protocols' guarantees
 (``@action(relies_on=...)``) and by options that take something for granted (``option(..., assumes=...)``).
-The graph joins them over all manifests. It is an argument only if each guarantee is proved for any size by its
-owner, nobody relies on itself in a circle, and each assumption about the environment is needed: there is an
-entry without it in which a claim is refuted.
+The graph joins them over all manifests. It is an argument only if each guarantee is proved for any size by
+its owner, nobody relies on itself in a circle, and each assumption about the environment is needed: there is
+an entry without it in which a claim is refuted.
 """
 
 from __future__ import annotations

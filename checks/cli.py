@@ -408,6 +408,17 @@ def show(*, manifest: ManifestOption = None) -> int:
 
 
 @application.command()
+def argument(
+    protocol: Annotated[str, typer.Argument(help="Name of a manifest, for example timetick.")] = "",
+    *,
+    dot: Annotated[bool, typer.Option("--dot", help="The graph in Graphviz's language.")] = False,
+    manifest: ManifestOption = None,
+) -> int:
+    """Show what each protocol takes for granted, and what supports it."""
+    return cli_tools.argument(protocol, dot=dot, manifests=manifest or ())
+
+
+@application.command()
 def findings(
     only: Annotated[str, typer.Argument(help="Id of one finding; all if left out.")] = "",
     *,

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from checks.cli_run import manifests as read
 from checks.cli_run import wide_console
-from checks.errors import BadInputError, MissingToolError
+from checks.errors import BadInputError, MissingToolError, known_names
 from checks.exit_codes import ExitCode
 from checks.export import chosen_instance
 from checks.plan import all_tasks
@@ -100,6 +100,25 @@ def show(manifests: Sequence[Path] = ()) -> int:
             due = f"{entry.expect.every.value}{odd}"
         print(f"{task.name:<36} {entry.tier.value:<5} {due}")
     return ExitCode.AS_EXPECTED.value
+
+
+def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
+    """Show what the protocols take for granted, and what supports it."""
+    from checks.argument import Argument
+    from checks.report.argument_tree import argument_dot, argument_tree
+
+    whole = Argument(read(manifests))
+    if name and name not in whole.manifests:
+        raise BadInputError(f"there is no protocol {name!r}", remedy=known_names(name, whole.manifests))
+    if dot:
+        sys.stdout.write(argument_dot(whole))
+    else:
+        console = wide_console()
+        for one in [name] if name else whole.manifests:
+            console.print(argument_tree(whole, one), markup=False, soft_wrap=True)
+    shown = [name] if name else list(whole.manifests)
+    open_ends = [one for each in shown for one in whole.reliances(each) if one.problem]
+    return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value
 
 
 def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:

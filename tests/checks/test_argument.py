@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from checks.argue import JUDGE
 from checks.argument import Argument
 from checks.judge import Context
+from checks.report.argument_tree import argument_dot, argument_tree
 from checks.verdict import Outcome
 from models.manifest import Manifest, parse
 
@@ -141,3 +144,23 @@ def test_the_judge_is_inconclusive_about_what_is_not_supported() -> None:
         "below.never_falls": Outcome.INCONCLUSIVE,
         "environment.FRESH": Outcome.HOLDS,
     }
+
+
+def test_the_tree_goes_down_to_what_takes_nothing_for_granted() -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(argument_tree(Argument([_above(), _below()]), "above"))
+    text = console.export_text()
+    assert "relies on below.never_falls in read; proved for any size by below-any-size" in text
+    assert "below: takes nothing for granted" in text
+    assert (
+        "assumes FRESH: an answer is not older than the one before it; without it a claim breaks in stale"
+        in text
+    )
+
+
+def test_the_tree_and_the_graph_show_what_is_not_supported() -> None:
+    broken = Argument([_above(), _below(proof=[])])
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(argument_tree(broken, "above"))
+    assert "NOT SUPPORTED below.never_falls" in console.export_text()
+    assert '"below" -> "above" [label="below.never_falls", color=red];' in argument_dot(broken)

@@ -1,0 +1,51 @@
+"""The argument of the suite to look at: a tree in the terminal, a graph in Graphviz's language."""
+
+from __future__ import annotations
+
+from rich.tree import Tree
+
+from checks.argument import ENVIRONMENT, Argument, Reliance
+
+
+def argument_tree(argument: Argument, name: str) -> Tree:
+    """What the protocol takes for granted, what supports it, and so on down to what rests on nothing."""
+    return _grow(Tree(_heading(argument, name), highlight=False), argument, name)
+
+
+def _heading(argument: Argument, name: str) -> str:
+    rests = argument.reliances(name)
+    return name if rests else f"{name}: takes nothing for granted"
+
+
+def _grow(tree: Tree, argument: Argument, name: str) -> Tree:
+    for one in argument.reliances(name):
+        branch = tree.add(_line(one))
+        owner = None if one.of_environment or one.problem else argument.owner(one.claim)
+        if owner is not None:
+            _grow(branch.add(_heading(argument, owner)), argument, owner)
+    return tree
+
+
+def _line(one: Reliance) -> str:
+    if one.problem:
+        return f"NOT SUPPORTED {one.claim} ({one.where}): {one.problem}"
+    if one.of_environment:
+        option = one.claim.removeprefix(ENVIRONMENT)
+        return f"assumes {option}: {one.where}; without it a claim breaks in {one.support}"
+    return f"relies on {one.claim} in {one.where}; proved for any size by {one.support}"
+
+
+def argument_dot(argument: Argument) -> str:
+    """Protocols as boxes, assumptions about the environment as notes, an arrow for each thing relied on."""
+    lines = ["digraph argument {", '  rankdir=BT; node [shape=box, fontname="sans-serif"];']
+    for name in argument.manifests:
+        lines.append(f'  "{name}";')
+        for one in argument.reliances(name):
+            colour = ", color=red" if one.problem else ""
+            if one.of_environment:
+                lines.append(f'  "{name}.{one.claim}" [shape=note, label="{one.where}"{colour}];')
+                lines.append(f'  "{name}.{one.claim}" -> "{name}" [style=dashed];')
+            else:
+                owner = argument.owner(one.claim) or "nobody"
+                lines.append(f'  "{owner}" -> "{name}" [label="{one.claim}"{colour}];')
+    return "\n".join([*lines, "}"]) + "\n"
