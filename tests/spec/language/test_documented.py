@@ -21,5 +21,7 @@ def test_the_example_is_a_protocol(tmp_path, monkeypatch) -> None:
     (tmp_path / "page_example.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     traced = spec.language.resolve("page_example:Stock").trace()
-    assert [action.name for action in traced.actions] == ["put"]
+    assert [action.name for action in traced.actions] == ["put", "deliver"]
+    assert traced.relies_on == ("orders.never_repeated",)
+    assert list(traced.environment) == ["HONEST"]
     assert {variable.name for variable in traced.variables} == {"door", "stock", "marked", "chosen"}
