@@ -2,19 +2,22 @@
 
 A call is up to three events. *deliver*: the handler starts in the lane of the destination. *reply*: the
 answer reaches the caller. In place of the first one: *drop* (the request vanishes and the caller times out),
-*delay* (the caller times out, the request stays under way), *duplicate* (an extra delivery). In place of the
-second one: *lose* (the caller times out although the request took effect). Requests under way outlive their
-sender. Messages are not ordered unless a link is declared as ordered.
+*delay* (the caller times out, the request stays under way). Before it: *duplicate* (a copy is under way as
+well, and is delivered at any later time; nobody waits for the answer to it). In place of the second one:
+*lose* (the caller times out although the request took effect). Requests under way outlive their sender.
+
+Messages are not ordered unless a link is declared as ordered. There, *overtake* delivers a message before
+earlier ones, and a copy comes directly behind its original.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from models.scheduled.errors import CallTimeoutError, CallUnavailableError, ProgramError
 from models.scheduled.freezing import isolate
 from models.scheduled.lane import Event, Lane
+from models.scheduled.links import Links
 from models.scheduled.settings import FaultKind
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ class Message:
 
     Attributes:
         answer: the answer in words, once there is one.
+        copy: it is a copy of another request: no fault meets it.
+        copies: how many copies it has.
+        expects_reply: it is a call, even if nobody waits for the answer any more.
         title: sender, number in the sender, destination and method: unique and history-determined.
         state: "sent", "handled", "answered" or "gone".
         waiting: future of the caller; None for a one-way message and for a caller that gave up or died.
@@ -37,8 +43,11 @@ class Message:
         "answer",
         "arguments",
         "bit",
+        "copies",
+        "copy",
         "destination",
         "events",
+        "expects_reply",
         "method",
         "sender",
         "server",
@@ -54,13 +63,18 @@ class Message:
         method: str,
         arguments: tuple[Any, ...],
         waiting: "asyncio.Future[Any] | None",
+        *,
+        title: str,
     ) -> None:
         self.sender = sender
         self.destination = destination
         self.method = method
         self.arguments = arguments
         self.waiting = waiting
-        self.title = f"{sender.title}#{sender.next_number()} {destination}.{method}"
+        self.expects_reply = waiting is not None
+        self.copy = False
+        self.copies = 0
+        self.title = title
         self.state = "sent"
         self.server: Lane | None = None
         self.bit = 0
@@ -75,7 +89,8 @@ class Network:
         self._world = world
         self._handlers: dict[str, tuple[Lane, dict[str, Handler]]] = {}
         self._messages: dict[str, Message] = {}
-        self._links: dict[tuple[str, str], deque[Message]] = {}
+        self._links = Links(world, world.settings)
+        self._checked = False
 
     def dismantle(self) -> None:
         """Forget handlers and messages."""
@@ -83,9 +98,19 @@ class Network:
         self._messages.clear()
         self._links.clear()
 
+    def _check_links(self) -> None:
+        """Complain about links of processes that do not exist. They all exist when the first message is
+        sent.
+        """
+        self._checked = True
+        for name in self._links.names():
+            if name not in self._world.lanes:
+                known = ", ".join(sorted(self._world.lanes)) or "none"
+                raise ProgramError(f"a link names no process: {name!r}; the processes are: {known}")
+
     def order_link(self, source: str, destination: str) -> None:
         """Deliver the messages from one process to another one in the order of sending."""
-        self._links[source, destination] = deque()
+        self._links.order((source, destination))
 
     def in_flight(self) -> dict[str, tuple[str, str, tuple[Any, ...], str]]:
         """Return each message that is not gone: object name -> (destination, method, arguments, state).
@@ -99,18 +124,18 @@ class Network:
 
     def state(self, plain: Callable[[str], str]) -> Hashable:
         """Return all messages in a form that can be compared, without the numbers in their names."""
-        return tuple(
-            sorted(
-                (
-                    plain(message.title),
-                    message.state,
-                    message.waiting is not None,
-                    repr(message.arguments),
-                    message.answer,
-                )
-                for message in self._messages.values()
+        messages = sorted(
+            (
+                plain(message.title),
+                message.state,
+                message.waiting is not None,
+                repr(message.arguments),
+                message.answer,
             )
+            for message in self._messages.values()
         )
+        waiting = self._links.state(lambda message: (plain(message.title), repr(message.arguments)))
+        return tuple(messages), waiting
 
     # The process's side.
 
@@ -147,19 +172,23 @@ class Network:
         if destination not in self._world.lanes:
             known = ", ".join(sorted(self._world.lanes))
             raise ProgramError(f"{lane.title} sends {method!r} to {destination!r}, which is none of: {known}")
-        message = Message(lane, destination, method, isolate(arguments), waiting)
+        if not self._checked:
+            self._check_links()
+        title = f"{lane.title}#{lane.next_number()} {destination}.{method}"
+        message = Message(lane, destination, method, isolate(arguments), waiting, title=title)
+        self._enter(message)
+        return message
+
+    def _enter(self, message: Message, *, behind: Message | None = None) -> None:
+        """Put a message under way; on an ordered link at the end, or directly behind another one."""
         message.bit = self._world.interner.bit(f"message {message.title}")
         self._messages[message.title] = message
         self._world.touch(writes=message.bit)
-        link = self._links.get((lane.name, destination))
-        if link is None:
-            self._offer_request(message)
-        else:
+        link = self._links.queue(message)
+        if link is not None:
             self._touch_link(message)
-            link.append(message)
-            if len(link) == 1:
-                self._offer_request(message)
-        return message
+            link.insert(len(link) if behind is None else link.index(behind) + 1, message)
+        self._offer_request(message)
 
     # Events.
 
@@ -171,7 +200,7 @@ class Network:
         action: Callable[[], None],
         fault: FaultKind | None = None,
     ) -> None:
-        if fault is not None and not self._world.budget[fault]:
+        if fault is not None and not self._links.allows(message, fault):
             return
         label = f"{verb} {message.title}"
         message.events.append(label)
@@ -179,7 +208,8 @@ class Network:
         def fire() -> None:
             self._world.touch(writes=message.bit)
             if fault is not None:
-                self._world.spend(fault)
+                self._links.spend(message, fault)
+                self._withdraw_faults()
             action()
 
         event = Event(label, lane, fire, fault=fault is not None)
@@ -194,11 +224,26 @@ class Network:
             self._world.faults.pop(label, None)
         message.events.clear()
 
+    def _withdraw_faults(self) -> None:
+        """Take back the faults that are no longer within the budgets of links and of all messages."""
+        for message in self._messages.values():
+            for label in message.events:
+                kind, _ = self._world.faults.get(label, (None, None))
+                if kind is not None and not self._links.allows(message, kind):
+                    del self._world.faults[label]
+
     def _offer_request(self, message: Message) -> None:
         there = self._world.lanes[message.destination]
+        link = self._links.queue(message)
+        if link is not None and link[0] is not message:
+            self._offer(message, "overtake", there, lambda: self._deliver(message), FaultKind.REORDER)
+            return
         self._offer(message, "deliver", there, lambda: self._deliver(message))
+        if message.copy:
+            return
         self._offer(message, "drop", message.sender, lambda: self._drop(message), FaultKind.DROP)
-        self._offer(message, "duplicate", there, lambda: self._duplicate(message), FaultKind.DUPLICATE)
+        world = self._world.environment
+        self._offer(message, "duplicate", world, lambda: self._duplicate(message), FaultKind.DUPLICATE)
         if message.waiting is not None:
             self._offer(message, "delay", message.sender, lambda: self._delay(message), FaultKind.DELAY)
 
@@ -227,13 +272,14 @@ class Network:
         self._messages.pop(message.title, None)
 
     def _leave_link(self, message: Message) -> None:
-        link = self._links.get((message.sender.name, message.destination))
+        link = self._links.queue(message)
         if link is None:
             return
         self._touch_link(message)
+        was_first = link[0] is message
         link.remove(message)
-        if link:
-            self._offer_request(link[0])
+        if link and was_first:
+            self._reoffer(link[0])
 
     def _touch_link(self, message: Message) -> None:
         name = f"link {message.sender.name} {message.destination}"
@@ -243,18 +289,24 @@ class Network:
         self._withdraw(message)
         self._leave_link(message)
         message.state = "handled"
-        self._handle(message, answers=True)
+        self._handle(message)
 
     def _duplicate(self, message: Message) -> None:
-        self._handle(message, answers=False)
+        message.copies += 1
+        title = f"{message.title} again" + (f" {message.copies}" if message.copies > 1 else "")
+        again = Message(
+            message.sender, message.destination, message.method, message.arguments, None, title=title
+        )
+        again.copy = True
+        again.expects_reply = message.expects_reply
+        self._enter(again, behind=message)
 
-    def _handle(self, message: Message, *, answers: bool) -> None:
+    def _handle(self, message: Message) -> None:
         world = self._world
         lane = world.lanes[message.destination]
         owner, table = self._handlers.get(lane.name, (lane, {}))
         if not lane.alive or owner is not lane or not table:
-            if answers:
-                self._unavailable(message)
+            self._unavailable(message)
             return
         handler = table.get(message.method)
         if handler is None:
@@ -262,23 +314,20 @@ class Network:
                 f"{lane.title} does not serve {message.method!r}; "
                 f"it serves: {', '.join(sorted(table)) or 'nothing'}"
             )
-        if answers:
-            message.server = lane
-        work = self._run_handler(message, handler, isolate(message.arguments), answers=answers)
+        message.server = lane
+        work = self._run_handler(message, handler, isolate(message.arguments))
         world.loop.start(lane, work, f"{lane.title}/{message.method} {message.sender.title}")
 
-    async def _run_handler(
-        self, message: Message, handler: Handler, arguments: tuple[Any, ...], *, answers: bool
-    ) -> None:
+    async def _run_handler(self, message: Message, handler: Handler, arguments: tuple[Any, ...]) -> None:
         try:
             result = await handler(*arguments)
         except Exception as error:
-            if not answers or message.waiting is None:
+            # The failure of a call is its answer, even if the caller has given up; nobody else would see it.
+            if not message.expects_reply:
                 raise
             self._answer(message, error)
         else:
-            if answers:
-                self._answer(message, None, isolate(result))
+            self._answer(message, None, isolate(result))
 
     def _answer(self, message: Message, error: Exception | None, result: Any = None) -> None:
         self._world.touch(writes=message.bit)
@@ -348,10 +397,8 @@ class Network:
                 self._reoffer(message)
 
     def _reoffer(self, message: Message) -> None:
-        link = self._links.get((message.sender.name, message.destination))
-        if link is None or link[0] is message:
-            self._withdraw(message)
-            self._offer_request(message)
+        self._withdraw(message)
+        self._offer_request(message)
 
 
 def time_out(message: Message, waiting: "asyncio.Future[Any]") -> None:

@@ -4,6 +4,8 @@ import functools
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from models.scheduled.errors import ProgramError
+
 
 class Order(StrEnum):
     """What one step of a process is. The choice belongs to the claim that an exploration makes."""
@@ -52,8 +54,20 @@ class FaultKind(StrEnum):
     DELAY = "delays"
     LOST_REPLY = "lost_replies"
     DUPLICATE = "duplicates"
+    REORDER = "reorders"
     STORAGE_FAILURE = "storage_failures"
     STORAGE_LOST_ACK = "storage_lost_acks"
+    STORAGE_TORN = "torn_writes"
+
+
+MESSAGE_FAULTS = (
+    FaultKind.DROP,
+    FaultKind.DELAY,
+    FaultKind.LOST_REPLY,
+    FaultKind.DUPLICATE,
+    FaultKind.REORDER,
+)
+"""Kinds of fault of a message: those that a link may bound by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +83,18 @@ class FaultBudget:
     lost_replies: int = 0
     """Replies that vanish: the caller sees a time-out although the request took effect."""
     duplicates: int = 0
-    """Requests that are delivered twice. The reply to the extra delivery is discarded."""
+    """Requests of which a copy is under way as well. It arrives at any later time, even after a crash of its
+    sender; the reply to it is discarded."""
+    reorders: int = 0
+    """Messages that overtake earlier ones of an ordered link. On other links any order is free."""
     storage_failures: int = 0
     """Store operations that fail without effect."""
     storage_lost_acks: int = 0
     """Store operations that take effect and are reported as failed."""
+    torn_writes: int = 0
+    """Writes to a store that fail and leave a part of the value behind."""
+    messages: int | None = None
+    """Faults of messages, all kinds together. None: only the budgets of the kinds bound them."""
 
     def remaining(self) -> dict[FaultKind, int]:
         """Return the counters with which an execution starts."""
@@ -82,6 +103,8 @@ class FaultBudget:
     def text(self) -> str:
         """Return the bounds in words, for a verdict line."""
         spent = [f"{count} {kind.value}" for kind, count in self.remaining().items() if count]
+        if self.messages is not None:
+            spent.append(f"at most {self.messages} faults of messages in all")
         return ", ".join(spent) if spent else "no faults"
 
 
@@ -91,10 +114,42 @@ def _counters(budget: FaultBudget) -> tuple[tuple[FaultKind, int], ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What is special about the messages from one process to another one, replies to them included.
+
+    Attributes:
+        ordered: they arrive in the order of sending; a reorder is a fault.
+        faults: their own budget, within that of the world. None: only the budget of the world bounds them.
+    """
+
+    source: str
+    destination: str
+    ordered: bool = False
+    faults: FaultBudget | None = None
+
+    def __post_init__(self) -> None:
+        kinds = self.faults.remaining().items() if self.faults is not None else ()
+        for kind, count in kinds:
+            if count and kind not in MESSAGE_FAULTS:
+                raise ProgramError(
+                    f"the link {self.source} to {self.destination} has a budget of {kind.value}, which are "
+                    "no faults of messages: put them in the budget of the world"
+                )
+
+    def text(self) -> str:
+        """Return the link in words, for a verdict line."""
+        order = "in order" if self.ordered else "in any order"
+        faults = "" if self.faults is None else f", {self.faults.text()}"
+        return f"{self.source} to {self.destination}: {order}{faults}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that bounds a world."""
 
     faults: FaultBudget = field(default_factory=FaultBudget)
+    links: tuple[Link, ...] = ()
+    """Links that differ from the rest: unordered, and bounded by the budget of the world alone."""
     crashable: frozenset[str] = frozenset()
     """Names of the processes that may crash. A name that no process has is an error."""
     order: Order = Order.ATOMIC
@@ -113,4 +168,5 @@ class Settings:
         ]
         if self.timer_firings is not None:
             parts.append(f"at most {self.timer_firings} timer firings a process")
+        parts += [link.text() for link in self.links]
         return ", ".join(parts)

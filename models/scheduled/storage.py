@@ -1,8 +1,9 @@
 """Simulated storage: a store that processes share, and the local disk of one process.
 
 A `Store` is an object store or a metadata store: each operation is one event, atomic and durable when it
-takes effect. A `Disk` is a local file: writes are immediate but volatile until `sync`; a crash keeps a prefix
-of what was not synced, and the last kept write may be torn.
+takes effect, unless it is torn: then it fails and a part of the value is left. A `Disk` is a local file:
+writes are immediate but volatile until `sync`; a crash keeps a prefix of what was not synced, and the last
+kept write may be torn.
 """
 
 import asyncio
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+TORN = "<torn>"
+"""What is read back from a write that was torn."""
+
 
 class Store:
     """A durable map that several processes share.
@@ -35,7 +39,7 @@ class Store:
         self._name = name
         self._remote = remote
         self._content: dict[str, Any] = {}
-        self._orphans: list[tuple[Lane, str, Callable[[], object]]] = []
+        self._orphans: list[tuple[Lane, str, Callable[[], object], Callable[[], object] | None]] = []
         self._keys_bit = world.interner.bit(f"store {name} keys")
 
     def content(self) -> dict[str, Any]:
@@ -58,16 +62,16 @@ class Store:
         """Store a value under a key.
 
         Raises:
-            StorageFailedError: it had no effect.
+            StorageFailedError: it had no effect, or a part of the value is under the key.
             StorageUnknownError: it took effect, but that is not known.
         """
         kept = isolate(value)
 
-        def effect() -> None:
+        def write(what: Any) -> None:
             self._world.touch(writes=self._bit(key) | (0 if key in self._content else self._keys_bit))
-            self._content[key] = kept
+            self._content[key] = what
 
-        await self._perform(f"put {self._name}/{key}", effect)
+        await self._perform(f"put {self._name}/{key}", lambda: write(kept), tear=lambda: write(TORN))
 
     async def put_if_absent(self, key: str, value: Any) -> bool:
         """Store a value unless the key exists. Return whether it was stored."""
@@ -113,16 +117,19 @@ class Store:
     def _bit(self, key: str) -> int:
         return self._world.interner.bit(f"store {self._name}/{key}")
 
-    async def _perform(self, title: str, effect: Callable[[], T]) -> T:
+    async def _perform(
+        self, title: str, effect: Callable[[], T], *, tear: Callable[[], object] | None = None
+    ) -> T:
+        """Wait for one of the outcomes of an operation. ``tear``: leaves a part of what it writes."""
         world = self._world
         lane = world.caller
         future: asyncio.Future[T] = world.loop.create_future()
         label = f"{title} {lane.title}#{lane.next_number()}"
-        orphan = (lane, label, effect)
+        orphan = (lane, label, effect, tear)
 
         def clear() -> None:
             world.events.pop(label, None)
-            for verb in ("fail", "unknown"):
+            for verb in ("fail", "unknown", "tear"):
                 world.faults.pop(f"{verb} {label}", None)
             self._orphans.remove(orphan)
 
@@ -131,27 +138,45 @@ class Store:
             settle(future, effect)
 
         def fail() -> None:
-            world.spend(FaultKind.STORAGE_FAILURE)
+            self._spend(FaultKind.STORAGE_FAILURE)
             clear()
             if not future.done():
                 future.set_exception(StorageFailedError(f"{title} failed"))
 
         def unknown() -> None:
-            world.spend(FaultKind.STORAGE_LOST_ACK)
+            self._spend(FaultKind.STORAGE_LOST_ACK)
             clear()
             effect()
             if not future.done():
                 future.set_exception(StorageUnknownError(f"the outcome of {title} is unknown"))
 
+        def torn() -> None:
+            self._spend(FaultKind.STORAGE_TORN)
+            clear()
+            if tear is not None:
+                tear()
+            if not future.done():
+                future.set_exception(StorageFailedError(f"{title} failed half-way"))
+
         self._orphans.append(orphan)
         world.events[label] = Event(label, lane, done)
-        for kind, verb, action in (
-            (FaultKind.STORAGE_FAILURE, "fail", fail),
-            (FaultKind.STORAGE_LOST_ACK, "unknown", unknown),
-        ):
-            if world.budget[kind]:
-                world.faults[f"{verb} {label}"] = (kind, Event(f"{verb} {label}", lane, action, fault=True))
+        self._offer_fault(FaultKind.STORAGE_FAILURE, f"fail {label}", lane, fail)
+        self._offer_fault(FaultKind.STORAGE_LOST_ACK, f"unknown {label}", lane, unknown)
+        if tear is not None:
+            self._offer_fault(FaultKind.STORAGE_TORN, f"tear {label}", lane, torn)
         return await future
+
+    def _offer_fault(self, kind: FaultKind, label: str, lane: Lane, action: Callable[[], None]) -> None:
+        if self._world.budget[kind]:
+            self._world.faults[label] = (kind, Event(label, lane, action, fault=True))
+
+    def _spend(self, kind: FaultKind) -> None:
+        """Take a fault from its budget. What is no longer possible is forgotten: it tells no states apart."""
+        world = self._world
+        world.spend(kind)
+        if not world.budget[kind]:
+            for label in [label for label, (other, _) in world.faults.items() if other is kind]:
+                del world.faults[label]
 
     def caller_died(self, lane: Lane) -> None:
         """Let what a dead process began in a remote store take effect at any later time; forget it
@@ -161,19 +186,25 @@ class Store:
         self._orphans = [orphan for orphan in self._orphans if orphan[0] is not lane]
         if not self._remote:
             return
-        for _, label, effect in orphans:
+        for _, label, effect, tear in orphans:
             self._world.events[label] = Event(label, self._world.environment, self._late(label, effect))
+            if tear is not None:
+                torn = self._late(label, tear, FaultKind.STORAGE_TORN)
+                self._offer_fault(FaultKind.STORAGE_TORN, f"tear {label}", self._world.environment, torn)
 
-    def _late(self, label: str, effect: Callable[[], object]) -> Callable[[], None]:
+    def _late(
+        self, label: str, effect: Callable[[], object], fault: FaultKind | None = None
+    ) -> Callable[[], None]:
+        """What becomes of an operation whose caller is dead."""
+
         def fire() -> None:
+            if fault is not None:
+                self._spend(fault)
             del self._world.events[label]
+            self._world.faults.pop(f"tear {label}", None)
             effect()
 
         return fire
-
-
-TORN = "<torn>"
-"""What is read back from a write that was torn by a crash."""
 
 
 class Disk:

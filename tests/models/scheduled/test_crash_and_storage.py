@@ -104,7 +104,8 @@ class Put(Program):
         world.process("p", main, restarts=False)
 
     def final(self) -> object:
-        return self.told, "key" in self.store.content()
+        left = self.store.content().get("key")
+        return self.told, TORN if left == TORN else left == [1]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +114,13 @@ class Put(Program):
         ({}, {("stored", True)}),
         ({"storage_failures": 1}, {("stored", True), ("StorageFailedError", False)}),
         ({"storage_lost_acks": 1}, {("stored", True), ("StorageUnknownError", True)}),
+        ({"torn_writes": 1}, {("stored", True), ("StorageFailedError", TORN)}),
         # A request to a remote store that was under way at the crash takes effect afterwards.
         ({"crashes": 1}, {("stored", True), ("nothing", True)}),
+        (
+            {"crashes": 1, "torn_writes": 1},
+            {("stored", True), ("nothing", True), ("StorageFailedError", TORN), ("nothing", TORN)},
+        ),
     ],
 )
 def test_outcomes_of_a_store(faults, finals):
