@@ -37,3 +37,19 @@ class SegmentMissingError(ImplementationError):
 
 class CorruptDataError(ImplementationError):
     """Stored bytes do not say what their writer promised."""
+
+
+class NotLeaderError(ImplementationError):
+    """The oracle that was asked does not lead, or leads no longer."""
+
+
+class NoTimestampError(ImplementationError):
+    """The oracle found no free timestamp: it is not ready yet, or the counter is full."""
+
+
+class UnknownSessionError(RpcError):
+    """The root coordinator knows no session of the reporting source: the report was refused."""
+
+
+class QueueFullError(ImplementationError):
+    """The proxy's task queue holds as many tasks as it may."""

@@ -1,0 +1,60 @@
+"""The edges of a proxy: the oracle, the message streams and the root coordinator.
+
+As in ``impl.ports``: nothing is reached for, everything is passed in, and an explorer's adapters suspend the
+caller in every coroutine method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from impl.ports import Clock, Preemption
+from impl.proxy.values import Message, Outcome
+from impl.rootcoord.report import Timestamp, TimeTickReport
+from impl.runtime import NoPreemption
+
+
+class Oracle(Protocol):
+    """The timestamp oracle.
+
+    No timestamp is given twice, and one that is asked for after another one was answered is greater.
+    """
+
+    async def alloc(self, count: int) -> Timestamp:
+        """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""
+
+
+class MessageStream(Protocol):
+    """The physical channels as a producer sees them."""
+
+    async def append(self, message: Message, *, deadline: float) -> None:
+        """Append a message; when this returns, the message is in the log.
+
+        Raise RpcTimeoutError after ``deadline`` seconds: the message may be in the log, or come to be there.
+        Raise RpcError when it is not in the log and will not be.
+        """
+
+    async def settle(self, message: Message) -> Outcome:
+        """Find out what became of an append that timed out, and rule out that it happens from now on.
+
+        APPENDED or REFUSED. Waits as long as it takes.
+        """
+
+
+class RootCoordClient(Protocol):
+    """Remote calls from a proxy to the root coordinator."""
+
+    async def update_channel_time_tick(self, report: TimeTickReport, *, deadline: float) -> None:
+        """Report. Raise UnknownSessionError when the coordinator does not know the proxy, else RpcError."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProxyPorts:
+    """The world as one proxy sees it."""
+
+    oracle: Oracle
+    streams: MessageStream
+    root_coord: RootCoordClient
+    clock: Clock
+    preemption: Preemption = field(default_factory=NoPreemption)

@@ -1,0 +1,77 @@
+"""Runs tasks: takes them in order, executes several at a time, answers clients, pops.
+
+A timestamp may leave the statistics only when nothing with it can be appended any more. An append whose
+answer does not come in time is therefore settled before its task is popped; the client is not kept waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from impl.errors import RpcError, RpcTimeoutError
+from impl.ports import Preemption
+from impl.proxy.ports import MessageStream
+from impl.proxy.task_queue import DmlTaskQueue
+from impl.proxy.values import DmlTask, Outcome, TaskPhase
+from impl.runtime import Spawn
+from impl.types import ChannelName
+
+
+class TaskScheduler:
+    """Executes the tasks of one queue, at most ``parallel`` at a time."""
+
+    def __init__(
+        self,
+        *,
+        queue: DmlTaskQueue,
+        streams: MessageStream,
+        preemption: Preemption,
+        spawn: Spawn,
+        parallel: int,
+        produce_timeout: float,
+    ) -> None:
+        self.queue = queue
+        self._streams = streams
+        self._preemption = preemption
+        self._spawn = spawn
+        self._slots = asyncio.Semaphore(parallel)
+        self._produce_timeout = produce_timeout
+
+    async def run(self) -> None:
+        """Take tasks and start workers. Ends by cancellation."""
+        while True:
+            await self._slots.acquire()
+            task = await self.queue.next_task()
+            self._spawn(partial(self._work, task), f"task {task.ts}")
+
+    async def _work(self, task: DmlTask) -> None:
+        try:
+            await self.execute(task)
+        finally:
+            self._slots.release()
+
+    async def execute(self, task: DmlTask) -> None:
+        """Produce the task's messages, answer the client, settle what is unknown, pop."""
+        await asyncio.gather(*(self._produce(task, channel) for channel in task.channels))
+        task.phase = TaskPhase.FINISHED
+        task.answered.set()
+        await self._settle_all(task)
+        await self._preemption.point("task.pop")
+        await self.queue.pop(task)
+
+    async def _produce(self, task: DmlTask, channel: ChannelName) -> None:
+        task.outcomes[channel] = Outcome.UNDER_WAY
+        try:
+            await self._streams.append(task.message(channel), deadline=self._produce_timeout)
+        except RpcTimeoutError:
+            task.outcomes[channel] = Outcome.UNKNOWN
+        except RpcError:
+            task.outcomes[channel] = Outcome.REFUSED
+        else:
+            task.outcomes[channel] = Outcome.APPENDED
+
+    async def _settle_all(self, task: DmlTask) -> None:
+        """Wait until the outcome of each append is known."""
+        for channel in task.unknown():
+            task.outcomes[channel] = await self._streams.settle(task.message(channel))

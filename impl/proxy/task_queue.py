@@ -1,0 +1,110 @@
+"""The DML task queue: tasks in the order of their timestamps, and the statistics of the unfinished ones.
+
+One lock covers the allocation of a timestamp, the entry into the queue and that into the statistics. So no
+snapshot falls between allocation and entry, tasks enter in the order of their timestamps, and no task is
+over before it has entered (facts 3.1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import AbstractAsyncContextManager
+
+from impl.errors import ImplementationError, QueueFullError
+from impl.ports import Preemption
+from impl.proxy.ports import Oracle
+from impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
+from impl.proxy.values import DmlTask, TaskPhase
+from impl.rootcoord.report import Timestamp
+from impl.stepped_lock import SteppedLock
+from impl.types import ChannelName
+
+
+class DmlTaskQueue:
+    """Unissued and active tasks of one proxy.
+
+    unissued: tasks that wait for a worker, in the order of their timestamps.
+    active: tasks that a worker has, by timestamp.
+    statistics: the timestamps of both, by channel.
+    """
+
+    def __init__(
+        self,
+        *,
+        oracle: Oracle,
+        preemption: Preemption,
+        capacity: int,
+        statistics: ChannelStatistics | None = None,
+    ) -> None:
+        self.unissued: deque[DmlTask] = deque()
+        self.active: dict[Timestamp, DmlTask] = {}
+        self.statistics: ChannelStatistics = HeapStatistics() if statistics is None else statistics
+        self._oracle = oracle
+        self._preemption = preemption
+        self._capacity = capacity
+        self._stats_lock = SteppedLock(preemption)
+        self._arrived = asyncio.Event()
+
+    async def enqueue(self, task: DmlTask) -> None:
+        """Give a task its timestamp and its place. Raise QueueFullError, or the oracle's error."""
+        async with self._exclusively("queue.enqueue"):
+            if len(self.unissued) >= self._capacity:
+                raise QueueFullError(
+                    f"{len(self.unissued)} tasks wait, the queue holds {self._capacity}; try again later"
+                )
+            task.phase = TaskPhase.ASKED
+            try:
+                task.ts = await self._oracle.alloc(1)
+            except ImplementationError:
+                task.phase = TaskPhase.NEW
+                raise
+            task.phase = TaskPhase.STAMPED
+            await self._preemption.point("queue.commit")
+            await self._enter(task)
+
+    async def _enter(self, task: DmlTask) -> None:
+        """Append and commit, in one section. Workers need no lock to take a task, but to end one."""
+        self._append(task)
+        self._commit(task)
+
+    def _append(self, task: DmlTask) -> None:
+        self.unissued.append(task)
+        task.phase = TaskPhase.QUEUED
+        self._arrived.set()
+
+    def _commit(self, task: DmlTask) -> None:
+        self.statistics.commit(task.channels, task.ts, task.ts)
+
+    def _exclusively(self, point: str) -> AbstractAsyncContextManager[None]:
+        return self._stats_lock.holding(point)
+
+    async def next_task(self) -> DmlTask:
+        """Wait for the oldest unissued task and make it active."""
+        while not self.unissued:
+            self._arrived.clear()
+            await self._arrived.wait()
+        await self._preemption.point("queue.issue")
+        task = self.unissued.popleft()
+        self.active[task.ts] = task
+        task.phase = TaskPhase.RUNNING
+        return task
+
+    async def pop(self, task: DmlTask) -> None:
+        """A task is over: nothing with its timestamp will be appended any more."""
+        async with self._exclusively("queue.pop"):
+            self._forget(task)
+
+    def _forget(self, task: DmlTask) -> None:
+        del self.active[task.ts]
+        self.statistics.pop(self._channels_of(task), task.ts)
+        task.phase = TaskPhase.POPPED
+
+    def _channels_of(self, task: DmlTask) -> tuple[ChannelName, ...]:
+        """The channels that were chosen before the task was queued (B8)."""
+        return task.channels
+
+    async def snapshot(self) -> dict[ChannelName, Span]:
+        """The statistics of one moment at which no task is between its allocation and its entry."""
+        async with self._exclusively("queue.snapshot"):
+            return self.statistics.snapshot()

@@ -1,0 +1,73 @@
+"""The proxy's tasks: what a client wants to have written, and how far it has come."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import Enum
+
+from impl.rootcoord.report import Timestamp
+from impl.types import ChannelName
+
+
+class TaskPhase(Enum):
+    """How far a task has come. Its timestamp is in the statistics from QUEUED on until it is POPPED."""
+
+    NEW = "new"
+    ASKED = "asked"
+    STAMPED = "stamped"
+    QUEUED = "queued"
+    RUNNING = "running"
+    FINISHED = "finished"
+    POPPED = "popped"
+
+
+class Outcome(Enum):
+    """What is known of the append of one message."""
+
+    UNDER_WAY = "under way"
+    APPENDED = "appended"
+    REFUSED = "refused"
+    """It is not in the log and never will be."""
+    UNKNOWN = "unknown"
+    """No answer in time: it may be in the log, or come to be there later."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a task for one physical channel. ``ts`` and ``channel`` identify it."""
+
+    channel: ChannelName
+    ts: Timestamp
+    payload: str = ""
+
+
+@dataclass(eq=False)
+class DmlTask:
+    """An insert or a delete.
+
+    channels: the physical channels that it writes, found before it is queued and kept to its end: looking
+        them up again may fail or come to others (B8).
+    """
+
+    channels: tuple[ChannelName, ...]
+    payload: str = ""
+    ts: Timestamp = 0
+    phase: TaskPhase = TaskPhase.NEW
+    outcomes: dict[ChannelName, Outcome] = field(default_factory=dict)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the client is answered. The timestamp leaves the statistics later."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Every message is known to be in the log."""
+        known = [self.outcomes.get(channel) for channel in self.channels]
+        return all(outcome is Outcome.APPENDED for outcome in known)
+
+    def unknown(self) -> tuple[ChannelName, ...]:
+        """The channels whose append has an unknown outcome."""
+        return tuple(c for c in self.channels if self.outcomes.get(c) is Outcome.UNKNOWN)
+
+    def message(self, channel: ChannelName) -> Message:
+        """The task's message for a channel."""
+        return Message(channel, self.ts, self.payload)

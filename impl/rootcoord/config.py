@@ -1,0 +1,25 @@
+"""Thresholds of the root coordinator's time tick, with the defaults of Milvus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class RootCoordConfig:
+    """Configuration.
+
+    ddl_tick_seconds: period of the DDL source's reports (200 ms), and of the dummy DDL task.
+    round_capacity: rounds that may wait for the sender (1; it was 16 until 2023, B9).
+    """
+
+    ddl_tick_seconds: float = 0.2
+    round_capacity: int = 1
+
+    def __post_init__(self) -> None:
+        if self.ddl_tick_seconds <= 0:
+            raise ValueError(
+                f"ddl_tick_seconds is {self.ddl_tick_seconds}; it must be a positive number of seconds"
+            )
+        if self.round_capacity < 1:
+            raise ValueError(f"round_capacity is {self.round_capacity}; it must be at least 1")

@@ -1,0 +1,70 @@
+"""The edges of the root coordinator: the oracle, the session store and the streams that carry ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from impl.ports import Clock, Preemption
+from impl.rootcoord.report import SourceId, Timestamp
+from impl.runtime import NoPreemption
+from impl.types import ChannelName
+
+
+class Oracle(Protocol):
+    """The timestamp oracle, in the same process or not. See :class:`impl.proxy.ports.Oracle`."""
+
+    async def alloc(self, count: int) -> Timestamp:
+        """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""
+
+
+@dataclass(frozen=True)
+class SessionEvent:
+    """A session came or went. Revisions grow with each change of the store."""
+
+    revision: int
+    source: SourceId
+    alive: bool
+
+
+class SessionStore(Protocol):
+    """The registered sessions of proxies: keys with a lease."""
+
+    async def load(self) -> tuple[Sequence[SourceId], int]:
+        """All live sessions, and the revision at which they were read."""
+
+    async def next_event(self, after: int) -> SessionEvent:
+        """Wait for the first change after a revision."""
+
+
+class TickStreams(Protocol):
+    """The physical channels as the sender of ticks sees them."""
+
+    async def send_tick(self, channel: ChannelName, ts: Timestamp) -> None:
+        """Append a tick. Raise RpcError when it is not in the log and will not be."""
+
+    async def last_tick(self, channel: ChannelName) -> Timestamp:
+        """The greatest tick in the channel's log; 0 if there is none.
+
+        No tick of an earlier incarnation is appended from now on.
+        """
+
+
+class DdlStreams(Protocol):
+    """The physical channels as DDL tasks see them."""
+
+    async def append_ddl(self, channel: ChannelName, ts: Timestamp, payload: str) -> None:
+        """Append a DDL message. Returns when it is in the log, or never will be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RootCoordPorts:
+    """The world as the root coordinator sees it."""
+
+    oracle: Oracle
+    sessions: SessionStore
+    ticks: TickStreams
+    ddl: DdlStreams
+    clock: Clock
+    preemption: Preemption = field(default_factory=NoPreemption)

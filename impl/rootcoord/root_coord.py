@@ -1,0 +1,97 @@
+"""The root coordinator as far as the time tick goes: the parts put together, and its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from impl.rootcoord.config import RootCoordConfig
+from impl.rootcoord.ddl_lock_manager import DdlTsLockManager
+from impl.rootcoord.ddl_scheduler import DdlScheduler
+from impl.rootcoord.ports import RootCoordPorts
+from impl.rootcoord.report import DDL_SOURCE, Timestamp, TimeTickReport
+from impl.rootcoord.session_watch import SessionWatch
+from impl.rootcoord.tick_sender import TickSender
+from impl.rootcoord.time_tick_sync import TimeTickSync
+from impl.runtime import Supervisor
+from impl.types import ChannelName
+
+
+@dataclass(frozen=True, kw_only=True)
+class RootCoordParts:
+    """Which class plays which part. A variant of the coordinator replaces one of them by a subclass."""
+
+    sync: type[TimeTickSync] = TimeTickSync
+    sender: type[TickSender] = TickSender
+    watch: type[SessionWatch] = SessionWatch
+    scheduler: type[DdlScheduler] = DdlScheduler
+    lock_manager: type[DdlTsLockManager] = DdlTsLockManager
+
+
+class RootCoord:
+    """One incarnation of the active root coordinator.
+
+    channels: the physical channels that are ticked: those of the DDL source's list.
+    """
+
+    def __init__(
+        self,
+        *,
+        channels: Sequence[ChannelName],
+        ports: RootCoordPorts,
+        config: RootCoordConfig,
+        parts: RootCoordParts | None = None,
+    ) -> None:
+        chosen = parts if parts is not None else RootCoordParts()
+        self.channels = tuple(channels)
+        self.supervisor = Supervisor()
+        self._ports = ports
+        self._config = config
+        self.sync = chosen.sync(preemption=ports.preemption, capacity=config.round_capacity)
+        self.sender = chosen.sender(
+            channels=self.channels,
+            rounds=self.sync.rounds,
+            streams=ports.ticks,
+            preemption=ports.preemption,
+        )
+        self.watch = chosen.watch(sessions=ports.sessions, sync=self.sync)
+        self.scheduler = chosen.scheduler(oracle=ports.oracle, preemption=ports.preemption)
+        self.lock_manager = chosen.lock_manager(oracle=ports.oracle, preemption=ports.preemption)
+
+    async def start(self) -> None:
+        """Take up ticks and sessions, then start the loops."""
+        await self.sender.load()
+        await self.watch.load()
+        self.supervisor.spawn(self.watch.run, "session watch")
+        self.supervisor.spawn(self.sender.run, "tick sender")
+        self.supervisor.spawn(self._run_ddl_ticks, "ddl ticks")
+        self.supervisor.spawn(self._run_dummies, "ddl dummies")
+
+    async def stop(self) -> None:
+        """End all work."""
+        await self.supervisor.stop()
+
+    async def update_channel_time_tick(self, report: TimeTickReport) -> None:
+        """Answer to a proxy's report. Raise UnknownSessionError if its session is not known."""
+        await self.sync.update(report)
+
+    async def min_ddl_ts(self) -> Timestamp:
+        """Every DDL message still to come is above this; 0 while nothing can be said."""
+        background = await self.lock_manager.min_ddl_ts()
+        return min(background, self.scheduler.min_ddl_ts)
+
+    async def report_ddl(self) -> None:
+        """Report for the DDL source, as a proxy does for its tasks."""
+        least = await self.min_ddl_ts()
+        if least:
+            await self.sync.update(TimeTickReport(DDL_SOURCE, (), least))
+
+    async def _run_ddl_ticks(self) -> None:
+        while True:
+            await self._ports.clock.sleep(self._config.ddl_tick_seconds)
+            await self.report_ddl()
+
+    async def _run_dummies(self) -> None:
+        while True:
+            await self._ports.clock.sleep(self._config.ddl_tick_seconds)
+            await self.scheduler.run_dummy()

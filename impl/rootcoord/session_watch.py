@@ -1,0 +1,39 @@
+"""Learns from the session store which proxies there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from impl.rootcoord.ports import SessionStore
+from impl.rootcoord.report import SourceId
+from impl.rootcoord.time_tick_sync import TimeTickSync
+
+
+class SessionWatch:
+    """Keeps the sessions of the synchroniser those of the store, a little later.
+
+    revision: changes up to here have been passed on.
+    """
+
+    def __init__(self, *, sessions: SessionStore, sync: TimeTickSync) -> None:
+        self.revision = 0
+        self._sessions = sessions
+        self._sync = sync
+
+    async def load(self) -> None:
+        """Begin with every live session: a round must not close without it (B46)."""
+        sources, self.revision = await self._sessions.load()
+        await self._sync.init_sessions(self._known_at_start(sources))
+
+    def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
+        return sources
+
+    async def run(self) -> None:
+        """Pass on each change. Ends by cancellation."""
+        while True:
+            event = await self._sessions.next_event(self.revision)
+            self.revision = event.revision
+            if event.alive:
+                await self._sync.add_session(event.source)
+            else:
+                await self._sync.del_session(event.source)

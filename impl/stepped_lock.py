@@ -1,0 +1,35 @@
+"""A lock whose waiter begins in a step of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from impl.ports import Preemption
+
+
+class SteppedLock:
+    """A fair lock. Whoever had to wait for it passes a preemption point before it goes on.
+
+    asyncio runs the next holder right after the release. In the original the two are preempted between.
+    """
+
+    def __init__(self, preemption: Preemption) -> None:
+        self._lock = asyncio.Lock()
+        self._users = 0
+        self._preemption = preemption
+
+    @asynccontextmanager
+    async def holding(self, point: str) -> AsyncIterator[None]:
+        """Hold the lock; ``point`` is the place of preemption after a wait."""
+        # Not ``locked()``: between a release and the next holder's turn the lock looks free.
+        waits = self._users > 0
+        self._users += 1
+        try:
+            async with self._lock:
+                if waits:
+                    await self._preemption.point(point)
+                yield
+        finally:
+            self._users -= 1
