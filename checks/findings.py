@@ -138,13 +138,27 @@ def books(manifests: Sequence[Manifest]) -> list[Book]:
     return [Book(known[content.manifest], content.finding) for content in found if content.manifest in known]
 
 
+def _contents(every: Sequence[Book]) -> Iterator[str]:
+    """What came out, a line each, by protocol."""
+    for book in every:
+        yield from ["", f"**{book.manifest.name}**", ""]
+        for finding in book.findings:
+            yield f"- [{finding.title}](#{_anchor(finding.title)})"
+
+
+def _anchor(title: str) -> str:
+    """The name that Markdown renderers give to a heading."""
+    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")
+
+
 def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
     """The document, or one section of it. Raises BadInputError for an unknown finding."""
     every = books(manifests)
     names = [finding.id for book in every for finding in book.findings]
     if only and only not in names:
         raise BadInputError(f"there is no finding {only!r}", remedy=known_names(only, names))
-    lines = [] if only else [_HEAD]
+    lines = [] if only else [_HEAD, *_contents(every)]
     for book in every:
         for finding in book.findings:
             if only in ("", finding.id):

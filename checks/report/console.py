@@ -51,7 +51,12 @@ def _table(arranged: Matrix) -> Table:
     table.add_column("property", footer="over\nin", overflow="fold", min_width=_NAME)
     for name in arranged.judges:
         table.add_column(name, footer=f"{arranged.work[name]}\n{arranged.seconds[name]}", overflow="fold")
+    above = ""
     for row in brief(arranged.rows):
+        if arranged.of_several and row.protocol != above:
+            table.add_section()
+            table.add_row(Text(row.protocol, style="bold"))
+            above = row.protocol
         style = "default" if row.ok else "bold red"
         table.add_row(Text(_short(row), style=style), *(_cell(row.cells[name]) for name in arranged.judges))
     return table

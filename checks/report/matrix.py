@@ -78,9 +78,14 @@ class Row:
 
 
 def brief(rows: Sequence[Row]) -> list[Row]:
-    """Fewer rows for a terminal: what is vacuous as the manifest lists it is one row, and so are three and
-    more consecutive rows that say the same. Rows that are not as expected stay.
+    """Fewer rows for a terminal: what is vacuous as the manifest lists it is one row a protocol, and so are
+    three and more consecutive rows that say the same. Rows that are not as expected stay.
     """
+    by_protocol = itertools.groupby(rows, key=lambda row: row.protocol)
+    return [row for _, group in by_protocol for row in _brief(list(group))]
+
+
+def _brief(rows: Sequence[Row]) -> list[Row]:
     listed = [row for row in rows if row.ok and row.property_id.startswith(_LISTED)]
     kept = [row for row in rows if row not in listed]
     found: list[Row] = []
@@ -115,6 +120,11 @@ class Matrix:
     work: Mapping[str, str]
     seconds: Mapping[str, str]
 
+    @property
+    def of_several(self) -> bool:
+        """The rows belong to more than one protocol, which then has a heading each."""
+        return len({row.protocol for row in self.rows}) > 1
+
 
 def matrix(result: RunResult) -> Matrix:
     """Arrange the judgements. Mutants are not in the table; they are counted apart."""
@@ -124,7 +134,8 @@ def matrix(result: RunResult) -> Matrix:
     shown = [j for j in result.judgements if j.verdict.subject.judge not in hunters]
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
     keys = dict.fromkeys((j.verdict.subject.protocol, j.verdict.subject.property_id) for j in shown)
-    ordered = sorted(keys, key=lambda key: key[1].startswith("pinned-"))
+    protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
+    ordered = sorted(keys, key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-")))
     rows = tuple(_row(protocol, claim, shown, judges, result.sentences) for protocol, claim in ordered)
     return Matrix(
         judges=judges,

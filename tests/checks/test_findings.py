@@ -27,6 +27,14 @@ def test_the_document_has_every_finding_in_order() -> None:
     assert [line for line in lines if line.startswith("## ")] == titles
 
 
+def test_the_contents_name_every_finding_once() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for book in books(manifests()):
+        assert text.count(f"**{book.manifest.name}**\n") == 1
+        for finding in book.findings:
+            assert text.count(f"- [{finding.title}](#") == 1
+
+
 def _finding(entry: str, claim: str, *, shown: bool) -> Finding:
     evidence = Evidence(entry=entry, claim=claim, shown=shown)
     return Finding(id="odd", title="t", source="s", text="x", evidence=(evidence,))
@@ -41,6 +49,7 @@ def _finding(entry: str, claim: str, *, shown: bool) -> Finding:
     ],
 )
 def test_evidence_that_does_not_fit_is_refused(entry: str, claim: str, message: str) -> None:
-    book = Book(books(manifests())[0].manifest, ())
+    flush = next(book for book in books(manifests()) if book.manifest.name == "flush")
+    book = Book(flush.manifest, ())
     with pytest.raises(BadInputError, match=message):
         list(book.section(_finding(entry, claim, shown=True)))

@@ -131,6 +131,28 @@ class TestTable:
         assert shown[-1].cells["explore"].lines() == ["holds: 5 (2)"]
         assert [r.ok for r in shown] == [True, False, False, True]
 
+    def test_each_protocol_has_its_own_rows_under_its_name(self, tmp_path):
+        result = judged(tmp_path)
+        other = [
+            j.model_copy(
+                update={
+                    "verdict": j.verdict.model_copy(
+                        update={"subject": j.verdict.subject.model_copy(update={"protocol": "locks"})}
+                    )
+                }
+            )
+            for j in result.judgements
+        ]
+        both = result.model_copy(update={"judgements": (*result.judgements, *other)})
+        protocols = [row.protocol for row in matrix(both).rows]
+        assert protocols == sorted(protocols)
+        assert set(protocols) == {"lights", "locks"}
+        names = [line.split()[0] for line in text_of(both, tmp_path).splitlines() if line.strip()]
+        assert names.index("lights") < names.index("locks")
+        assert "locks" not in text_of(result, tmp_path)
+        assert page(both).count("<th colspan") == 2
+        assert page(result).count("<th colspan") == 0
+
     def test_green_screen(self, tmp_path):
         text = text_of(judged(tmp_path), tmp_path)
         assert "mutants: 1 of 1 killed" in text
