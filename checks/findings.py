@@ -15,7 +15,7 @@ from checks.errors import BadInputError, known_names
 from checks.explore import explore
 from checks.report.trace_text import trace_text
 from checks.verdict import Outcome, Verdict
-from models.findings import Evidence, Finding, finding_files, load_findings
+from models.findings import Evidence, Finding, finding_files, load_findings, source_key, sources_in
 from models.instance import Instance
 from models.manifest import Expected, InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
 
@@ -163,4 +163,22 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
         for finding in book.findings:
             if only in ("", finding.id):
                 lines += ["", *book.section(finding)] if lines else [*book.section(finding)]
+    if not only:
+        lines += ["", *_index(every)]
     return "\n".join(lines) + "\n"
+
+
+def _index(every: Sequence[Book]) -> Iterator[str]:
+    """What became of each seed, hazard and bug."""
+    found: dict[str, list[str]] = {}
+    for book in every:
+        for finding in book.findings:
+            for source in sources_in(finding.source):
+                found.setdefault(source, []).append(f"[{finding.id}](#{_anchor(finding.title)})")
+        for mutant in book.manifest.mutant:
+            fate = f"killed by `{mutant.killer}`" if mutant.killer else "no property tells it apart"
+            for source in sources_in(mutant.source):
+                found.setdefault(source, []).append(f"mutant `{mutant.name}` {fate}")
+    yield from ["## By source", "", "| source | what decides it |", "| --- | --- |"]
+    for source in sorted(found, key=source_key):
+        yield f"| {source} | {'; '.join(found[source])} |"

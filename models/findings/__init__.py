@@ -5,5 +5,14 @@
 """
 
 from models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings
+from models.findings.sources import source_key, sources_in
 
-__all__ = ["Evidence", "Finding", "FindingsFile", "finding_files", "load_findings"]
+__all__ = [
+    "Evidence",
+    "Finding",
+    "FindingsFile",
+    "finding_files",
+    "load_findings",
+    "source_key",
+    "sources_in",
+]
