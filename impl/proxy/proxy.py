@@ -81,11 +81,15 @@ class Proxy:
 
         Raise QueueFullError, or RpcError when the oracle does not answer.
         """
-        await self.serving.wait()
         task = DmlTask(tuple(channels), payload)
+        await self.submit(task)
+        return task
+
+    async def submit(self, task: DmlTask) -> None:
+        """Execute a task; returns when the client may be answered. Errors as for ``write``."""
+        await self.serving.wait()
         await self.queue.enqueue(task)
         await task.answered.wait()
-        return task
 
     async def _run_ticker(self) -> None:
         while True:

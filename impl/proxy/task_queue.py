@@ -27,6 +27,7 @@ class DmlTaskQueue:
     unissued: tasks that wait for a worker, in the order of their timestamps.
     active: tasks that a worker has, by timestamp.
     statistics: the timestamps of both, by channel.
+    stats_lock: covers an enqueue from its allocation to its entry, each pop and each snapshot.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class DmlTaskQueue:
         self._oracle = oracle
         self._preemption = preemption
         self._capacity = capacity
-        self._stats_lock = SteppedLock(preemption)
+        self.stats_lock = SteppedLock(preemption)
         self._arrived = asyncio.Event()
 
     async def enqueue(self, task: DmlTask) -> None:
@@ -60,13 +61,11 @@ class DmlTaskQueue:
                 task.phase = TaskPhase.NEW
                 raise
             task.phase = TaskPhase.STAMPED
+            await self._preemption.point("queue.append")
+            self._append(task)
+            # A worker needs no lock to take the task from here on; it needs it to pop the task.
             await self._preemption.point("queue.commit")
-            await self._enter(task)
-
-    async def _enter(self, task: DmlTask) -> None:
-        """Append and commit, in one section. Workers need no lock to take a task, but to end one."""
-        self._append(task)
-        self._commit(task)
+            self._commit(task)
 
     def _append(self, task: DmlTask) -> None:
         self.unissued.append(task)
@@ -75,9 +74,10 @@ class DmlTaskQueue:
 
     def _commit(self, task: DmlTask) -> None:
         self.statistics.commit(task.channels, task.ts, task.ts)
+        task.committed = True
 
     def _exclusively(self, point: str) -> AbstractAsyncContextManager[None]:
-        return self._stats_lock.holding(point)
+        return self.stats_lock.holding(point)
 
     async def next_task(self) -> DmlTask:
         """Wait for the oldest unissued task and make it active."""

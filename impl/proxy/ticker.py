@@ -7,6 +7,7 @@ has a timestamp above ``now`` (facts 3.3; hazard 24).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 
 from impl.ports import Preemption
 from impl.proxy.ports import Oracle
@@ -18,6 +19,15 @@ from impl.types import ChannelName
 Snapshot = Mapping[ChannelName, Span]
 
 
+class TickStage(Enum):
+    """How far a tick has come."""
+
+    IDLE = "idle"
+    ASKED = "asked"
+    STAMPED = "stamped"
+    TAKEN = "taken"
+
+
 class ChannelsTimeTicker:
     """What one proxy may report.
 
@@ -25,6 +35,7 @@ class ChannelsTimeTicker:
     current: the gate of each followed channel. A new value is published when the least unfinished timestamp
         has passed it: the value moves once for a batch of tasks, not once for each (hazard 28).
     default: value of every other channel: the last tick's ``now``.
+    stage, now, snapshot: the tick that is going on.
     """
 
     def __init__(
@@ -33,6 +44,9 @@ class ChannelsTimeTicker:
         self.published: dict[ChannelName, Timestamp] = {}
         self.current: dict[ChannelName, Timestamp] = {}
         self.default: Timestamp = 0
+        self.stage = TickStage.IDLE
+        self.now: Timestamp = 0
+        self.snapshot: Snapshot = {}
         self._queue = queue
         self._oracle = oracle
         self._preemption = preemption
@@ -40,14 +54,27 @@ class ChannelsTimeTicker:
 
     async def tick(self) -> None:
         """Look at the queue once. Raise the oracle's error, and change nothing then."""
-        now, snapshot = await self._look()
-        await self._preemption.point("ticker.publish")
-        self._publish(now, snapshot)
+        try:
+            await self._look()
+            await self._preemption.point("ticker.publish")
+            self._publish(self.now, self.snapshot)
+        finally:
+            self.stage, self.now, self.snapshot = TickStage.IDLE, 0, {}
 
-    async def _look(self) -> tuple[Timestamp, Snapshot]:
-        now = await self._oracle.alloc(1)
+    async def _look(self) -> None:
+        """The timestamp first, the snapshot after it."""
+        await self._take_timestamp()
         await self._preemption.point("ticker.snapshot")
-        return now, await self._queue.snapshot()
+        await self._take_snapshot()
+
+    async def _take_timestamp(self) -> None:
+        self.stage = TickStage.ASKED
+        self.now = await self._oracle.alloc(1)
+        self.stage = TickStage.STAMPED
+
+    async def _take_snapshot(self) -> None:
+        self.snapshot = await self._queue.snapshot()
+        self.stage = TickStage.TAKEN
 
     def _publish(self, now: Timestamp, snapshot: Snapshot) -> None:
         self.default = now

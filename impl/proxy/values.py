@@ -11,7 +11,7 @@ from impl.types import ChannelName
 
 
 class TaskPhase(Enum):
-    """How far a task has come. Its timestamp is in the statistics from QUEUED on until it is POPPED."""
+    """How far a task has come."""
 
     NEW = "new"
     ASKED = "asked"
@@ -54,6 +54,7 @@ class DmlTask:
     payload: str = ""
     ts: Timestamp = 0
     phase: TaskPhase = TaskPhase.NEW
+    committed: bool = False
     outcomes: dict[ChannelName, Outcome] = field(default_factory=dict)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the client is answered. The timestamp leaves the statistics later."""
