@@ -164,12 +164,12 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
             if only in ("", finding.id):
                 lines += ["", *book.section(finding)] if lines else [*book.section(finding)]
     if not only:
-        lines += ["", *_index(every)]
+        lines += ["", *index_lines(every)]
     return "\n".join(lines) + "\n"
 
 
-def _index(every: Sequence[Book]) -> Iterator[str]:
-    """What became of each seed, hazard and bug."""
+def index_lines(every: Sequence[Book]) -> Iterator[str]:
+    """What became of each seed, hazard and bug, as a Markdown table. Nothing is run for it."""
     found: dict[str, list[str]] = {}
     for book in every:
         for finding in book.findings:

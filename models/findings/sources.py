@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -40,5 +41,5 @@ def _numbers(text: str) -> Iterator[int]:
     parts = re.split(r"(\s+to\s+)", text)
     plain = [[int(number) for number in re.findall(r"\d+", part)] for part in parts[::2]]
     yield from (number for numbers in plain for number in numbers)
-    for before, after in zip(plain, plain[1:], strict=False):
+    for before, after in itertools.pairwise(plain):
         yield from range(before[-1] + 1, after[0])

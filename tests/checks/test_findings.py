@@ -6,7 +6,7 @@ import pytest
 
 from checks.cli_run import manifests
 from checks.errors import BadInputError
-from checks.findings import Book, books, findings_text
+from checks.findings import Book, books, findings_text, index_lines
 from models.findings import Evidence, Finding
 
 DOCUMENT = Path(__file__).parents[2] / "FINDINGS.md"
@@ -34,6 +34,12 @@ def test_the_contents_name_every_finding_once() -> None:
         assert text.count(f"**{book.manifest.name}**\n") == 1
         for finding in book.findings:
             assert text.count(f"- [{finding.title}](#") == 1
+
+
+def test_the_index_is_up_to_date() -> None:
+    index = "\n".join(index_lines(books(manifests())))
+    assert "| hazard 15 | " in index
+    assert DOCUMENT.read_text(encoding="utf-8").endswith(index + "\n")
 
 
 def _finding(entry: str, claim: str, *, shown: bool) -> Finding:
