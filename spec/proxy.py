@@ -1,0 +1,345 @@
+"""Claims about a proxy's statistics and its tick: what must be true, should happen and can happen; why.
+
+The state and the steps stand in ``proxy_steps``. Sources: seed 002 (statistics, tick), seed 004 (6.6),
+facts 3, hazards 12 and 24 to 28.
+
+What the root coordinator builds on are two invariants: a reported value lies below every timestamp that may
+still be appended, and not above what is handed out to whoever asks from now on.
+"""
+
+from spec import proxy_steps
+from spec.language import (
+    all_of,
+    any_of,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    leads_to,
+    lemma,
+    reachable,
+    transition_invariant,
+)
+
+
+class Proxy(proxy_steps.Proxy):
+    """Unfinished tasks and time tick of one proxy."""
+
+    # ---- words of the claims ----
+
+    def is_open(s, t, c):
+        """The task has its timestamp, writes to the channel, and was not popped."""
+        before = any_of(s.phase[t] == "new", s.phase[t] == "asked", s.phase[t] == "popped")
+        return s.uses[t, c] & ~before
+
+    def value(s, c):
+        """What the next report says of the channel."""
+        return ite(s.follows[c], s.published[c], s.default)
+
+    def was_published(before, after):
+        """The step published a tick."""
+        return (before.tick == ite(before.NOW_FIRST, "taken", "stamped")) & (after.tick == "idle")
+
+    # ---- what must be true ----
+
+    @invariant(source="seed 002, tick; facts 3.3; property W")
+    def reported_is_below_all_to_come(s):
+        """What was reported of a channel is below every timestamp that can still be appended to it."""
+        return forall(s.Task, s.Channel, lambda t, c: implies(s.may_append(t, c), s.ts[t] > s.reported[c]))
+
+    @invariant(source="facts 3.3; property W")
+    def reported_is_given_to_nobody_else(s):
+        """No call that is under way, and none to come, is answered with a reported timestamp or a smaller
+        one.
+        """
+        return forall(
+            s.Channel,
+            s.Task,
+            lambda c, t: (
+                (s.reported[c] <= s.issued) & implies(s.phase[t] == "asked", s.reported[c] <= s.floor[t])
+            ),
+        )
+
+    @transition_invariant(source="seed 002, tick; property W")
+    def appends_are_above_the_report(before, after):
+        """Nothing is appended at or below what was reported of its channel."""
+        return forall(
+            after.Task,
+            after.Channel,
+            lambda t, c: implies(
+                after.appended[t, c] & ~before.appended[t, c], after.ts[t] > before.reported[c]
+            ),
+        )
+
+    @transition_invariant(source="seed 002, popPChanStats; facts 3.1")
+    def min_ts_never_goes_back(before, after):
+        """As long as a channel has unfinished tasks its least timestamp does not fall."""
+        return forall(
+            after.Channel,
+            lambda c: implies(before.present[c] & after.present[c], after.min_ts[c] >= before.min_ts[c]),
+        )
+
+    @invariant(source="seed 002, the example of events 1 and 2; hazard 26")
+    def min_ts_stays_above_its_report(s):
+        """The least unfinished timestamp stays above what was reported from the statistics."""
+        return forall(
+            s.Channel,
+            lambda c: implies(
+                s.follows[c] & s.present[c] & (s.reported[c] == s.published[c]), s.reported[c] < s.min_ts[c]
+            ),
+        )
+
+    @invariant(source="facts 3.1; B7")
+    def unfinished_tasks_are_tracked(s):
+        """The statistics of a channel have the timestamp of every committed task that is not over."""
+        return forall(
+            s.Task,
+            s.Channel,
+            lambda t, c: implies(s.is_open(t, c) & s.committed[t], s.tracked[c, s.ts[t]]),
+        )
+
+    @invariant(source="hazard 27; B8")
+    def no_ghost_is_tracked(s):
+        """Every timestamp of the statistics is that of a committed task that is not over."""
+        return forall(
+            s.Channel,
+            s.Ts,
+            lambda c, x: implies(
+                s.tracked[c, x],
+                exists(s.Task, lambda t: s.is_open(t, c) & s.committed[t] & (s.ts[t] == x)),
+            ),
+        )
+
+    @invariant(source="seed 002, popPChanStats; facts 3.1")
+    def least_and_greatest_are_exact(s):
+        """A channel is present if something is tracked; its least timestamp is the least of these, and none
+        is above its greatest.
+        """
+        return forall(
+            s.Channel,
+            s.Ts,
+            lambda c, x: all_of(
+                implies(s.tracked[c, x], s.present[c] & (s.min_ts[c] <= x) & (x <= s.max_ts[c])),
+                implies(s.present[c], s.tracked[c, s.min_ts[c]]),
+            ),
+        )
+
+    @transition_invariant(source="seed 002: no minTs that goes back; facts 3.3")
+    def reports_never_go_back(before, after):
+        """What is reported of a channel does not fall."""
+        return forall(after.Channel, lambda c: after.reported[c] >= before.reported[c])
+
+    @transition_invariant(source="hazard 28; facts 3.3")
+    def a_batch_that_ended_is_passed(before, after):
+        """A tick that finds nothing unfinished at or below the gate publishes at least the gate."""
+        return forall(
+            after.Channel,
+            lambda c: implies(
+                before.was_published(after)
+                & before.follows[c]
+                & (~before.snap_present[c] | (before.snap_min[c] > before.current[c])),
+                after.value(c) >= before.current[c],
+            ),
+        )
+
+    # ---- what should happen ----
+
+    @leads_to(source="property WL; hazards 27, 28; B8")
+    def reports_pass_finished_tasks(s, t: proxy_steps.Proxy.Task, c: proxy_steps.Proxy.Channel):
+        """When a task is over, the reports of its channels reach its timestamp."""
+        return (s.phase[t] == "popped") & s.uses[t, c], s.reported[c] >= s.ts[t]
+
+    @leads_to(source="property WL; B48")
+    def reports_follow_the_oracle(s, c: proxy_steps.Proxy.Channel, ts: proxy_steps.Proxy.Ts):
+        """Whatever the oracle has handed out, the report of every channel reaches it: no channel is left
+        behind, with tasks or without.
+        """
+        return s.issued >= ts, s.reported[c] >= ts
+
+    # ---- what can happen ----
+
+    @reachable(after="append", source="facts 3.1")
+    def a_worker_overtakes_the_commit(before, after, t):
+        """A message is in the log before its timestamp is in the statistics."""
+        return ~before.committed[t]
+
+    @reachable(after="pop", source="seed 002, t1 to t10; B7")
+    def a_later_task_is_over_first(before, after, t):
+        """A task leaves before one with a smaller timestamp."""
+        return exists(
+            after.Task,
+            after.Channel,
+            lambda u, c: after.is_open(u, c) & after.uses[t, c] & (after.ts[u] < after.ts[t]),
+        )
+
+    @reachable(after="late_append", source="hazard 12")
+    def a_message_comes_after_its_task(before, after, t):
+        """The log gets a message whose task has failed."""
+        return before.phase[t] == "finished"
+
+    @reachable(after="stamp_now", source="facts 2.3; hazard 38")
+    def an_answer_out_of_order(before, after, ts):
+        """The tick's timestamp is smaller than one that somebody was given before it."""
+        return ts < before.issued
+
+    @reachable(after="publish", source="hazard 28")
+    def the_gate_holds_a_value_back(before, after):
+        """A tick could publish more, but the gate is not passed."""
+        return exists(
+            after.Channel,
+            lambda c: before.follows[c] & after.follows[c] & (after.published[c] + 1 < before.snap_min[c]),
+        )
+
+    @reachable(after="publish", source="facts 3.3: the default may exceed now")
+    def a_value_above_now(before, after):
+        """A channel whose tasks came after the tick's timestamp publishes that or more."""
+        return exists(after.Channel, lambda c: after.follows[c] & (after.published[c] >= after.default))
+
+    @reachable(after="report", source="facts 3.3")
+    def a_channel_falls_back_to_the_default(before, after):
+        """A channel that is empty again is reported with the default, above its last task."""
+        return exists(
+            after.Task,
+            after.Channel,
+            lambda t, c: (
+                (after.phase[t] == "popped")
+                & after.uses[t, c]
+                & (before.reported[c] < after.ts[t])
+                & (after.ts[t] <= after.reported[c])
+            ),
+        )
+
+    # ---- why it is true for any size ----
+
+    @lemma(source="facts 2.3")
+    def timestamps_are_the_oracles(s):
+        """Whoever has a timestamp was given it; the greatest one is known."""
+        stamped = any_of(s.tick == "stamped", s.tick == "taken")
+        return all_of(
+            forall(s.Ts, lambda x: implies(s.used[x], x <= s.issued)),
+            forall(
+                s.Task,
+                lambda t: implies(
+                    (s.phase[t] != "new") & (s.phase[t] != "asked"), s.used[s.ts[t]] & (s.ts[t] > 0)
+                ),
+            ),
+            forall(s.Task, lambda t: s.floor[t] <= s.issued),
+            s.now_floor <= s.issued,
+            implies(stamped, s.now <= s.issued),
+        )
+
+    @lemma(source="seed 002, TSO; facts 2.3")
+    def timestamps_are_unique(s):
+        """No two tasks have the same timestamp."""
+        return forall(
+            s.Task,
+            s.Task,
+            lambda t, u: implies(
+                (t != u)
+                & (s.phase[t] != "new")
+                & (s.phase[t] != "asked")
+                & (s.phase[u] != "new")
+                & (s.phase[u] != "asked"),
+                s.ts[t] != s.ts[u],
+            ),
+        )
+
+    @lemma(source="facts 3.1")
+    def one_holds_the_lock(s):
+        """Between ask and commit there is one task at most."""
+        return forall(s.Task, s.Task, lambda t, u: implies(s.holds_lock(t) & s.holds_lock(u), t == u))
+
+    @lemma(source="facts 3.1")
+    def committed_once(s):
+        """Only what was enqueued is committed, and whatever was popped is."""
+        return forall(
+            s.Task,
+            lambda t: all_of(
+                implies(s.committed[t], s.enqueued(t)), implies(s.phase[t] == "popped", s.committed[t])
+            ),
+        )
+
+    @lemma(source="hazard 12")
+    def open_produces_belong_to_open_tasks(s):
+        """While a produce is open its task is not popped, and writes to that channel."""
+        return forall(
+            s.Task,
+            s.Channel,
+            lambda t, c: implies(
+                s.unknown[t, c],
+                s.uses[t, c] & ((s.phase[t] == "running") | (s.phase[t] == "finished")),
+            ),
+        )
+
+    @lemma(source="seed 004, 6.6.1; facts 3.2: new timestamps are larger")
+    def the_holder_is_the_latest(s):
+        """Whoever holds the lock has, or will get, a timestamp above all that is tracked."""
+        return forall(
+            s.Task,
+            s.Channel,
+            s.Ts,
+            lambda t, c, x: implies(
+                s.holds_lock(t) & s.tracked[c, x], x < ite(s.phase[t] == "asked", s.floor[t] + 1, s.ts[t])
+            ),
+        )
+
+    @lemma(source="facts 3.1")
+    def statistics_were_issued(s):
+        """Everything in the statistics, in a snapshot or in the gate is a timestamp that was handed out."""
+        return forall(
+            s.Channel,
+            lambda c: all_of(
+                s.max_ts[c] <= s.issued,
+                s.snap_max[c] <= s.issued,
+                s.min_ts[c] <= s.issued,
+                s.snap_min[c] <= s.issued,
+                s.current[c] <= s.issued,
+                s.value(c) <= s.issued,
+            ),
+        )
+
+    @lemma(source="facts 3.3: now first")
+    def the_snapshot_covers_all_below_now(s):
+        """After the snapshot: whoever is not in it gets more than now; and it has the least of the others."""
+        taken = s.tick == "taken"
+        return forall(
+            s.Task,
+            s.Channel,
+            lambda t, c: all_of(
+                implies(
+                    taken & s.is_open(t, c),
+                    ite(s.snap_present[c], s.ts[t] >= s.snap_min[c], s.ts[t] > s.now),
+                ),
+                implies(taken & (s.phase[t] == "asked"), (s.floor[t] >= s.now)),
+                implies(taken & (s.phase[t] == "asked"), s.floor[t] >= s.snap_min[c]),
+            ),
+        )
+
+    @lemma(source="facts 3.3: minTs - 1")
+    def what_is_published_is_below_all_open(s):
+        """What the next report says is below every open timestamp, and not above what is asked for."""
+        return forall(
+            s.Task,
+            s.Channel,
+            lambda t, c: all_of(
+                implies(s.is_open(t, c), s.ts[t] > s.value(c)),
+                implies(s.phase[t] == "asked", s.floor[t] >= s.value(c)),
+            ),
+        )
+
+    @lemma(source="facts 3.3")
+    def ticks_go_forward(s):
+        """The tick under way is above everything that was published, and so is its snapshot."""
+        return forall(
+            s.Channel,
+            lambda c: all_of(
+                s.reported[c] <= s.value(c),
+                implies(s.tick == "asked", (s.now_floor >= s.value(c)) & (s.now_floor >= s.current[c])),
+                implies(
+                    any_of(s.tick == "stamped", s.tick == "taken"),
+                    (s.now > s.value(c)) & (s.now > s.current[c]),
+                ),
+                implies((s.tick == "taken") & s.snap_present[c], s.snap_min[c] > s.value(c)),
+            ),
+        )
