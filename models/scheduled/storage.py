@@ -7,8 +7,8 @@ kept write may be torn.
 """
 
 import asyncio
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from models.scheduled.errors import StorageFailedError, StorageUnknownError
 from models.scheduled.freezing import isolate
@@ -25,6 +25,16 @@ TORN = "<torn>"
 """What is read back from a write that was torn."""
 
 
+class Orphan(NamedTuple):
+    """An operation under way: what becomes of it when its caller dies."""
+
+    lane: Lane
+    label: str
+    effect: Callable[[], object]
+    tear: Callable[[], object] | None
+    remote: bool
+
+
 class Store:
     """A durable map that several processes share.
 
@@ -39,7 +49,7 @@ class Store:
         self._name = name
         self._remote = remote
         self._content: dict[str, Any] = {}
-        self._orphans: list[tuple[Lane, str, Callable[[], object], Callable[[], object] | None]] = []
+        self._orphans: list[Orphan] = []
         self._keys_bit = world.interner.bit(f"store {name} keys")
 
     def content(self) -> dict[str, Any]:
@@ -114,18 +124,49 @@ class Store:
 
         return await self._perform(f"list {self._name}/{prefix}", effect)
 
+    async def transact(
+        self,
+        title: str,
+        change: Callable[[dict[str, Any]], T],
+        *,
+        keys: Sequence[str],
+        remote: bool | None = None,
+    ) -> T:
+        """Read and write some keys in one step, as a compare-and-swap does. Return what ``change`` returns.
+
+        Args:
+            title: what it does, in words.
+            change: is given the content; puts immutable values into it, and only under ``keys``.
+            keys: what it may read or write.
+            remote: as for the store, for this one operation.
+        """
+        bits = self._keys_bit
+        for key in keys:
+            bits |= self._bit(key)
+
+        def effect() -> T:
+            self._world.touch(writes=bits)
+            return change(self._content)
+
+        return await self._perform(f"{title} {self._name}", effect, remote=remote)
+
     def _bit(self, key: str) -> int:
         return self._world.interner.bit(f"store {self._name}/{key}")
 
     async def _perform(
-        self, title: str, effect: Callable[[], T], *, tear: Callable[[], object] | None = None
+        self,
+        title: str,
+        effect: Callable[[], T],
+        *,
+        tear: Callable[[], object] | None = None,
+        remote: bool | None = None,
     ) -> T:
         """Wait for one of the outcomes of an operation. ``tear``: leaves a part of what it writes."""
         world = self._world
         lane = world.caller
         future: asyncio.Future[T] = world.loop.create_future()
         label = f"{title} {lane.title}#{lane.next_number()}"
-        orphan = (lane, label, effect, tear)
+        orphan = Orphan(lane, label, effect, tear, remote=self._remote if remote is None else remote)
 
         def clear() -> None:
             world.events.pop(label, None)
@@ -182,11 +223,9 @@ class Store:
         """Let what a dead process began in a remote store take effect at any later time; forget it
         otherwise.
         """
-        orphans = [orphan for orphan in self._orphans if orphan[0] is lane]
-        self._orphans = [orphan for orphan in self._orphans if orphan[0] is not lane]
-        if not self._remote:
-            return
-        for _, label, effect, tear in orphans:
+        orphans = [orphan for orphan in self._orphans if orphan.lane is lane]
+        self._orphans = [orphan for orphan in self._orphans if orphan.lane is not lane]
+        for _, label, effect, tear in (orphan[:4] for orphan in orphans if orphan.remote):
             self._world.events[label] = Event(label, self._world.environment, self._late(label, effect))
             if tear is not None:
                 torn = self._late(label, tear, FaultKind.STORAGE_TORN)
@@ -213,9 +252,14 @@ class Disk:
     def __init__(self, world: "World", process: str) -> None:
         self._world = world
         self._process = process
-        self._bit = world.interner.bit(f"disk {process}")
+        self._bit = world.interner.bit(self.owner)
         self._records: list[Any] = []
         self._synced = 0
+
+    @property
+    def owner(self) -> str:
+        """The name of the mediated object behind the disk, for observations."""
+        return f"disk {self._process}"
 
     def state(self) -> Hashable:
         """Return the content in a form that can be compared."""

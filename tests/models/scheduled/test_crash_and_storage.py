@@ -127,6 +127,75 @@ def test_outcomes_of_a_store(faults, finals):
     assert explore(ProgramRef.of(f"{HERE}Put", **faults)).finals == finals
 
 
+class Move(Program):
+    """Moves a unit from one key to another in one step, unless there is none."""
+
+    def __init__(self, *, remote: bool, **faults: int) -> None:
+        self.settings = Settings(
+            faults=FaultBudget(**faults), crashable=frozenset({"p"} if faults.get("crashes") else ())
+        )
+        self.remote = remote
+        self.told: object = "nothing"
+
+    def build(self, world: World) -> None:
+        self.store = world.store("accounts")
+        self.store.content().update({"a": 1, "b": 0})
+
+        def move(content: dict[str, int]) -> bool:
+            if not content["a"]:
+                return False
+            content.update({"a": content["a"] - 1, "b": content["b"] + 1})
+            return True
+
+        async def main(process: Process) -> None:
+            store = process.store("accounts")
+            try:
+                self.told = await store.transact("move", move, keys=("a", "b"), remote=self.remote)
+            except (StorageFailedError, StorageUnknownError) as error:
+                self.told = type(error).__name__
+
+        for name in "pq":
+            world.process(name, main, restarts=False)
+
+    def final(self) -> object:
+        content = self.store.content()
+        return content["a"], content["b"]
+
+
+def test_a_transaction_is_one_step():
+    assert explore(ProgramRef.of(f"{HERE}Move", remote=True)).finals == {(0, 1)}
+    assert explore(ProgramRef.of(f"{HERE}Move", remote=True, storage_failures=2)).finals == {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize(("remote", "left"), [(True, 0), (False, 1)])
+def test_a_transaction_under_way_outlives_its_caller_if_it_is_remote(remote, left):
+    found = explore(ProgramRef.of(f"{HERE}alone", remote=remote, crashes=1))
+    assert found.finals - {("moved", 0)} == {("nothing", left)}
+
+
+def alone(*, remote: bool, crashes: int) -> Program:
+    """One process moves a unit."""
+
+    class Alone(Move):
+        def build(self, world: World) -> None:
+            self.store = world.store("accounts")
+            self.store.content().update({"a": 1, "b": 0})
+
+            async def main(process: Process) -> None:
+                def move(content: dict[str, int]) -> None:
+                    content.update({"a": 0, "b": 1})
+
+                await process.store("accounts").transact("move", move, keys=("a", "b"), remote=remote)
+                self.told = "moved"
+
+            world.process("p", main, restarts=False)
+
+        def final(self) -> object:
+            return self.told, self.store.content()["a"]
+
+    return Alone(remote=remote, crashes=crashes)
+
+
 def test_a_crashable_process_that_does_not_exist_is_an_error():
     with pytest.raises(ProgramError, match="ghost"):
         explore(ProgramRef.of(f"{HERE}ghost"))
