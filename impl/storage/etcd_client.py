@@ -1,0 +1,120 @@
+"""The part of etcd's interface that the oracle needs, over its JSON gateway (``/v3``): no stubs, no library.
+
+Numbers of 64 bits travel as text, bytes in base 64. Every failure is a StoreError; after one, a change may
+have been made or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import http.client
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from impl.errors import StoreError
+
+Json = dict[str, Any]
+Result = TypeVar("Result")
+_WORKERS = 4
+"""Calls at the same time: a save, a renewal, a watch, and one to spare."""
+
+
+class EtcdClient:
+    """Calls one endpoint. Each thread keeps one connection; close the client at the end.
+
+    Args:
+        endpoint: ``http://host:port``.
+        timeout: seconds for one call.
+    """
+
+    def __init__(self, endpoint: str, *, timeout: float = 5.0) -> None:
+        parts = urlsplit(endpoint)
+        if parts.scheme != "http" or not parts.hostname:
+            raise ValueError(f"etcd endpoint {endpoint!r}; write it like http://127.0.0.1:2379")
+        self.endpoint = endpoint
+        self._host, self._port = parts.hostname, parts.port or 2379
+        self._timeout = timeout
+        self._workers = ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="etcd")
+        self._local = threading.local()
+        self._open: list[http.client.HTTPConnection] = []
+
+    async def call(self, path: str, request: Json) -> Json:
+        """Send a request and return the answer. Raise StoreError on failure."""
+        return await self._in_thread(partial(self._call, path, request))
+
+    async def wait_for_event(self, key: str, *, revision: int, seconds: float) -> None:
+        """Return when the key has changed at or after a revision, and after ``seconds`` at the latest."""
+        create = {"key": encode(key), "start_revision": str(revision)}
+        await self._in_thread(partial(self._watch, {"create_request": create}, seconds))
+
+    async def close(self) -> None:
+        """Close the connections and end the threads. A watch that is under way ends first."""
+        await asyncio.get_running_loop().run_in_executor(None, self._workers.shutdown)
+        for connection in self._open:
+            connection.close()
+        self._open.clear()
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._workers, work)
+
+    def _call(self, path: str, request: Json) -> Json:
+        connection = self._connection()
+        try:
+            connection.request("POST", path, json.dumps(request), {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException) as failure:
+            connection.close()
+            raise StoreError(f"etcd at {self.endpoint}, {path}: {failure!r}; is it running?") from failure
+        return self._answer(path, response.status, text)
+
+    def _answer(self, path: str, status: int, text: bytes) -> Json:
+        try:
+            # A streaming method answers with one object a line.
+            answer = json.loads(text.partition(b"\n")[0])
+        except ValueError as error:
+            raise StoreError(f"etcd at {self.endpoint}, {path}: no JSON but {text[:80]!r}") from error
+        if status != http.client.OK or not isinstance(answer, dict) or "error" in answer:
+            raise StoreError(f"etcd at {self.endpoint}, {path}: status {status}, {answer}")
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        known = getattr(self._local, "connection", None)
+        if known is None:
+            known = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            self._local.connection = known
+            self._open.append(known)
+        assert isinstance(known, http.client.HTTPConnection)
+        return known
+
+    def _watch(self, request: Json, seconds: float) -> None:
+        """A watch has a connection of its own: its answer has no end. The first line says that it was made."""
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
+        try:
+            connection.request("POST", "/v3/watch", json.dumps(request), {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            while line := response.readline():
+                if json.loads(line).get("result", {}).get("events"):
+                    return
+        except TimeoutError:
+            return
+        except (OSError, http.client.HTTPException, ValueError) as failure:
+            raise StoreError(f"etcd at {self.endpoint}: the watch failed: {failure!r}") from failure
+        finally:
+            connection.close()
+
+
+def encode(value: str | bytes) -> str:
+    """Return bytes or text in base 64."""
+    return base64.b64encode(value.encode() if isinstance(value, str) else value).decode()
+
+
+def decode(value: str) -> bytes:
+    """Return the bytes of base 64."""
+    return base64.b64decode(value)

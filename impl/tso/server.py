@@ -1,0 +1,168 @@
+"""An oracle process: campaigns for the leader key, serves one term, and stops before the lease ends.
+
+A process serves one term at most. Who wants to lead again starts anew: nothing of a term that is over can
+leak into the next one (B4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from impl.errors import NotLeaderError, StoreError
+from impl.runtime import Supervisor
+from impl.tso.config import OracleConfig
+from impl.tso.oracle import Published, TimestampOracle
+from impl.tso.ports import OraclePorts
+from impl.tso.term import Term
+from impl.tso.timestamp import Batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class OracleParts:
+    """Which class plays which part. A variant of the server replaces one of them by a subclass."""
+
+    oracle: type[TimestampOracle] = TimestampOracle
+    term: type[Term] = Term
+    published: Callable[[int], Published] = Published
+    updaters: int = 1
+
+
+class OracleServer:
+    """One incarnation of an oracle process.
+
+    Attributes:
+        name: unique among the processes that use the same store.
+        term: the term; None before the election.
+        oracle: its oracle.
+        stopped: why it serves no longer; empty before.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        ports: OraclePorts,
+        config: OracleConfig,
+        parts: OracleParts | None = None,
+        log: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        self.name = name
+        self.term: Term | None = None
+        self.oracle: TimestampOracle | None = None
+        self.stopped = ""
+        self._ports = ports
+        self._config = config
+        self._parts = parts if parts is not None else OracleParts()
+        self._log = log
+        self._supervisor = Supervisor()
+
+    async def run(self) -> None:
+        """Wait for the leader key, serve until the term is over, and return. ``stopped`` says why."""
+        term = self.term = await self._campaign()
+        oracle = self.oracle = self._parts.oracle(
+            ports=self._ports, term=term, config=self._config, make=self._parts.published
+        )
+        try:
+            await self._serve(oracle, term)
+        except (NotLeaderError, StoreError) as failure:
+            term.end(str(failure))
+        finally:
+            self.stop(term.ended or "it was told to stop")
+            await self._supervisor.stop()
+        await self._resign(term)
+
+    async def _campaign(self) -> Term:
+        while True:
+            asked_at = self._ports.steady.monotonic()
+            try:
+                leadership = await self._ports.store.campaign(self.name, lease=self._config.lease)
+            except StoreError as failure:
+                self._log(f"{self.name}: campaign failed: {failure}")
+                await self._ports.clock.sleep(self._config.campaign_pause)
+                continue
+            if leadership is not None:
+                self._log(f"{self.name}: leads in term {leadership.term}")
+                return self._parts.term(
+                    leadership,
+                    steady=self._ports.steady,
+                    asked_at=asked_at,
+                    margin=self._config.lease_margin,
+                )
+            await self._wait_vacant()
+
+    async def _wait_vacant(self) -> None:
+        try:
+            await self._ports.store.wait_vacant()
+        except StoreError as failure:
+            self._log(f"{self.name}: cannot watch the leader: {failure}")
+            await self._ports.clock.sleep(self._config.campaign_pause)
+
+    async def _serve(self, oracle: TimestampOracle, term: Term) -> None:
+        """Start, then update, renew and watch until one of them says that the term is over."""
+        self._supervisor.spawn(partial(self._renew, term), f"{self.name} renew")
+        self._supervisor.spawn(partial(self._watch, term), f"{self.name} watch")
+        await oracle.start()
+        self._log(f"{self.name}: serves from {oracle.first} ns on")
+        for updater in range(self._parts.updaters):
+            self._supervisor.spawn(partial(self._update, oracle, updater), f"{self.name} update {updater}")
+        await self._supervisor.wait_failed()
+
+    async def _update(self, oracle: TimestampOracle, updater: int) -> None:
+        """A failed save is tried again with the next update: until then the physical time stands still."""
+        while True:
+            await self._ports.clock.sleep(self._config.update_pause)
+            try:
+                await oracle.update(updater)
+            except StoreError as failure:
+                self._log(f"{self.name}: the window was not saved: {failure}")
+
+    async def _renew(self, term: Term) -> None:
+        while True:
+            await self._ports.clock.sleep(self._config.renew_pause)
+            asked_at = self._ports.steady.monotonic()
+            try:
+                await self._ports.store.renew(term.leadership)
+            except StoreError as failure:
+                self._log(f"{self.name}: the lease was not renewed: {failure}")
+            else:
+                term.renewed(asked_at)
+
+    async def _watch(self, term: Term) -> None:
+        """End the term when its time has run out, whatever the renewal waits for."""
+        while True:
+            await self._ports.clock.sleep(max(term.remaining(), self._config.update_pause))
+            try:
+                term.check()
+            except NotLeaderError:
+                self.stop(term.ended)
+                raise
+
+    def stop(self, why: str) -> None:
+        """Step down: answer nothing from now on."""
+        if self.term is not None:
+            self.term.end(why)
+        if self.oracle is not None:
+            self.oracle.stop()
+        if not self.stopped:
+            self.stopped = why
+            self._log(f"{self.name}: stopped: {why}")
+
+    async def _resign(self, term: Term) -> None:
+        """Let the next one in at once. If that fails, the lease will run out."""
+        try:
+            await self._ports.store.resign(term.leadership)
+        except StoreError as failure:
+            self._log(f"{self.name}: the leader key stays until its lease ends: {failure}")
+
+    # What clients ask.
+
+    async def allocate(self, count: int = 1) -> Batch:
+        """Hand out ``count`` timestamps. Raise NotLeaderError before and after the term, NoTimestampError if
+        there are none at the moment.
+        """
+        if self.oracle is None or self.stopped:
+            why = self.stopped or "it is not elected"
+            raise NotLeaderError(f"{self.name} does not lead: {why}; ask the leader")
+        return await self.oracle.allocate(count)
