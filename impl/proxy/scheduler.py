@@ -19,7 +19,10 @@ from impl.types import ChannelName
 
 
 class TaskScheduler:
-    """Executes the tasks of one queue, at most ``parallel`` at a time."""
+    """Executes the tasks of one queue, at most ``parallel`` at a time.
+
+    free_slots: how many more may be taken now.
+    """
 
     def __init__(
         self,
@@ -35,13 +38,17 @@ class TaskScheduler:
         self._streams = streams
         self._preemption = preemption
         self._spawn = spawn
-        self._slots = asyncio.Semaphore(parallel)
+        self.free_slots = parallel
+        self._freed = asyncio.Event()
         self._produce_timeout = produce_timeout
 
     async def run(self) -> None:
         """Take tasks and start workers. Ends by cancellation."""
         while True:
-            await self._slots.acquire()
+            while not self.free_slots:
+                self._freed.clear()
+                await self._freed.wait()
+            self.free_slots -= 1
             task = await self.queue.next_task()
             self._spawn(partial(self._work, task), f"task {task.ts}")
 
@@ -49,7 +56,8 @@ class TaskScheduler:
         try:
             await self.execute(task)
         finally:
-            self._slots.release()
+            self.free_slots += 1
+            self._freed.set()
 
     async def execute(self, task: DmlTask) -> None:
         """Produce the task's messages, answer the client, settle what is unknown, pop."""

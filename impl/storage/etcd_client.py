@@ -94,7 +94,7 @@ class EtcdClient:
         return known
 
     def _watch(self, request: Json, seconds: float) -> None:
-        """A watch has a connection of its own: its answer has no end. The first line says that it was made."""
+        """A watch has a connection of its own: its answer has no end; the first line is no event."""
         connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
         try:
             connection.request("POST", "/v3/watch", json.dumps(request), {"Content-Type": "application/json"})

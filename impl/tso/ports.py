@@ -63,7 +63,7 @@ class WindowStore(Protocol):
         """
 
     async def save(self, end: int, leadership: Leadership) -> None:
-        """Raise the end if the leader key is still that of this term, in one transaction. A greater one stays.
+        """Raise the end if the leader key is still that of this term, in one transaction. It never falls.
 
         Raise NotLeaderError if it is not. Raise StoreError on failure; it may have been saved all the same.
         """
