@@ -28,10 +28,13 @@ class Proxy(proxy_steps.Proxy):
 
     # ---- words of the claims ----
 
+    def has_ts(s, t):
+        """The oracle has answered the task."""
+        return (s.phase[t] != "new") & (s.phase[t] != "asked")
+
     def is_open(s, t, c):
         """The task has its timestamp, writes to the channel, and was not popped."""
-        before = any_of(s.phase[t] == "new", s.phase[t] == "asked", s.phase[t] == "popped")
-        return s.uses[t, c] & ~before
+        return s.uses[t, c] & s.has_ts(t) & (s.phase[t] != "popped")
 
     def value(s, c):
         """What the next report says of the channel."""
@@ -214,34 +217,22 @@ class Proxy(proxy_steps.Proxy):
 
     @lemma(source="facts 2.3")
     def timestamps_are_the_oracles(s):
-        """Whoever has a timestamp was given it; the greatest one is known."""
-        stamped = any_of(s.tick == "stamped", s.tick == "taken")
+        """Whatever was given out is at most the greatest that was, and above 0."""
         return all_of(
-            forall(s.Ts, lambda x: implies(s.used[x], x <= s.issued)),
-            forall(
-                s.Task,
-                lambda t: implies(
-                    (s.phase[t] != "new") & (s.phase[t] != "asked"), s.used[s.ts[t]] & (s.ts[t] > 0)
-                ),
-            ),
-            forall(s.Task, lambda t: s.floor[t] <= s.issued),
-            s.now_floor <= s.issued,
-            implies(stamped, s.now <= s.issued),
+            forall(s.Task, lambda t: (s.ts[t] <= s.issued) & (s.floor[t] <= s.issued)),
+            forall(s.Task, lambda t: implies(s.has_ts(t), s.ts[t] > 0)),
+            (s.now <= s.issued) & (s.now_floor <= s.issued),
         )
 
-    @lemma(source="seed 002, TSO; facts 2.3")
+    @lemma(source="facts 3.1: allocation order")
     def timestamps_are_unique(s):
-        """No two tasks have the same timestamp."""
+        """No two tasks have the same timestamp, since no two ask at the same time."""
         return forall(
             s.Task,
             s.Task,
-            lambda t, u: implies(
-                (t != u)
-                & (s.phase[t] != "new")
-                & (s.phase[t] != "asked")
-                & (s.phase[u] != "new")
-                & (s.phase[u] != "asked"),
-                s.ts[t] != s.ts[u],
+            lambda t, u: all_of(
+                implies((t != u) & s.has_ts(t) & s.has_ts(u), s.ts[t] != s.ts[u]),
+                implies((s.phase[t] == "asked") & s.has_ts(u), s.ts[u] <= s.floor[t]),
             ),
         )
 

@@ -10,8 +10,8 @@ Sources: seed 002 (task queue, statistics, tick), seed 004 (6.6.1, 6.6.3), facts
 This is the protocol as it is *meant*: the tick is seed 002's. Where the design document or an older version
 does something else, a subclass in ``models/mutants`` says so.
 
-The oracle is seen from outside: a call is answered with a timestamp that nobody has, greater than every one
-that was answered before the call began. That is all that the oracle promises (``spec/tso.py``).
+The oracle is seen from outside: a call is answered with a timestamp greater than every one that was answered
+before the call began (``tso.ordered``). That timestamps are unique is not assumed: the lock makes it so.
 
 The lock is held by a task from ``ask`` to ``commit``, or to ``fail_ask``. Between them stands ``enqueue``,
 which makes the task visible to the workers: a worker may run it before it is committed, but takes its
@@ -63,7 +63,6 @@ class Proxy(Protocol):
 
     # The oracle, as seen from here.
     issued: Ts = 0  # the greatest timestamp that anybody was given
-    used: Set[Ts] = False
 
     # Tasks and their messages.
     phase: Map[Task, Phase] = "new"
@@ -116,18 +115,13 @@ class Proxy(Protocol):
         """No produce of the task is open."""
         return ~exists(s.Channel, lambda c: s.unknown[t, c])
 
-    def give(s, ts):
-        """The oracle hands out a timestamp."""
-        s.used[ts] = True
-        s.issued = maximum(s.issued, ts)
-
     # ---- the task queue ----
 
     @action(source="facts 2.3, 2.5")
     def others_allocate(s, ts: Ts):
-        """Somebody else is given a timestamp."""
-        require((ts > 0) & ~s.used[ts])
-        s.give(ts)
+        """Somebody else is given a timestamp above all others (a smaller one makes no difference here)."""
+        require(ts > s.issued)
+        s.issued = ts
 
     @action(source="seed 002, Enqueue; facts 3.1")
     def ask(s, t: Task):
@@ -137,12 +131,12 @@ class Proxy(Protocol):
         s.phase[t] = "asked"
         s.floor[t] = s.issued
 
-    @action(fairness="weak", source="seed 002, Enqueue; facts 2.3", relies_on=("tso.unique", "tso.ordered"))
+    @action(fairness="weak", source="seed 002, Enqueue; facts 2.3", relies_on=("tso.ordered",))
     def stamp(s, t: Task, ts: Ts):
         """The oracle answers."""
         require(s.phase[t] == "asked")
-        require((ts > s.floor[t]) & ~s.used[ts])
-        s.give(ts)
+        require(ts > s.floor[t])
+        s.issued = maximum(s.issued, ts)
         s.ts[t] = ts
         s.floor[t] = 0
         s.phase[t] = "stamped"
@@ -186,9 +180,9 @@ class Proxy(Protocol):
         require(s.phase[t] == "queued")
         s.phase[t] = "running"
 
-    @action(fairness="weak", source="facts 3.1: produce is synchronous")
+    @action(fairness="strong", source="facts 3.1: produce is synchronous")
     def append(s, t: Task, c: Channel):
-        """The log of a channel has the task's message."""
+        """The log of a channel has the task's message; a produce that was lost may be tried again."""
         require((s.phase[t] == "running") & s.uses[t, c])
         require(~s.appended[t, c] & ~s.unknown[t, c])
         s.appended[t, c] = True
@@ -256,12 +250,12 @@ class Proxy(Protocol):
         s.tick = "asked"
         s.now_floor = s.issued
 
-    @action(fairness="strong", source="seed 002, tick; facts 2.3", relies_on=("tso.unique", "tso.ordered"))
+    @action(fairness="strong", source="seed 002, tick; facts 2.3", relies_on=("tso.ordered",))
     def stamp_now(s, ts: Ts):
         """The oracle answers."""
         require(s.tick == "asked")
-        require((ts > s.now_floor) & ~s.used[ts])
-        s.give(ts)
+        require(ts > s.now_floor)
+        s.issued = maximum(s.issued, ts)
         s.now = ts
         s.now_floor = 0
         s.tick = "stamped"
