@@ -18,7 +18,7 @@ from checks.interleave.options import Options, Reduction
 from checks.interleave.result import Exploration, Found
 from checks.interleave.shrink import shrink
 from checks.interleave.spark import Spread, explore_on_spark
-from checks.interleave.witness import Refining, counterexample_of, witness
+from checks.interleave.witness import Refining, SaysFaults, counterexample_of, witness
 from checks.judge import Context
 from checks.progress import Progress
 from checks.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
@@ -101,7 +101,7 @@ class Interleave:
             _check_claims(entry, checker)
         spark = _session(context) if entry.distributed else None
         result = interleave(entry, progress=context.progress, spark=spark)
-        return _Verdicts(entry, context, result, _actions(checker), _witnesses(checker)).all()
+        return _Verdicts(entry, context, result, _exercised(checker), _witnesses(checker)).all()
 
 
 def _checker(entry: InterleaveEntry) -> Refining | None:
@@ -109,8 +109,13 @@ def _checker(entry: InterleaveEntry) -> Refining | None:
     return fresh if isinstance(fresh, Refining) else None
 
 
-def _actions(program: Refining | None) -> tuple[str, ...]:
-    return () if program is None else tuple(action.name for action in program.checker.spec.actions)
+def _exercised(program: Refining | None) -> dict[str, str]:
+    """What the executions have to exercise, by the name under which they say so; each in words."""
+    if program is None:
+        return {}
+    actions = {action.name: f"action.{action.name}" for action in program.checker.spec.actions}
+    faults = program.faults if isinstance(program, SaysFaults) else ()
+    return actions | {fault: fault for fault in sorted(faults)}
 
 
 def _witnesses(program: Refining | None) -> frozenset[str]:
@@ -142,7 +147,7 @@ class _Verdicts:
     entry: InterleaveEntry
     context: Context
     result: Exploration
-    actions: tuple[str, ...]
+    exercised: dict[str, str]
     witnesses: frozenset[str]
 
     @property
@@ -238,13 +243,15 @@ class _Verdicts:
         )
 
     def _coverage(self) -> list[Verdict]:
-        """Which actions of the specification no step has matched: the check says nothing about them."""
-        if not self.actions:
+        """Which actions of the specification no step has matched, and which faults no execution has had: the
+        check says nothing about them.
+        """
+        if not self.exercised:
             return []
         if self.result.violations or self.result.reason:
             return [self._unknown(COVERAGE, "the search was not completed", Aspect.VACUITY)]
-        never = [name for name in self.actions if name not in self.result.covered]
-        parts = [(f"vacuity.action.{name}", f"no step is the action {name}") for name in never]
+        never = [words for name, words in self.exercised.items() if name not in self.result.covered]
+        parts = [(f"vacuity.{words}", f"no step is the {words.replace('.', ' ', 1)}") for words in never]
         if not parts:
             return [self._vacuity(COVERAGE, "")]
         parts.append((COVERAGE, "; ".join(reason for _, reason in parts)))

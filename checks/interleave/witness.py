@@ -37,6 +37,15 @@ class Refining(Protocol):
         """The action that a step is meant to be, among those with the effect of ``matched``."""
 
 
+@runtime_checkable
+class SaysFaults(Protocol):
+    """A program whose `covered` says which kinds of fault have happened."""
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """Kinds of fault that the budget allows, by the names that `covered` uses."""
+
+
 @dataclass(frozen=True)
 class Witness:
     """An execution that was run again.

@@ -29,8 +29,10 @@ from models.scheduled.errors import (
     StorageUnknownError,
 )
 from models.scheduled.process import Process
+from models.scheduled.storage import TORN, Disk
 from models.scheduled.world import World
 
+CLIENT = "client"
 COORDINATOR = "coordinator"
 NODE = "node"
 OBJECTS = "objects"
@@ -89,6 +91,34 @@ class Objects:
         if rows is None:
             raise StoreError(f"there is no object {path!r}")
         return tuple(rows)
+
+
+class LocalObjects:
+    """The object store of a node that keeps its binlogs on its own disk: a write, and then a sync."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
+        """Write an object. It is durable when this returns."""
+        self._process.disk.append((path, tuple(rows)))
+        await self.sync()
+
+    async def sync(self) -> None:
+        """Force what was written to the disk."""
+        await self._process.disk.sync()
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """Read an object."""
+        rows = dict(self.whole(self._process.disk)).get(path)
+        if rows is None:
+            raise StoreError(f"there is no object {path!r} on the disk of {self._process.name}")
+        return rows
+
+    @staticmethod
+    def whole(disk: Disk) -> list[tuple[str, tuple[Row, ...]]]:
+        """Return the objects that outlive a crash, in the order of writing."""
+        return [record for record in disk.records()[: disk.synced] if record != TORN]
 
 
 class CoordinatorCalls:
@@ -214,3 +244,43 @@ class TimerClock:
     async def sleep(self, seconds: float) -> None:
         """Return when the timer fires."""
         await asyncio.sleep(seconds)
+
+
+class Repetitions:
+    """How many failed calls and writes may still be repeated, by all incarnations of a process together.
+
+    A limit of its own: with `Settings.timer_firings`, every repetition that is allowed is also a round of the
+    updater that may begin at any time.
+    """
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    async def wait(self, process: Process) -> None:
+        """Return at any time later; never, if none is left."""
+        if not self.left:
+            await asyncio.get_running_loop().create_future()
+        self.left -= 1
+        await process.point("pause")
+
+
+class RepeatingClock:
+    """Pauses before a repetition have a budget; the other ones are timers of the process.
+
+    Args:
+        process: whose pauses they are.
+        repetitions: what is left of the budget.
+        period: the pause that is none before a repetition, in seconds.
+    """
+
+    def __init__(self, process: Process, repetitions: Repetitions, *, period: float) -> None:
+        self._process = process
+        self._repetitions = repetitions
+        self._period = period
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when the pause is over."""
+        if seconds == self._period:
+            await asyncio.sleep(seconds)
+        else:
+            await self._repetitions.wait(self._process)

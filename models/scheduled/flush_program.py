@@ -1,12 +1,12 @@
-"""The flush implementation as a program under exploration: a data node, a coordinator with its client, a
-network.
+"""The flush implementation as a program under exploration: a data node, a coordinator, a client (with the
+coordinator, or a process of its own), a network and a storage.
 
 Each step of it must be a step of the specification, or change nothing that the specification speaks of. The
 node and the coordinator each own one component of what is observed; the refinement mapping joins them.
 """
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any
 
 from impl.config import DataNodeConfig
@@ -14,7 +14,7 @@ from impl.datacoord.coordinator import Coordinator
 from impl.datacoord.flush_service import FlushService
 from impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from impl.errors import RpcError, UnknownChannelError
-from impl.ports import Clock
+from impl.ports import Clock, ObjectStore
 from impl.storage.memory import MemoryMetaStore
 from impl.types import (
     LOG_BEGINNING,
@@ -38,20 +38,26 @@ from models.refinements.flush import (
     node_view,
 )
 from models.refinements.step import Matched, Refuted, State, StepChecker
+from models.scheduled.flush_client import TOLD_MEANS_DURABLE, Client
 from models.scheduled.flush_edges import (
     COORDINATOR,
     NODE,
     OBJECTS,
     CoordinatorCalls,
+    LocalObjects,
     Log,
     NodeCalls,
     Objects,
     PollingClock,
+    RepeatingClock,
+    Repetitions,
     TimerClock,
 )
 from models.scheduled.flush_scenario import CHANNEL, Scenario
 from models.scheduled.process import Process
 from models.scheduled.program import Observation, Program
+from models.scheduled.settings import FaultKind
+from models.scheduled.storage import TORN
 from models.scheduled.world import World
 
 BINLOGS_ARE_STORED = "binlogs_are_stored"
@@ -68,7 +74,7 @@ _POLICIES = {
 
 
 class FlushProgram(Program):
-    """One data node, one coordinator with a client, and the network between them.
+    """One data node, one coordinator, a client, and the network between them.
 
     Args:
         scenario: what happens.
@@ -84,7 +90,7 @@ class FlushProgram(Program):
     """
 
     memory_check = False
-    claims = (BINLOGS_ARE_STORED,)
+    claims: tuple[str, ...] = (BINLOGS_ARE_STORED, TOLD_MEANS_DURABLE)
 
     def __init__(
         self,
@@ -96,6 +102,7 @@ class FlushProgram(Program):
     ) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
+        self._given = scenario.faults.remaining()
         self.node: DataNode | None = None
         self.coordinator: Coordinator | None = None
         self._world: World | None = None
@@ -111,12 +118,18 @@ class FlushProgram(Program):
         self.outcomes: dict[CallId, SaveOutcome] = {}
         self._matched: set[str] = set()
         self._missing: list[str] = []
+        self._repetitions = Repetitions(scenario.repetitions or 0)
+        self._client = Client(
+            scenario.flushes, Repetitions(scenario.repetitions or 0), stored=self._stored_checkpoint
+        )
 
     def build(self, world: World) -> None:
-        """Define the coordinator and the node."""
+        """Define the coordinator and the node, and the client if it is a process."""
         self._world = world
         world.process(COORDINATOR, self._run_coordinator, daemon=True)
         world.process(NODE, self._run_node, daemon=True)
+        if self.scenario.remote_client:
+            self._client.build(world)
 
     # The coordinator and its client.
 
@@ -127,21 +140,34 @@ class FlushProgram(Program):
         await coordinator.load()
         self.coordinator = coordinator
         self._serve_coordinator(process, coordinator)
-        for flush_ts in self.scenario.flushes:
-            service = self._service(process, coordinator)
-            process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
+        if self.scenario.remote_client:
+            self._client.serve(process, self._flush_for_client(process, coordinator))
+        else:
+            for flush_ts in self.scenario.flushes:
+                service, _ = self._service(process, coordinator)
+                process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
+        if self.scenario.moves:
+            process.spawn(self._move(process, coordinator), "operator")
         self.start_others(process)
 
-    def _service(self, process: Process, coordinator: Coordinator) -> FlushService:
+    def _service(self, process: Process, coordinator: Coordinator) -> tuple[FlushService, PollingClock]:
         """Each client has a clock of its own: what is news to one may be old to another."""
         polling = PollingClock(process)
         self._polling.append(polling)
         node = NodeCalls(process, polling.news, repeats=self.scenario.repeats_calls)
-        return FlushService(coordinator=coordinator, node=node, clock=polling)
+        return FlushService(coordinator=coordinator, node=node, clock=polling), polling
 
     def _news(self) -> None:
         for polling in self._polling:
             polling.news()
+
+    async def _move(self, process: Process, coordinator: Coordinator) -> None:
+        """Take the channel from the node and give it back, like an operator or a balancer."""
+        for _ in range(self.scenario.moves):
+            await process.point("operator.unassign")
+            await coordinator.unassign(CHANNEL)
+            await process.point("operator.assign")
+            await coordinator.assign(CHANNEL, NODE)
 
     def start_others(self, process: Process) -> None:
         """Start what else acts at the coordinator's side. Nobody, unless a subclass has more to do."""
@@ -177,23 +203,46 @@ class FlushProgram(Program):
         process.serve("recover_channel", recover)
 
     def _look_for(self, process: Process, request: SaveBinlogPaths) -> None:
-        """Note a binlog that is not in the store. Objects are never removed: if it is there, it stays."""
+        """Note a binlog that is missing, not durable, or torn. What is there stays: nothing is removed."""
         assert self._world is not None
         if request.binlog is None:
             return
-        objects = process.store(OBJECTS)
-        self._world.touch(reads=self._world.interner.bit(objects.owner(request.binlog.path)))
-        if request.binlog.path not in objects.content():
-            self._missing.append(request.binlog.path)
+        path = request.binlog.path
+        if self.scenario.local_storage:
+            disk = self._world.disk(NODE)
+            self._world.touch(reads=self._world.interner.bit(disk.owner))
+            whole = path in dict(LocalObjects.whole(disk))
+        else:
+            objects = process.store(OBJECTS)
+            self._world.touch(reads=self._world.interner.bit(objects.owner(path)))
+            whole = objects.content().get(path, TORN) != TORN
+        if not whole:
+            self._missing.append(path)
 
     async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
         """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
         await process.point("client.ask")
-        assert self.coordinator is not None
-        if self.coordinator.channel(CHANNEL).checkpoint >= flush_ts:
+        await self._flush(service, flush_ts)
+
+    async def _flush(self, service: FlushService, flush_ts: Tick) -> None:
+        if self._stored_checkpoint() >= flush_ts:
             return
         self._asked.add(flush_ts)
         await service.flush(CHANNEL, flush_ts, self.scenario.ended_by(flush_ts))
+
+    def _stored_checkpoint(self) -> Tick:
+        assert self.coordinator is not None
+        return self.coordinator.channel(CHANNEL).checkpoint
+
+    def _flush_for_client(
+        self, process: Process, coordinator: Coordinator
+    ) -> Callable[[Tick], Coroutine[Any, Any, None]]:
+        async def flush(flush_ts: Tick) -> None:
+            service, polling = self._service(process, coordinator)
+            await self._flush(service, flush_ts)
+            self._polling.remove(polling)
+
+        return flush
 
     # The node.
 
@@ -202,7 +251,7 @@ class FlushProgram(Program):
         ports = DataNodePorts(
             clock=self.clock(process),
             log=Log(self._world, self.scenario.packs()),
-            store=Objects(process),
+            store=self.objects(process),
             coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
             preemption=process,
         )
@@ -220,8 +269,14 @@ class FlushProgram(Program):
 
     def clock(self, process: Process) -> Clock:
         """Return the node's clock."""
-        del process
-        return TimerClock()
+        if self.scenario.repetitions is None:
+            return TimerClock()
+        period = self.config().checkpoint_tick_seconds
+        return RepeatingClock(process, self._repetitions, period=period)
+
+    def objects(self, process: Process) -> ObjectStore:
+        """Return the node's object store."""
+        return LocalObjects(process) if self.scenario.local_storage else Objects(process)
 
     def config(self) -> DataNodeConfig:
         """Return the node's configuration."""
@@ -307,7 +362,8 @@ class FlushProgram(Program):
         records = (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
         news = tuple(polling.changed for polling in self._polling)
         signal = node.updater.signal.is_set() if node is not None else None
-        return (self._abstraction.state(self.observe()), records, rest, news, signal)
+        waiting = (self._client.state(), self._repetitions.left)
+        return (self._abstraction.state(self.observe()), records, rest, news, signal, waiting)
 
     # What must hold.
 
@@ -318,7 +374,7 @@ class FlushProgram(Program):
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
         """Each step must be a step of the specification, after which every invariant holds."""
         if self._missing:
-            return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object exists"
+            return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object is whole"
         old, new = self._abstraction.state(before), self._abstraction.state(after)
         answer = self._abstraction.checker.check(old, new)
         if isinstance(answer, Matched):
@@ -327,8 +383,18 @@ class FlushProgram(Program):
         return _words(answer if isinstance(answer, Refuted) else None)
 
     def covered(self) -> frozenset[str]:
-        """Return the actions of the specification that steps have matched, and the witnesses reached."""
-        return frozenset(self._matched)
+        """Return the actions of the specification that steps have matched, the witnesses reached, and the
+        kinds of fault that happened.
+        """
+        assert self._world is not None
+        left = self._world.budget
+        happened = {fault_name(kind) for kind, count in self._given.items() if left[kind] < count}
+        return frozenset(self._matched | happened)
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """Return the kinds of fault that may happen, by the names that `covered` uses."""
+        return frozenset(fault_name(kind) for kind, count in self._given.items() if count)
 
     @property
     def checker(self) -> StepChecker:
@@ -343,9 +409,19 @@ class FlushProgram(Program):
         """Return the state of the specification that an observation stands for."""
         return self._abstraction.state(observation)
 
+    def check_final(self) -> str | None:
+        """What the client was told must be so."""
+        return self._client.complaint()
+
     def final(self) -> Hashable:
-        """Return the abstract state at the end."""
-        return self._abstraction.state(self.observe())
+        """Return the abstract state at the end, and of a remote client what it was told."""
+        state = self._abstraction.state(self.observe())
+        return (state, self._client.state()[0]) if self.scenario.remote_client else state
+
+
+def fault_name(kind: FaultKind) -> str:
+    """Return the name under which a kind of fault is said to have happened."""
+    return f"fault.{kind.value}"
 
 
 class Abstraction:

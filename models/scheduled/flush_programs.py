@@ -19,7 +19,15 @@ def flush(
     crashes: int = 0,
     lost_replies: int = 0,
     delays: int = 0,
+    drops: int = 0,
+    duplicates: int = 0,
+    messages: int | None = None,
     storage_failures: int = 0,
+    torn_writes: int = 0,
+    local_storage: bool = False,
+    moves: int = 0,
+    remote_client: bool = False,
+    repetitions: int | None = None,
     parts: DataNodeParts | None = None,
     coordinator: type[Coordinator] = Coordinator,
 ) -> FlushProgram:
@@ -34,12 +42,28 @@ def flush(
         crashes: budget of crashes of the node.
         lost_replies: budget of calls that take effect while their caller sees a time-out.
         delays: budget of requests that arrive after their caller has given up.
+        drops: budget of requests that vanish.
+        duplicates: budget of requests of which a copy is under way as well.
+        messages: budget of faults of messages, all kinds together; None: only those of the kinds.
         storage_failures: budget of writes to the object store that fail.
+        torn_writes: budget of writes to the object store that fail half-way.
+        local_storage: the binlogs lie on the node's own disk, which loses at a crash what was not synced.
+        moves: how often the operator takes the channel from the node and gives it back.
+        remote_client: the client is a process of its own.
+        repetitions: how many failed calls and writes are repeated, by the node and by a remote client; None:
+            each repetition is a firing of a timer.
         parts: classes of the node.
         coordinator: class of the coordinator.
     """
     faults = FaultBudget(
-        crashes=crashes, lost_replies=lost_replies, delays=delays, storage_failures=storage_failures
+        crashes=crashes,
+        lost_replies=lost_replies,
+        delays=delays,
+        drops=drops,
+        duplicates=duplicates,
+        messages=messages,
+        storage_failures=storage_failures,
+        torn_writes=torn_writes,
     )
     scenario = Scenario(
         rows=tuple(rows),
@@ -49,5 +73,9 @@ def flush(
         timer_firings=timer_firings,
         faults=faults,
         repeats_calls=False,
+        moves=moves,
+        remote_client=remote_client,
+        repetitions=repetitions,
+        local_storage=local_storage,
     )
     return FlushProgram(scenario, parts=parts, coordinator=coordinator)

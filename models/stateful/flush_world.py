@@ -47,6 +47,7 @@ def scenario_of(instance: Instance) -> Scenario:
     return Scenario(
         rows=rows,
         flushes=tuple(range(1, last + 1)),
+        moves=_MOVES,
         faults=FaultBudget(crashes=_CRASHES, delays=_LOSSES, lost_replies=_LOSSES),
     )
 
@@ -94,11 +95,10 @@ class DrivenFlush(FlushProgram):
         return _NamedPauses(process)
 
     def start_others(self, process: Process) -> None:
-        """A client for each segment, and the operator."""
+        """A client for each segment."""
         calls = NodeCalls(process, _nothing)
         for segment in self.scenario.segments:
             process.spawn(self._seal(process, calls, segment), f"sealer {segment}")
-        process.spawn(self._move(process), "operator")
 
     async def _seal(self, process: Process, calls: NodeCalls, segment: SegmentId) -> None:
         """Ask for the end of a segment, again and again: a new incarnation has to hear it too."""
@@ -109,14 +109,6 @@ class DrivenFlush(FlushProgram):
                 await calls.seal_segments(CHANNEL, [segment], expires=last, deadline=_DEADLINE)
             except RpcError:
                 continue
-
-    async def _move(self, process: Process) -> None:
-        assert self.coordinator is not None
-        for _ in range(_MOVES):
-            await process.point("operator.unassign")
-            await self.coordinator.unassign(CHANNEL)
-            await process.point("operator.assign")
-            await self.coordinator.assign(CHANNEL, NODE)
 
 
 def _nothing() -> None:
