@@ -62,6 +62,7 @@ class TaskScheduler:
     async def execute(self, task: DmlTask) -> None:
         """Produce the task's messages, answer the client, settle what is unknown, pop."""
         await asyncio.gather(*(self._produce(task, channel) for channel in task.channels))
+        await self._preemption.point("task.finish")
         task.phase = TaskPhase.FINISHED
         task.answered.set()
         await self._settle_all(task)
