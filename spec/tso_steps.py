@@ -304,6 +304,10 @@ class Tso(Protocol):
         else it tries again.
         """
         require((s.call[call] == "loaded") & s.serves(s.at[call]))
+        s.add(call)
+
+    def add(s, call):
+        """The atomic addition, and what the call makes of its result."""
         server = s.at[call]
         total = s.logical[server, s.object[call]] + s.count[call]
         fits = s.fits(total)
