@@ -100,14 +100,18 @@ class OracleServer:
             await self._ports.clock.sleep(self._config.campaign_pause)
 
     async def _serve(self, oracle: TimestampOracle, term: Term) -> None:
-        """Start, then update, renew and watch until one of them says that the term is over."""
-        self._supervisor.spawn(partial(self._renew, term), f"{self.name} renew")
-        self._supervisor.spawn(partial(self._watch, term), f"{self.name} watch")
+        """Start, update, renew and watch, until one of them says that the term is over."""
+        spawn = self._supervisor.spawn
+        spawn(partial(self._renew, term), f"{self.name} renew")
+        spawn(partial(self._watch, term), f"{self.name} watch")
+        spawn(partial(self._lead, oracle), f"{self.name} lead")
+        await self._supervisor.wait_failed()
+
+    async def _lead(self, oracle: TimestampOracle) -> None:
         await oracle.start()
         self._log(f"{self.name}: serves from {oracle.first} ns on")
         for updater in range(self._parts.updaters):
             self._supervisor.spawn(partial(self._update, oracle, updater), f"{self.name} update {updater}")
-        await self._supervisor.wait_failed()
 
     async def _update(self, oracle: TimestampOracle, updater: int) -> None:
         """A failed save is tried again with the next update: until then the physical time stands still."""

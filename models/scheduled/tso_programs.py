@@ -1,0 +1,65 @@
+"""The oracle program by plain arguments, as the manifest gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from impl.tso.server import OracleParts
+from models.scheduled.settings import FaultBudget
+from models.scheduled.tso_edges import SharedStore
+from models.scheduled.tso_program import OracleProgram
+from models.scheduled.tso_scenario import Scenario
+
+
+def oracle(
+    *,
+    clocks: Sequence[Sequence[int]],
+    calls: Sequence[Sequence[int]] = (),
+    updates: int = 0,
+    crashes: int = 0,
+    storage_failures: int = 0,
+    storage_lost_acks: int = 0,
+    step_downs: int = 0,
+    lease_rule: bool = True,
+    millisecond: int = 1,
+    interval: int = 3,
+    max_logical: int = 4,
+    tries: int = 2,
+    parts: OracleParts | None = None,
+    store: type[SharedStore] = SharedStore,
+    protocol: str = "spec.tso:Tso",
+) -> OracleProgram:
+    """Return a program. See `Scenario` for the units.
+
+    Args:
+        clocks: by server what its clock may show, whenever it is read.
+        calls: server and number of timestamps of each call.
+        updates: how often each server's updater runs.
+        crashes: budget of crashes of servers.
+        storage_failures: budget of operations of the store that fail without effect.
+        storage_lost_acks: budget of those that take effect and are reported as failed.
+        step_downs: so many servers, from the first on, may notice that their lease ends.
+        lease_rule: the store ends a lease only after its holder has stopped.
+        millisecond: units of the fine clock in one.
+        interval: length of the window.
+        max_logical: the counter stays below.
+        tries: of one call.
+        parts: classes of the server.
+        store: class of the store's client.
+        protocol: the specification that each step must follow.
+    """
+    scenario = Scenario(
+        clocks=tuple(tuple(clock) for clock in clocks),
+        calls=tuple((server, count) for server, count in calls),
+        updates=updates,
+        faults=FaultBudget(
+            crashes=crashes, storage_failures=storage_failures, storage_lost_acks=storage_lost_acks
+        ),
+        step_downs=step_downs,
+        lease_rule=lease_rule,
+        millisecond=millisecond,
+        interval=interval,
+        max_logical=max_logical,
+        tries=tries,
+    )
+    return OracleProgram(scenario, parts=parts, store=store, protocol=protocol)
