@@ -117,8 +117,8 @@ class LocalObjects:
 
     @staticmethod
     def whole(disk: Disk) -> list[tuple[str, tuple[Row, ...]]]:
-        """Return the objects that outlive a crash, in the order of writing."""
-        return [record for record in disk.records()[: disk.synced] if record != TORN]
+        """Return the objects that are not torn, in the order of writing."""
+        return [record for record in disk.records() if record != TORN]
 
 
 class CoordinatorCalls:

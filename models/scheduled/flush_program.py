@@ -203,21 +203,23 @@ class FlushProgram(Program):
         process.serve("recover_channel", recover)
 
     def _look_for(self, process: Process, request: SaveBinlogPaths) -> None:
-        """Note a binlog that is missing, not durable, or torn. What is there stays: nothing is removed."""
+        """Note a binlog that is recorded though it is missing or torn."""
         assert self._world is not None
         if request.binlog is None:
             return
         path = request.binlog.path
-        if self.scenario.local_storage:
-            disk = self._world.disk(NODE)
-            self._world.touch(reads=self._world.interner.bit(disk.owner))
-            whole = path in dict(LocalObjects.whole(disk))
-        else:
-            objects = process.store(OBJECTS)
-            self._world.touch(reads=self._world.interner.bit(objects.owner(path)))
-            whole = objects.content().get(path, TORN) != TORN
-        if not whole:
+        local = self.scenario.local_storage
+        owner = self._world.disk(NODE).owner if local else process.store(OBJECTS).owner(path)
+        self._world.touch(reads=self._world.interner.bit(owner))
+        if not self._is_whole(path):
             self._missing.append(path)
+
+    def _is_whole(self, path: str) -> bool:
+        """Whether the object is there, for now: a crash may take back what was not synced."""
+        assert self._world is not None
+        if self.scenario.local_storage:
+            return path in dict(LocalObjects.whole(self._world.disk(NODE)))
+        return bool(self._world.store(OBJECTS).content().get(path, TORN) != TORN)
 
     async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
         """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
@@ -410,7 +412,12 @@ class FlushProgram(Program):
         return self._abstraction.state(observation)
 
     def check_final(self) -> str | None:
-        """What the client was told must be so."""
+        """What the client was told must be so, and each recorded binlog must still be there."""
+        assert self.coordinator is not None
+        recorded = [binlog.path for s in self.coordinator.segments.values() for binlog in s.binlogs]
+        lost = next((path for path in recorded if not self._is_whole(path)), None)
+        if lost is not None:
+            return f"{BINLOGS_ARE_STORED}: {lost} is recorded, and a crash has taken it back"
         return self._client.complaint()
 
     def final(self) -> Hashable:
