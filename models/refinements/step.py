@@ -48,9 +48,14 @@ Answer = Stutter | Matched | Refuted
 class StepChecker:
     """Checks pairs of abstract states against an instance. Answers are cached: a search meets the same
     pairs again and again.
+
+    Args:
+        ignored: variables that are left out of the comparison.
+        sound: the specification keeps its own properties. A variant that does not has no use for lemmas, and
+            its steps may break transition invariants.
     """
 
-    def __init__(self, instance: Instance, *, ignored: tuple[str, ...] = ()) -> None:
+    def __init__(self, instance: Instance, *, ignored: tuple[str, ...] = (), sound: bool = True) -> None:
         self.interpreter = Interpreter(instance)
         self.spec = self.interpreter.spec
         names = [variable.name for variable in self.spec.variables]
@@ -58,6 +63,7 @@ class StepChecker:
         if unknown:
             raise ValueError(f"no variable {unknown[0]!r} in {self.spec.name}; it has {', '.join(names)}")
         self._ignored = {names.index(name): self.spec.initial[name] for name in ignored}
+        self._sound = sound
         self._answers: dict[tuple[State, State], Answer] = {}
         self._successors: dict[State, list[Transition]] = {}
         self._broken: dict[tuple[State, bool], Property | None] = {}
@@ -112,20 +118,27 @@ class StepChecker:
         return self._broken[key]
 
     def _decide(self, before: State, after: State) -> Answer:
-        broken = self.broken(after)
+        broken = self.broken(after, lemmas=self._sound)
+        if broken is None and not self._sound:
+            broken = self._broken_by(before, after)
         if broken is not None:
             return Refuted(broken.id, f"{broken.sentence} Changed: {self.changes(before, after)}")
         for found in self.successors(before):
             if found.state == after:
                 return Matched(found.step)
-        for prop in self.spec.of_kind("transition_invariant"):
-            if not self.interpreter.holds(prop, before, after):
-                return Refuted(prop.id, f"{prop.sentence} Changed: {self.changes(before, after)}")
+        broken = self._broken_by(before, after)
+        if broken is not None:
+            return Refuted(broken.id, f"{broken.sentence} Changed: {self.changes(before, after)}")
         return Refuted(
             "refinement",
             f"no step of {self.spec.name} makes {self.changes(before, after)}; "
             f"{self._nearest(before, after)}",
         )
+
+    def _broken_by(self, before: State, after: State) -> Property | None:
+        """The first transition invariant that does not hold of the step."""
+        claims = self.spec.of_kind("transition_invariant")
+        return next((p for p in claims if not self.interpreter.holds(p, before, after)), None)
 
     def _nearest(self, before: State, after: State) -> str:
         """The disabled steps that would do it, else the enabled one with the fewest differences."""

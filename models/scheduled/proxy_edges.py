@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from impl.errors import RpcError, RpcTimeoutError
 from impl.proxy.values import Message, Outcome
@@ -174,25 +175,47 @@ class LogCalls:
             return Outcome.APPENDED if found else Outcome.REFUSED
 
 
-class CountedClock:
-    """A clock by which each period ends so many times. Then whoever sleeps, sleeps on.
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause of a loop.
 
-    Args:
-        firings: by length of the pause, in seconds: its name, and how often it ends.
+    Attributes:
+        name: of the point at which it ends.
+        times: how often it ends. Then whoever sleeps, sleeps on.
+        after: it first ends after the work that follows the first pause of this name.
     """
 
-    def __init__(self, process: Process, firings: Mapping[float, tuple[str, int]]) -> None:
-        self.left = dict(firings.values())
-        self._names = {seconds: name for seconds, (name, _) in firings.items()}
+    name: str
+    times: int
+    after: str = ""
+
+
+class CountedClock:
+    """A clock by which each period ends so many times.
+
+    Args:
+        pauses: by length in seconds.
+    """
+
+    def __init__(self, process: Process, pauses: Mapping[float, Pause]) -> None:
+        self.left = {pause.name: pause.times for pause in pauses.values()}
+        self._pauses = dict(pauses)
         self._process = process
+        self._worked = {pause.name: asyncio.Event() for pause in pauses.values()}
+        self._begun: set[str] = set()
 
     async def sleep(self, seconds: float) -> None:
         """Return when the pause ends."""
-        name = self._names[seconds]
-        if not self.left[name]:
+        pause = self._pauses[seconds]
+        if pause.name in self._begun:
+            self._worked[pause.name].set()
+        self._begun.add(pause.name)
+        if pause.after:
+            await self._worked[pause.after].wait()
+        if not self.left[pause.name]:
             await _for_ever()
-        await self._process.point(name)
-        self.left[name] -= 1
+        await self._process.point(pause.name)
+        self.left[pause.name] -= 1
 
 
 async def _for_ever() -> None:

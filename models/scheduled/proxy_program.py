@@ -30,6 +30,7 @@ from models.scheduled.proxy_edges import (
     LogProcess,
     OracleCalls,
     OracleProcess,
+    Pause,
     ask_alone,
 )
 from models.scheduled.refining import Abstraction, RefiningProgram
@@ -39,6 +40,7 @@ from models.scheduled.world import World
 PROXY = "proxy"
 OTHERS = "others"
 TICKER_TASK = "proxy 1 ticker"
+SPECIFICATION = "spec.proxy:Proxy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ class ProxyProgram(RefiningProgram):
     """
 
     def __init__(
-        self, scenario: Scenario, *, parts: ProxyParts | None = None, protocol: str = "spec.proxy:Proxy"
+        self, scenario: Scenario, *, parts: ProxyParts | None = None, protocol: str = SPECIFICATION
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
@@ -127,13 +129,11 @@ class ProxyProgram(RefiningProgram):
         self.proxy: Proxy | None = None
         self.clock: CountedClock | None = None
         self._parts = parts
-        self._world: World | None = None
         self._answers: Answers | None = None
         self._calls: OracleCalls | None = None
 
-    def build(self, world: World) -> None:
+    def populate(self, world: World) -> None:
         """Define the processes."""
-        self._world = world
         self._answers = Answers(world)
         world.process(ORACLE, self.oracle.run, daemon=True)
         world.process(LOG, self.log.run, daemon=True)
@@ -145,26 +145,25 @@ class ProxyProgram(RefiningProgram):
         await ask_alone(process, self._oracle_of(process), self.scenario.others, "others.ask")
 
     def _oracle_of(self, process: Process) -> OracleCalls:
-        assert self._world is not None
         assert self._answers is not None
         near = self.oracle if self.scenario.near_oracle else None
-        return OracleCalls(process, self._world, self._answers, near=near)
+        return OracleCalls(process, self.world, self._answers, near=near)
 
     async def _run_proxy(self, process: Process) -> None:
-        assert self._world is not None
         self._calls = self._oracle_of(process)
         config = self.config()
         self.clock = CountedClock(
             process,
             {
-                config.tick_seconds: ("timer.tick", self.scenario.ticks),
-                config.report_seconds: ("timer.report", self.scenario.reports),
+                config.tick_seconds: Pause("timer.tick", self.scenario.ticks),
+                # What is reported before the first tick says nothing.
+                config.report_seconds: Pause("timer.report", self.scenario.reports, after="timer.tick"),
             },
         )
         near = self.log if self.scenario.near_logs else None
         ports = ProxyPorts(
             oracle=self._calls,
-            streams=LogCalls(process, self._world, near=near),
+            streams=LogCalls(process, self.world, near=near),
             root_coord=self,
             clock=self.clock,
             preemption=process,
@@ -244,7 +243,7 @@ def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
         assert isinstance(answered, tuple)
         return abstract(proxy, log, answered, channels=channels, last=last)
 
-    return Abstraction(scenario.instance(protocol), values)
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
 
 
 def proxy(
@@ -262,6 +261,7 @@ def proxy(
     lost_replies: int = 0,
     oracle_drops: int = 0,
     parts: ProxyParts | None = None,
+    protocol: str = SPECIFICATION,
 ) -> ProxyProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
@@ -279,6 +279,7 @@ def proxy(
         lost_replies: budget of appends whose answer vanishes.
         oracle_drops: budget of calls of the oracle that vanish.
         parts: classes of the proxy.
+        protocol: the specification, or a variant of it.
     """
     scenario = Scenario(
         tasks=tuple(tuple(task) for task in tasks),
@@ -292,4 +293,4 @@ def proxy(
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
     )
-    return ProxyProgram(scenario, parts=parts)
+    return ProxyProgram(scenario, parts=parts, protocol=protocol)

@@ -8,6 +8,8 @@ from typing import Any
 from models.instance import Instance
 from models.refinements.step import Matched, Refuted, State, StepChecker
 from models.scheduled.program import Observation, Program
+from models.scheduled.settings import FaultKind
+from models.scheduled.world import World
 
 Values = Callable[[Observation], Mapping[str, Any]]
 """The refinement mapping: from an observation to the value of each variable of the specification."""
@@ -20,10 +22,13 @@ class Abstraction:
 
     Args:
         ignored: variables of the specification that only count.
+        sound: see `models.refinements.step.StepChecker`.
     """
 
-    def __init__(self, instance: Instance, values: Values, *, ignored: tuple[str, ...] = ()) -> None:
-        self.checker = StepChecker(instance, ignored=ignored)
+    def __init__(
+        self, instance: Instance, values: Values, *, ignored: tuple[str, ...] = (), sound: bool = True
+    ) -> None:
+        self.checker = StepChecker(instance, ignored=ignored, sound=sound)
         self._values = values
         self._states: dict[tuple[Hashable, ...], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
@@ -61,11 +66,36 @@ class Abstraction:
 
 
 class RefiningProgram(Program):
-    """Each step is a step of the specification or changes nothing of it; every invariant holds after it."""
+    """Each step is a step of the specification or changes nothing of it; every invariant holds after it.
+
+    A subclass defines its processes in `populate`. Its `settings` do not change afterwards.
+    """
 
     def __init__(self, abstraction: Abstraction) -> None:
         self.abstraction = abstraction
         self._matched: set[str] = set()
+        self._world: World | None = None
+
+    def build(self, world: World) -> None:
+        """Define the processes."""
+        self._world = world
+        self.populate(world)
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        raise NotImplementedError
+
+    @property
+    def world(self) -> World:
+        """The world, once it is built."""
+        assert self._world is not None
+        return self._world
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """Return the kinds of fault that may happen, by the names that `covered` uses."""
+        given = self.settings.faults.remaining()
+        return frozenset(fault_name(kind) for kind, count in given.items() if count)
 
     @property
     def checker(self) -> StepChecker:
@@ -112,14 +142,23 @@ class RefiningProgram(Program):
         return _words(answer if isinstance(answer, Refuted) else None)
 
     def covered(self) -> frozenset[str]:
-        """Return the actions of the specification that steps have matched, and the witnesses reached."""
-        return frozenset(self._matched)
+        """Return the actions of the specification that steps have matched, the witnesses reached, and the
+        kinds of fault that happened.
+        """
+        left, given = self.world.budget, self.settings.faults.remaining()
+        happened = {fault_name(kind) for kind, count in given.items() if left[kind] < count}
+        return frozenset(self._matched | happened)
 
     def final(self) -> Hashable:
         """Return the abstract state at the end."""
         observation = self.observe()
         assert observation is not None
         return self.abstract(observation)
+
+
+def fault_name(kind: FaultKind) -> str:
+    """Return the name under which a kind of fault is said to have happened."""
+    return f"fault.{kind.value}"
 
 
 def _words(refuted: Refuted | None) -> str | None:
