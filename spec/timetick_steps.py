@@ -37,7 +37,6 @@ from spec.language import (
     greatest,
     implies,
     ite,
-    least,
     maximum,
     one_of,
     option,
@@ -264,9 +263,14 @@ class TimeTick(Protocol):
         return forall(s.Source, lambda p: implies(s.known[p], s.entry[p]))
 
     def round_value(s, c):
-        """The tick of the channel: the least value that a known session reported."""
-        return least(
-            s.Ts, lambda v: exists(s.Source, lambda p: s.known[p] & (s.entry_ts[p, c] == v)), default=0
+        """The tick of the channel: the least value that a known session reported for it, which is the
+        greatest one at or below them all. The DDL source is always among them.
+        """
+        return greatest(
+            s.Ts,
+            lambda v: forall(s.Source, lambda p: implies(s.known[p], v <= s.entry_ts[p, c])),
+            upto=s.entry_ts[s.ddl, c],
+            default=0,
         )
 
     def clear_entries(s):
