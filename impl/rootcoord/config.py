@@ -9,17 +9,18 @@ from dataclasses import dataclass
 class RootCoordConfig:
     """Configuration.
 
-    ddl_tick_seconds: period of the DDL source's reports (200 ms), and of the dummy DDL task.
+    ddl_tick_seconds: period of the DDL source's reports (200 ms).
+    dummy_seconds: period of the dummy DDL task (200 ms).
     round_capacity: rounds that may wait for the sender (1; it was 16 until 2023, B9).
     """
 
     ddl_tick_seconds: float = 0.2
+    dummy_seconds: float = 0.2
     round_capacity: int = 1
 
     def __post_init__(self) -> None:
-        if self.ddl_tick_seconds <= 0:
-            raise ValueError(
-                f"ddl_tick_seconds is {self.ddl_tick_seconds}; it must be a positive number of seconds"
-            )
+        for name in ("ddl_tick_seconds", "dummy_seconds"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be a positive number of seconds")
         if self.round_capacity < 1:
             raise ValueError(f"round_capacity is {self.round_capacity}; it must be at least 1")

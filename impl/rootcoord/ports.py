@@ -29,13 +29,19 @@ class SessionEvent:
 
 
 class SessionStore(Protocol):
-    """The registered sessions of proxies: keys with a lease."""
+    """The registered sessions of proxies, which are keys with a lease, and whom the logs refuse.
 
-    async def load(self) -> tuple[Sequence[SourceId], int]:
-        """All live sessions, and the revision at which they were read."""
+    Both in one store: what a session's end means to the logs must not depend on who is told first.
+    """
+
+    async def take_over(self) -> tuple[Sequence[SourceId], int]:
+        """Fence every source without a live session. Returns the live ones, and the revision of both."""
 
     async def next_event(self, after: int) -> SessionEvent:
         """Wait for the first change after a revision."""
+
+    async def fence(self, source: SourceId) -> None:
+        """From now on the logs refuse what the source appends. Returns when they do."""
 
 
 class TickStreams(Protocol):

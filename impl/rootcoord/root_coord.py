@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from impl.rootcoord.config import RootCoordConfig
-from impl.rootcoord.ddl_lock_manager import DdlTsLockManager
-from impl.rootcoord.ddl_scheduler import DdlScheduler
+from impl.rootcoord.ddl_source import DdlSource
 from impl.rootcoord.ports import RootCoordPorts
-from impl.rootcoord.report import DDL_SOURCE, Timestamp, TimeTickReport
+from impl.rootcoord.report import DDL_SOURCE, TimeTickReport
+from impl.rootcoord.round_queue import RoundQueue
 from impl.rootcoord.session_watch import SessionWatch
 from impl.rootcoord.tick_sender import TickSender
 from impl.rootcoord.time_tick_sync import TimeTickSync
@@ -24,14 +24,14 @@ class RootCoordParts:
     sync: type[TimeTickSync] = TimeTickSync
     sender: type[TickSender] = TickSender
     watch: type[SessionWatch] = SessionWatch
-    scheduler: type[DdlScheduler] = DdlScheduler
-    lock_manager: type[DdlTsLockManager] = DdlTsLockManager
+    ddl: Callable[..., DdlSource] = DdlSource
 
 
 class RootCoord:
     """One incarnation of the active root coordinator.
 
     channels: the physical channels that are ticked: those of the DDL source's list.
+    reporting: the last report that the DDL source has made.
     """
 
     def __init__(
@@ -47,16 +47,14 @@ class RootCoord:
         self.supervisor = Supervisor()
         self._ports = ports
         self._config = config
-        self.sync = chosen.sync(preemption=ports.preemption, capacity=config.round_capacity)
+        self.reporting: TimeTickReport | None = None
+        rounds = RoundQueue(config.round_capacity)
+        self.sync = chosen.sync(rounds=rounds, preemption=ports.preemption)
         self.sender = chosen.sender(
-            channels=self.channels,
-            rounds=self.sync.rounds,
-            streams=ports.ticks,
-            preemption=ports.preemption,
+            channels=self.channels, rounds=rounds, streams=ports.ticks, preemption=ports.preemption
         )
         self.watch = chosen.watch(sessions=ports.sessions, sync=self.sync)
-        self.scheduler = chosen.scheduler(oracle=ports.oracle, preemption=ports.preemption)
-        self.lock_manager = chosen.lock_manager(oracle=ports.oracle, preemption=ports.preemption)
+        self.ddl = chosen.ddl(oracle=ports.oracle, preemption=ports.preemption)
 
     async def start(self) -> None:
         """Take up ticks and sessions, then start the loops."""
@@ -75,16 +73,14 @@ class RootCoord:
         """Answer to a proxy's report. Raise UnknownSessionError if its session is not known."""
         await self.sync.update(report)
 
-    async def min_ddl_ts(self) -> Timestamp:
-        """Every DDL message still to come is above this; 0 while nothing can be said."""
-        background = await self.lock_manager.min_ddl_ts()
-        return min(background, self.scheduler.min_ddl_ts)
-
     async def report_ddl(self) -> None:
         """Report for the DDL source, as a proxy does for its tasks."""
-        least = await self.min_ddl_ts()
-        if least:
-            await self.sync.update(TimeTickReport(DDL_SOURCE, (), least))
+        least = await self.ddl.minimum()
+        if not least:
+            return
+        self.reporting = TimeTickReport(DDL_SOURCE, (), least)
+        await self._ports.preemption.point("ddl.report")
+        await self.sync.update(self.reporting)
 
     async def _run_ddl_ticks(self) -> None:
         while True:
@@ -93,5 +89,5 @@ class RootCoord:
 
     async def _run_dummies(self) -> None:
         while True:
-            await self._ports.clock.sleep(self._config.ddl_tick_seconds)
-            await self.scheduler.run_dummy()
+            await self._ports.clock.sleep(self._config.dummy_seconds)
+            await self.ddl.run_dummy()

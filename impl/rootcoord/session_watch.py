@@ -21,9 +21,9 @@ class SessionWatch:
         self._sync = sync
 
     async def load(self) -> None:
-        """Begin with every live session: a round must not close without it (B46)."""
-        sources, self.revision = await self._sessions.load()
-        await self._sync.init_sessions(self._known_at_start(sources))
+        """Begin with every live session, and fence all others: no round waits for these (B46)."""
+        sources, self.revision = await self._sessions.take_over()
+        self._sync.init_sessions(self._known_at_start(sources))
 
     def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
         return sources
@@ -36,4 +36,4 @@ class SessionWatch:
             if event.alive:
                 await self._sync.add_session(event.source)
             else:
-                await self._sync.del_session(event.source)
+                await self._sync.del_session(event.source, self._sessions.fence)

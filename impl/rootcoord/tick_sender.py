@@ -9,26 +9,31 @@ from impl.errors import RpcError
 from impl.ports import Preemption
 from impl.rootcoord.ports import TickStreams
 from impl.rootcoord.report import Timestamp
-from impl.rootcoord.time_tick_sync import Round
+from impl.rootcoord.round_queue import Round, RoundQueue
 from impl.types import ChannelName
 
 
 class TickSender:
     """The channels of a round are ticked at the same time; the next round begins when all have ended.
 
-    last: the last tick of each channel that is in its log.
+    last: the greatest tick of each channel that was tried. A failed send may have put it into the log, and
+        nothing smaller may follow it.
+    synced: the greatest tick of each channel that is known to be in its log.
+    round: the ticks of the round that is being sent. to_send: its channels that have not ended.
     """
 
     def __init__(
         self,
         *,
         channels: Sequence[ChannelName],
-        rounds: asyncio.Queue[Round],
+        rounds: RoundQueue,
         streams: TickStreams,
         preemption: Preemption,
     ) -> None:
         self.last: dict[ChannelName, Timestamp] = dict.fromkeys(channels, 0)
-        self.sending: dict[ChannelName, Timestamp] = {}
+        self.synced: dict[ChannelName, Timestamp] = dict.fromkeys(channels, 0)
+        self.round: dict[ChannelName, Timestamp] = {}
+        self.to_send: set[ChannelName] = set()
         self._rounds = rounds
         self._streams = streams
         self._preemption = preemption
@@ -36,21 +41,24 @@ class TickSender:
     async def load(self) -> None:
         """Take up what is in the logs: ticks must not go back after a restart (hazard 30)."""
         for channel in self.last:
-            self.last[channel] = await self._streams.last_tick(channel)
+            self.last[channel] = self.synced[channel] = await self._streams.last_tick(channel)
 
     async def run(self) -> None:
         """Send rounds. Ends by cancellation."""
         while True:
-            complete = await self._rounds.get()
+            await self._rounds.arrived()
             await self._preemption.point("sender.round")
-            await self.send_round(complete)
+            await self._send_round(self._rounds.take())
 
-    async def send_round(self, complete: Round) -> None:
-        """Tick each channel at the least value that is reported for it."""
-        self.sending = {channel: self._tick_of(channel, complete) for channel in self.last}
-        await asyncio.gather(*(self._send(channel, ts) for channel, ts in list(self.sending.items())))
+    async def _send_round(self, complete: Round) -> None:
+        self.round = {channel: self._tick_of(channel, complete) for channel in self.last}
+        self.to_send = set(self.round)
+        await asyncio.gather(*(self._send(channel, ts) for channel, ts in self.round.items()))
+        await self._preemption.point("sender.end_round")
+        self.round = {}
 
     def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
+        """The least value that any session has reported for the channel."""
         return min(report.value(channel) for report in complete.values())
 
     async def _send(self, channel: ChannelName, ts: Timestamp) -> None:
@@ -59,17 +67,20 @@ class TickSender:
             if self._goes_on(channel, ts):
                 await self._streams.send_tick(channel, ts)
                 self._sent(channel, ts)
+            else:
+                await self._preemption.point("sender.skip")
         except RpcError:
             self._failed(channel, ts)
         finally:
-            del self.sending[channel]
+            self.to_send.discard(channel)
 
     def _goes_on(self, channel: ChannelName, ts: Timestamp) -> bool:
         """A session that joins may report less than was ticked before: such a tick is left out."""
-        return ts > self.last[channel]
+        return ts > self.last[channel] or self.synced[channel] < ts == self.last[channel]
 
     def _sent(self, channel: ChannelName, ts: Timestamp) -> None:
-        self.last[channel] = ts
+        self.last[channel] = self.synced[channel] = ts
 
     def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
-        """Nothing is counted (B10)."""
+        """It was tried, and does not count as sent (B10)."""
+        self.last[channel] = ts

@@ -1,0 +1,29 @@
+"""The coordinator as a source of messages: DDL tasks of clients, and those of background work."""
+
+from __future__ import annotations
+
+from impl.ports import Preemption
+from impl.rootcoord.ddl_lock_manager import DdlTsLockManager
+from impl.rootcoord.ddl_scheduler import DdlScheduler
+from impl.rootcoord.ports import Oracle
+from impl.rootcoord.report import Timestamp
+
+
+class DdlSource:
+    """Both kinds of DDL work, and the least timestamp that either may still append."""
+
+    scheduler_class: type[DdlScheduler] = DdlScheduler
+    lock_manager_class: type[DdlTsLockManager] = DdlTsLockManager
+
+    def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
+        self.scheduler = self.scheduler_class(oracle=oracle, preemption=preemption)
+        self.lock_manager = self.lock_manager_class(oracle=oracle, preemption=preemption)
+
+    async def minimum(self) -> Timestamp:
+        """Every DDL message still to come is above this; 0 while nothing can be said."""
+        background = await self.lock_manager.min_ddl_ts()
+        return min(background, self.scheduler.min_ddl_ts)
+
+    async def run_dummy(self) -> None:
+        """Move the minimum of the scheduler when there is no DDL."""
+        await self.scheduler.run_dummy()
