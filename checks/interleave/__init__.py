@@ -1,8 +1,9 @@
 """Searching the interleavings of a scheduled program: exhaustive, random, replayed, spread over Spark.
 
-The reduction is by sleep sets over recorded footprints, or by source sets and sleep sets. The exhaustive
-search runs exactly one complete execution of each Mazurkiewicz trace; executions that are given up because
-everything enabled is asleep are counted as blocked: many with sleep sets, few with source sets.
+The reduction is by sleep sets over recorded footprints, alone, with source sets, or with wakeup trees. The
+exhaustive search runs exactly one complete execution of each Mazurkiewicz trace; executions that are given up
+because everything enabled is asleep are counted as blocked: many with sleep sets, few with source sets, none
+with wakeup trees unless events exclude one another.
 `models.scheduled.execution` states why checks of single steps survive the reduction.
 """
 
@@ -20,6 +21,7 @@ from checks.interleave.errors import (
 )
 from checks.interleave.explore import explore, explore_by, explore_randomly, explore_subtree, replay, split
 from checks.interleave.limits import Limits
+from checks.interleave.optimal import Optimal
 from checks.interleave.options import Options, Reduction
 from checks.interleave.priorities import Priorities
 from checks.interleave.random_walk import RandomWalk
@@ -40,6 +42,7 @@ __all__ = [
     "IncompleteSearchError",
     "Limits",
     "NondeterminismError",
+    "Optimal",
     "Options",
     "OrderError",
     "PreemptionBounded",

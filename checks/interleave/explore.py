@@ -10,6 +10,7 @@ from checks.interleave.depth_first import DepthFirst
 from checks.interleave.determinism import check_again
 from checks.interleave.errors import CorruptTokenError
 from checks.interleave.limits import Limits, Meter
+from checks.interleave.optimal import Optimal
 from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
 from checks.interleave.replay import Exact
@@ -74,6 +75,8 @@ def explore(
 def _depth_first(interner: Interner, reduction: Reduction, item: WorkItem) -> DepthFirst:
     if reduction is Reduction.SOURCE_SETS:
         return SourceSets(interner, item=item)
+    if reduction is Reduction.OPTIMAL:
+        return Optimal(interner, item=item)
     return DepthFirst(interner, reduction=reduction is Reduction.SLEEP_SETS, item=item)
 
 

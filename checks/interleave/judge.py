@@ -37,7 +37,13 @@ WITNESS: PropertyKind = "reachable"
 
 SHRINKING = 400
 """Executions that may be spent on making a counterexample short."""
-AUDIT = {Reduction.NONE: 0, Reduction.SLEEP_SETS: 20, Reduction.SOURCE_SETS: 20, Reduction.STATES: 200}
+AUDIT = {
+    Reduction.NONE: 0,
+    Reduction.SLEEP_SETS: 20,
+    Reduction.SOURCE_SETS: 20,
+    Reduction.OPTIMAL: 20,
+    Reduction.STATES: 200,
+}
 """Random executions that the search must explain. Merging rests on a promise: that is looked at closely."""
 SPREAD = Spread(parts=16, budget=400)
 

@@ -131,6 +131,9 @@ class Reduction(StrEnum):
     SOURCE_SETS = "source-sets"
     """The same interleavings, and most of those that sleep sets begin in vain."""
 
+    OPTIMAL = "optimal"
+    """The same interleavings, and all that sleep sets begin in vain, unless events exclude one another."""
+
     STATES = "states"
     """Futures of declared states that were reached before. Rests on a promise of the program."""
 
@@ -140,6 +143,7 @@ class Reduction(StrEnum):
             Reduction.NONE: "no reduction",
             Reduction.SLEEP_SETS: "sleep sets",
             Reduction.SOURCE_SETS: "source sets",
+            Reduction.OPTIMAL: "wakeup trees",
             Reduction.STATES: "equal declared states merged, on the program's promise that they have equal "
             "futures",
         }[self]

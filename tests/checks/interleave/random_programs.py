@@ -1,0 +1,151 @@
+"""Random programs, to compare searches with each other."""
+
+import asyncio
+import random
+
+from models.scheduled import Cell, FaultBudget, Process, Program, ProgramRef, Settings, World
+
+
+class Anything(Program):
+    """Processes that do anything: cells, points, draws, timers, calls, crashes, lost replies, restarts."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        kinds = self._random.choice(["none", "crash", "network", "both"])
+        crashes = int(kinds in ("crash", "both"))
+        lost = int(kinds in ("network", "both"))
+        self.settings = Settings(
+            faults=FaultBudget(crashes=crashes, lost_replies=lost, drops=lost),
+            crashable=frozenset({"p0"}),
+            timer_firings=2,
+        )
+        self.log: dict[str, list[object]] = {}
+
+    def build(self, world: World) -> None:
+        self.cells = [Cell(world, name, 0) for name in "xy"]
+        scripts = [
+            [self._random.choice("lscupdtm") for _ in range(self._random.randint(1, 2))] for _ in range(3)
+        ]
+        for number, script in enumerate(scripts):
+            world.process(f"p{number}", self._main(script, self._random.randrange(2)))
+
+    def _main(self, script: list[str], which: int):
+        async def main(process: Process) -> None:
+            cell, log = self.cells[which], self.log.setdefault(process.name, [])
+
+            async def serve() -> str:
+                return process.name
+
+            process.serve("who", serve)
+            for what in script:
+                log.append(await self._do(what, cell, process))
+
+        return main
+
+    async def _do(self, what: str, cell: Cell[int], process: Process) -> object:
+        match what:
+            case "l":
+                return await cell.load()
+            case "s":
+                await cell.store(7)
+            case "c":
+                return await cell.compare_and_swap(0, 1)
+            case "u":
+                return await cell.update(lambda value: value + 1)
+            case "p":
+                await process.point("here")
+            case "d":
+                return await process.choose(2, "coin")
+            case "t":
+                await asyncio.sleep(1)
+            case "m":
+                try:
+                    return await process.call("p1", "who")
+                except (TimeoutError, ConnectionError) as error:
+                    return type(error).__name__
+        return None
+
+    def final(self) -> object:
+        cells = tuple(cell.value for cell in self.cells)
+        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
+
+
+class Memory(Program):
+    """Processes that access few cells. What some of the steps touch depends on the values that they read."""
+
+    def __init__(self, seed: int) -> None:
+        draw = random.Random(seed)
+        processes = draw.choice([2, 3, 3, 4])
+        self._cells = draw.choice([1, 2, 3])
+        self._scripts = [
+            [
+                (
+                    draw.choice("lscuij"),
+                    draw.randrange(self._cells),
+                    draw.randrange(self._cells),
+                    draw.randrange(3),
+                    draw.randrange(3),
+                )
+                for _ in range(draw.randint(1, 3 if processes < 4 else 2))
+            ]
+            for _ in range(processes)
+        ]
+        self.log: dict[str, list[object]] = {}
+
+    def build(self, world: World) -> None:
+        self.world = world
+        self.cells = [Cell(world, f"c{number}", 0) for number in range(self._cells)]
+        for number, script in enumerate(self._scripts):
+            world.process(f"p{number}", self._main(script))
+
+    def _main(self, script: list[tuple[str, int, int, int, int]]):
+        async def main(process: Process) -> None:
+            log = self.log.setdefault(process.name, [])
+            for what, one, other, x, y in script:
+                log.append(await self._do(what, self.cells[one], self.cells[other], x, y))
+
+        return main
+
+    async def _do(self, what: str, one: Cell[int], other: Cell[int], x: int, y: int) -> object:
+        match what:
+            case "l":
+                return await one.load()
+            case "s":
+                await one.store(x)
+            case "c":
+                return await one.compare_and_swap(x, y)
+            case "u":
+                return await one.update(lambda value: (value + 1) % 3)
+            case "i":
+                if await one.load() == x:
+                    await other.store(y)
+            case "j":
+                return await self.world.operation("both", lambda: self._both(one, other, x, y))
+        return None
+
+    def _both(self, one: Cell[int], other: Cell[int], x: int, y: int) -> object:
+        """Read a cell, and write another one, read it, or leave it alone, as the value says."""
+        bits = [self.world.interner.bit(f"cell c{self.cells.index(cell)}") for cell in (one, other)]
+        self.world.touch(reads=bits[0])
+        if one.value == x:
+            self.world.touch(writes=bits[1])
+            other.value = y
+            return None
+        if one.value == y:
+            self.world.touch(reads=bits[1])
+            return other.value
+        return -1
+
+    def final(self) -> object:
+        cells = tuple(cell.value for cell in self.cells)
+        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
+
+
+def anything(seed: int) -> ProgramRef:
+    """Faults, draws, timers and calls."""
+    return ProgramRef.of(f"{__name__}:Anything", seed=seed)
+
+
+def memory(seed: int) -> ProgramRef:
+    """Cells only."""
+    return ProgramRef.of(f"{__name__}:Memory", seed=seed)
