@@ -62,7 +62,11 @@ class Conform:
         if failing is not None:
             failing = shortest(failing, lambda: adapter(instance, checker), attempts=_ATTEMPTS)
         seconds = time.perf_counter() - begin
-        counts = {"examples": journal.examples, "performed": sum(journal.performed.values())}
+        counts = {
+            "examples": journal.examples,
+            "performed": sum(journal.performed.values()),
+            **{f"fault_{name}": times for name, times in sorted(journal.faults.items())},
+        }
         bounds = (
             f"{entry.examples} examples of at most {entry.steps} steps, seed {context.seed}; "
             f"{instance.bounds_text()}"
@@ -182,6 +186,9 @@ def _silent(entry: ConformEntry, checker: StepChecker, adapter: AdapterClass, jo
         f"the action {name} was never performed"
         for name in names
         if not journal.performed[name] and name not in adapter.never_offered
+    ]
+    problems += [
+        f"the fault {name} never happened" for name, times in sorted(journal.faults.items()) if not times
     ]
     problems += [
         f"the adapter excuses {name!r}, which was performed or does not exist"

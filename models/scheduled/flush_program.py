@@ -85,7 +85,6 @@ class FlushProgram(Program):
     Attributes:
         node: the present or last incarnation of the node.
         coordinator: the coordinator.
-        outcomes: what the coordinator has answered to each save call.
         memory_check: the node also looks at its memory from time to time.
     """
 
@@ -115,7 +114,6 @@ class FlushProgram(Program):
         self._asked: set[Tick] = set()
         self._recorded: set[CallId] = set()
         self._handled: set[CallId] = set()
-        self.outcomes: dict[CallId, SaveOutcome] = {}
         self._matched: set[str] = set()
         self._missing: list[str] = []
         self._repetitions = Repetitions(scenario.repetitions or 0)
@@ -177,7 +175,6 @@ class FlushProgram(Program):
 
         async def save(request: SaveBinlogPaths, call: CallId) -> SaveOutcome:
             outcome = await coordinator.save_binlog_paths(request)
-            self.outcomes[call] = outcome
             self._look_for(process, request)
             if outcome is not SaveOutcome.NOT_OWNER:
                 self._read_history()

@@ -122,6 +122,16 @@ class Network:
             for title, message in self._messages.items()
         }
 
+    def answer(self, title: str) -> str:
+        """Return the answer that is under way to the caller of a message, in words; empty if none is."""
+        message = self._messages.get(title)
+        return message.answer if message is not None else ""
+
+    def awaited(self, title: str) -> bool:
+        """Tell whether somebody waits for the answer to a message."""
+        message = self._messages.get(title)
+        return message is not None and message.waiting is not None
+
     def state(self, plain: Callable[[str], str]) -> Hashable:
         """Return all messages in a form that can be compared, without the numbers in their names."""
         messages = sorted(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
 
 from models.interpreted.interpreter import Step
 
@@ -11,6 +12,14 @@ State = tuple[Any, ...]
 
 class BrokenRunError(Exception):
     """The implementation failed, or did not come to rest: no state of the specification says that."""
+
+
+@runtime_checkable
+class CountsFaults(Protocol):
+    """An adapter that lets faults happen which change nothing in the abstract state."""
+
+    def faults(self) -> Mapping[str, int]:
+        """How often each kind of fault has happened in this run, by name; 0 for one that may still happen."""
 
 
 class Adapter(Protocol):

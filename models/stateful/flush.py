@@ -2,9 +2,10 @@
 
 A step is offered when some event that may happen now stands for it. Performing it fires that event, and then
 lets happen what waits for nothing else and has to change nothing: answers to the coordinator's calls, polls
-that find nothing new, policies that have lost their reason. By chance one more thing happens that should
-change nothing and that a careless implementation might be moved by: a request of a dead incarnation, an old
-checkpoint, a timer in the middle of a round, a save that is to be refused.
+that find nothing new, policies that have lost their reason, the pause after a failed write. By chance one
+more thing happens that should change nothing and that a careless implementation might be moved by: a request
+of a dead incarnation, an old checkpoint, a timer in the middle of a round, a save that is to be refused; or a
+fault: a request is doubled, a write fails, is torn, or succeeds and is reported as failed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from models.stateful.flush_world import DrivenFlush, scenario_of
 
 _MANY = 100
 _RECOVERY = (".recover_channel",)
+_FAULTS = {6: "duplicate ", 7: "fail ", 8: "tear ", 9: "unknown "}
+"""Chances that stand for a fault, where it is possible, by the beginning of its label."""
 
 
 class FlushAdapter:
@@ -63,7 +66,8 @@ class FlushAdapter:
 
     def perform(self, step: Step, chance: int) -> None:
         """See :class:`models.stateful.adapter.Adapter`."""
-        events = self._events()[step]
+        # A request that is late can do more than one that is gone: the plainest loss is a delay.
+        events = sorted(self._events()[step], key=lambda event: event.label.startswith("drop "))
         self._fire(events[chance % len(events)])
         if step.action == "recover":
             self._recover()
@@ -76,6 +80,15 @@ class FlushAdapter:
         if chance:
             self._disturb(chance)
             self._settle()
+
+    def faults(self) -> dict[str, int]:
+        """See :class:`models.stateful.adapter.CountsFaults`."""
+        left = self._world.budget
+        return {
+            kind.value: count - left[kind]
+            for kind, count in self._program.scenario.faults.remaining().items()
+            if count
+        }
 
     def close(self) -> None:
         """See :class:`models.stateful.adapter.Adapter`."""
@@ -142,6 +155,8 @@ class FlushAdapter:
         label = event.label
         if label.startswith("reply "):
             return self._reader.step_of(event) is None
+        if label.startswith("resume pause") and event.owner.startswith("sync "):
+            return self._reader.step_of(event) is None
         if not label.startswith("resume ") or label.startswith(("resume pause", "resume client.ask")):
             return False
         if label.startswith("resume operator"):
@@ -156,8 +171,12 @@ class FlushAdapter:
 
     def _disturb(self, chance: int) -> None:
         """Fire one event that should change nothing."""
-        harmless = [event for event in self._world.enabled() if self._is_disturbance(event)]
-        harmless.sort(key=lambda event: not event.label.startswith("deliver"))
+        enabled = self._world.enabled()
+        if chance in _FAULTS:
+            harmless = [event for event in enabled if event.fault and event.label.startswith(_FAULTS[chance])]
+        else:
+            harmless = [event for event in enabled if self._is_disturbance(event)]
+            harmless.sort(key=lambda event: not event.label.startswith("deliver"))
         if harmless:
             self._fire(harmless[(chance - 1) % len(harmless)])
             self._state = self._look()

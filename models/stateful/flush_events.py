@@ -35,7 +35,8 @@ _POINTS = {
     "operator.assign": "assign",
 }
 _BY_TIMER, _BY_SIGNAL = Step("send_by_ticker"), Step("send_by_signal")
-_LOSSES = ("delay", "lose reply")
+_LOSSES = ("delay", "drop", "lose reply")
+_AGAIN = ".recover_channel again"
 
 
 class Reader:
@@ -146,24 +147,29 @@ class Reader:
         if known is None:
             return None
         _, method, arguments, _ = known
+        if verb == "drop" and not self._world.network.awaited(title):
+            return None
         if method == "save_binlog_paths":
-            return self._save(verb, *arguments)
+            return self._save(verb, title, arguments[0])
         if method == "update_channel_checkpoints":
             return self._report(verb, arguments[0])
+        if verb == "deliver" and title.endswith(_AGAIN):
+            # A copy of the question of a recovering node gives it the channel, as the question did.
+            return None if self._program.values()["assigned"] else Step("assign")
         if verb == "reply" and method == "recover_channel":
             return None if self._seek is None else self._recover(self._seek)
         if verb == "deliver" and self._program.opened:
             return self._request(method, arguments)
         return None
 
-    def _save(self, verb: str, request: SaveBinlogPaths, call: tuple[int, int]) -> Step | None:
+    def _save(self, verb: str, title: str, request: SaveBinlogPaths) -> Step | None:
         """A save of an earlier incarnation is refused: it stands for no step."""
         segment, end = request.segment_id, request.position.ts
         if verb == "deliver":
             assert self._program.coordinator is not None
             term = self._program.coordinator.channel(CHANNEL).term
             return self._task_step("record", segment, end) if request.owner.term == term else None
-        refused = self._program.outcomes.get(call) is SaveOutcome.NOT_OWNER
+        refused = self._world.network.answer(title) == repr(SaveOutcome.NOT_OWNER)
         if verb in _LOSSES or (verb == "reply" and refused):
             return self._task_step("lose_save", segment, end)
         return self._task_step("finish_sync", segment, end) if verb == "reply" else None

@@ -24,6 +24,7 @@ from models.scheduled.process import Process
 from models.scheduled.settings import ClockOrder, FaultBudget, Settings
 
 _CRASHES, _LOSSES, _MOVES = 2, 6, 2
+_COPIES, _FAILED_WRITES = 3, 3
 _ROW_BYTES = 24
 _INTERVAL = 100
 _DEADLINE = 1.0
@@ -48,7 +49,16 @@ def scenario_of(instance: Instance) -> Scenario:
         rows=rows,
         flushes=tuple(range(1, last + 1)),
         moves=_MOVES,
-        faults=FaultBudget(crashes=_CRASHES, delays=_LOSSES, lost_replies=_LOSSES),
+        faults=FaultBudget(
+            crashes=_CRASHES,
+            delays=_LOSSES,
+            drops=_LOSSES,
+            lost_replies=_LOSSES,
+            duplicates=_COPIES,
+            storage_failures=_FAILED_WRITES,
+            storage_lost_acks=_FAILED_WRITES,
+            torn_writes=_FAILED_WRITES,
+        ),
     )
 
 

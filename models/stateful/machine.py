@@ -24,15 +24,18 @@ from models.stateful.run import Run
 _FAIR = 10
 """How often a fair action stands in the list that is drawn from."""
 
-_CHANCES = (0, 0, 0, 0, 0, 1, 2, 3, 4, 5)
-"""Half of the steps are done in the plainest way."""
+_CHANCES = (0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+"""Half of the steps are done in the plainest way. What the others stand for is the adapter's business."""
 
 
 @dataclass
 class Journal:
-    """What the examples did: how often each action was performed, and the last example."""
+    """What the examples did: how often each action was performed and each kind of fault happened, and the
+    last example.
+    """
 
     performed: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
     examples: int = 0
     last: Run | None = None
 
@@ -80,6 +83,7 @@ class _Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """End the implementation's run."""
         if self._run is not None:
+            self.journal.faults.update(self._run.faults())
             self._run.close()
 
 

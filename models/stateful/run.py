@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import NoReturn
 
 from models.interpreted.interpreter import Step
 from models.refinements.step import StepChecker
-from models.stateful.adapter import Adapter, BrokenRunError, State
+from models.stateful.adapter import Adapter, BrokenRunError, CountsFaults, State
 
 Move = tuple[Step, int]
 """A step and the chance with which it is performed."""
@@ -78,6 +79,10 @@ class Run:
         if broken is not None:
             self._fail(broken.id, broken.sentence)
 
+    def faults(self) -> Mapping[str, int]:
+        """How often each kind of fault has happened, as far as the adapter counts them."""
+        return self._adapter.faults() if isinstance(self._adapter, CountsFaults) else {}
+
     def close(self) -> None:
         """End the implementation's run."""
         self._adapter.close()
@@ -103,27 +108,38 @@ def again(moves: Sequence[Move], checker: StepChecker, build: Callable[[], Adapt
 
 
 def shortest(failing: Run, build: Callable[[], Adapter], *, attempts: int) -> Run:
-    """A run with the same broken claim from which no single move can be left out, nor made plainer.
+    """A run with the same broken claim from which neither one move nor two can be left out, nor one be made
+    plainer.
 
     Hypothesis would shrink its choices, whose meaning changes with each step that is left out; steps keep
-    theirs. After so many attempts the best run so far is returned.
+    theirs. Two moves at a time, since some belong together: a channel is taken away and given back. After so
+    many attempts the best run so far is returned.
     """
     assert failing.mismatch is not None
-    best, place = failing, len(failing.moves)
-    shorter = True
-    while shorter and attempts > 0:
-        shorter, place = False, len(best.moves)
-        while place > 0 and attempts > 0:
-            place -= 1
-            if place >= len(best.moves):
-                continue
-            step, chance = best.moves[place]
-            for middle in ([], [(step, 0)]) if chance else ([],):
-                attempts -= 1
-                found = again(
-                    [*best.moves[:place], *middle, *best.moves[place + 1 :]], failing.checker, build
-                )
-                if found.mismatch is not None and found.mismatch.claim == failing.mismatch.claim:
-                    best, shorter = found, True
-                    break
+    best, shorter = failing, True
+    while shorter:
+        shorter = False
+        for moves in _shorter(best.moves):
+            if attempts <= 0:
+                return best
+            attempts -= 1
+            found = again(moves, failing.checker, build)
+            if found.mismatch is not None and found.mismatch.claim == failing.mismatch.claim:
+                best, shorter = found, True
+                break
     return best
+
+
+def _shorter(moves: Sequence[Move]) -> Iterator[list[Move]]:
+    """Candidates: halves and smaller blocks left out, one move made plainer, two moves left out."""
+    size = len(moves) // 2
+    while size:
+        for place in range(len(moves) - size, -1, -size):
+            yield [*moves[:place], *moves[place + size :]]
+        size //= 2
+    for place, (step, chance) in reversed(list(enumerate(moves))):
+        for plainer in sorted({0, 1, chance - 1}):
+            if 0 <= plainer < chance:
+                yield [*moves[:place], (step, plainer), *moves[place + 1 :]]
+    for first, second in combinations(range(len(moves)), 2):
+        yield [move for place, move in enumerate(moves) if place not in {first, second}]

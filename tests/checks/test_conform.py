@@ -65,7 +65,8 @@ def _judge(adapter: str, **changes: Any) -> dict[str, Verdict]:
     [
         ("IgnoresInFlight", 4, "tick_position: 0 -> 1"),
         ("PlainFlushTs", 6, "flush_ts: 2 -> 1"),
-        ("RefusalIsSuccess", 8, "held[1]: syncing -> none"),
+        ("RefusalIsSuccess", 6, "held[1]: syncing -> none"),
+        ("UploadErrorIsSwallowed", 6, "task[0, 1]: queued -> uploaded"),
     ],
 )
 def test_a_planted_bug_is_found_and_shortened(adapter: str, longest: int, seen: str) -> None:
@@ -107,3 +108,11 @@ def test_the_entry_of_the_manifest_offers_every_action() -> None:
     assert FlushAdapter.never_offered == {}
     found = next(path for path in manifest_files() if path.name == "flush.toml")
     assert [entry.adapter for entry in load(found).conform] == ["models.stateful.flush:FlushAdapter"]
+
+
+def test_a_fault_that_never_happens_is_named() -> None:
+    """Five steps are too few for each kind of fault."""
+    coverage = _judge("models.stateful.flush:FlushAdapter", examples=3, steps=5)[COVERAGE]
+
+    assert coverage.outcome is Outcome.REFUTED
+    assert "the fault storage_lost_acks never happened" in coverage.reason

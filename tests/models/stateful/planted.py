@@ -22,7 +22,9 @@ from impl.types import (
     CheckpointCall,
     Owner,
     Row,
+    SaveBinlogPaths,
     SaveOutcome,
+    SegmentRecord,
     StartPosition,
     Tick,
 )
@@ -130,3 +132,27 @@ class SavesOfTheDead(FlushAdapter):
     """Saves of an earlier incarnation are taken (hazard 22)."""
 
     coordinator: ClassVar[type[Coordinator]] = _Termless
+
+
+class _SwallowsErrors(SyncManager):
+    async def _upload_once(self, task: SyncTask) -> bool:
+        await super()._upload_once(task)
+        return True
+
+
+class UploadErrorIsSwallowed(FlushAdapter):
+    """A failed or torn upload counts as done (B14)."""
+
+    parts: ClassVar[DataNodeParts] = DataNodeParts(sync_manager=_SwallowsErrors)
+
+
+class _Appends(Coordinator):
+    def _brings_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> bool:
+        del request
+        return not (record.flushed or record.dropped)
+
+
+class CopiesAreAppended(FlushAdapter):
+    """A save that arrives twice is recorded twice (hazard 48)."""
+
+    coordinator: ClassVar[type[Coordinator]] = _Appends

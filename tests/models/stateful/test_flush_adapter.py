@@ -176,3 +176,60 @@ def test_a_segment_without_rows_is_refused() -> None:
 
     with pytest.raises(ValueError, match="give each segment a row"):
         scenario_of(instance)
+
+
+@pytest.mark.parametrize(
+    ("chance", "fault"),
+    [(6, "duplicates"), (7, "storage_failures"), (8, "torn_writes"), (9, "storage_lost_acks")],
+)
+def test_a_chance_stands_for_a_fault_that_happens(checker: StepChecker, chance: int, fault: str) -> None:
+    """The fault changes nothing in the abstract state, and is counted; the run goes on to its end."""
+    run = Run(checker, lambda: FlushAdapter(_INSTANCE, checker))
+    try:
+        run.begin()
+        for place, step in enumerate(_script(f"consume, {_DONE}, {_TICK} due, consume")):
+            assert step in run.offered(step.action)
+            # A write is under way after the second step, a save after the fourth one.
+            run.do(step, chance if place in {1, 3} else 0)
+        happened = {name for name, times in run.faults().items() if times}
+    finally:
+        run.close()
+
+    assert happened == {fault}
+
+
+def test_a_lost_request_is_repeated(checker: StepChecker) -> None:
+    """With chance 1 a loss is the last kind that is possible: the request vanishes."""
+    run = Run(checker, lambda: FlushAdapter(_INSTANCE, checker))
+    try:
+        run.begin()
+        for step in _script(f"consume, {_SYNC}, lose_save 0 1, send_save 0 1, record 0 1, finish_sync 0 1"):
+            assert step in run.offered(step.action)
+            run.do(step, 1 if step.action == "lose_save" else 0)
+        happened = {name for name, times in run.faults().items() if times}
+    finally:
+        run.close()
+
+    assert happened == {"drops"}
+    assert checker.interpreter.decode(run.states[-1])["copies"] == {0: 0, 1: 1, 2: 0}
+
+
+def test_a_copy_that_is_taken_for_a_new_save_shows(checker: StepChecker) -> None:
+    """The save is doubled when it is sent, and the copy arrives after the answer: without it all is well."""
+    steps = _script(f"consume, {_DONE}")
+    for chance, seen in ((0, "None"), (6, "copies[1]: 1 -> 2")):
+        doubled = [(step, chance if step.action == "send_save" else 0) for step in steps[:-1]]
+        moves = [*doubled, (steps[-1], 1)]
+        right = again(moves, checker, lambda: FlushAdapter(_INSTANCE, checker))
+        assert (right.mismatch, right.moves) == (None, moves)
+        wrong = again(moves, checker, lambda: planted.CopiesAreAppended(_INSTANCE, checker))
+        assert seen in str(wrong.mismatch)
+
+
+def test_a_torn_upload_that_counts_as_done_shows(checker: StepChecker) -> None:
+    for chance, seen in ((0, "None"), (7, "queued -> uploaded"), (8, "queued -> uploaded")):
+        moves = [(step, 0) for step in _script("consume")] + [(_script("sync_full 0")[0], chance)]
+        right = again(moves, checker, lambda: FlushAdapter(_INSTANCE, checker))
+        assert (right.mismatch, right.moves) == (None, moves)
+        wrong = again(moves, checker, lambda: planted.UploadErrorIsSwallowed(_INSTANCE, checker))
+        assert seen in str(wrong.mismatch)
