@@ -16,14 +16,18 @@ import numpy as np
 from checks.spark.facts import StepFacts, judge_states, states_to_json
 from checks.spark.level_log import Header
 from checks.spark.search_kernel import Recipe, SearchKernel, kernel_of
+from checks.spark.sieve import Sieve
 from checks.spark.store import Store
-from checks.spark.words import Sieve, Words, owners_of, sorted_run
+from checks.spark.words import Words, owners_of, sorted_run
 
 _SEND = 1 << 22  # bytes gathered before they are sent
 _FACTS = -1
 
 Packet = tuple[int, int, bytes]
 """Sending partition, number of the packet (-1: the sender's facts), content."""
+
+_sieves: dict[tuple[Recipe, str], Sieve] = {}
+"""That of the last run of this process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +62,12 @@ def start(plan: Plan) -> None:
 def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
     """Packets for the owners of the successors of this partition's last states, and its facts for itself.
 
-    The packets of one sender are the same in every attempt: they depend only on the file that is read.
+    Another attempt may send other packets, but no fewer of the states that are new to their owners.
     """
     kernel, facts, sequence = plan.kernel, StepFacts(), 0
-    store = plan.store
+    store, sieve = plan.store, _sieve(plan)
     _, frontier = store.open(store.log_path(plan.number - 1, partition), partition)
-    sieve = Sieve(words=kernel.words, partitions=plan.partitions, expected=4 * frontier.shape[0])
+    sieve.begin(plan.number)
     waiting: list[list[Words]] = [[] for _ in range(plan.partitions)]
     pending = 0
     for at in range(0, frontier.shape[0], kernel.chunk):
@@ -81,6 +85,14 @@ def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
             sequence, pending = sequence + 1, 0
     yield from _packets(waiting, partition, sequence)
     yield partition, (partition, _FACTS, json.dumps(facts.to_json()).encode())
+
+
+def _sieve(plan: Plan) -> Sieve:
+    key = plan.recipe, plan.run
+    if key not in _sieves:
+        _sieves.clear()
+        _sieves[key] = Sieve(words=plan.kernel.words, partitions=plan.partitions)
+    return _sieves[key]
 
 
 def _packets(waiting: list[list[Words]], source: int, sequence: int) -> Iterator[tuple[int, Packet]]:

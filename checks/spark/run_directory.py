@@ -47,6 +47,8 @@ class RoundFacts:
     states: int
     findings: dict[str, StateFinding]
     steps: StepFacts
+    finished: float
+    """When the last of its files was written, in seconds of the file system's clock."""
 
 
 @dataclass(frozen=True)
@@ -134,16 +136,17 @@ class RunDirectory:
 
     def facts(self, number: int) -> RoundFacts:
         """A complete round, from the headers of its files. Raises CorruptFileError, FileNotFoundError."""
-        states, findings, steps = 0, dict[str, StateFinding](), StepFacts()
+        states, finished, findings, steps = 0, 0.0, dict[str, StateFinding](), StepFacts()
         for partition in range(self.plan.partitions):
             path = self.store.log_path(number, partition)
             header = read_header(path)
             if (header.run, header.first, header.partition) != (self.plan.run, number, partition):
                 raise CorruptFileError(path, f"it belongs to round {header.first} of run {header.run}")
+            finished = max(finished, path.stat().st_mtime)
             states += header.states
             merge_states(findings, states_from_json(header.facts["states"]))
             steps.merge(StepFacts.from_json(header.facts["steps"]))
-        return RoundFacts(number=number, states=states, findings=findings, steps=steps)
+        return RoundFacts(number=number, states=states, findings=findings, steps=steps, finished=finished)
 
 
 def _with_offer(error: CorruptFileError, number: int) -> CorruptFileError:

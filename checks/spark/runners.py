@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -17,7 +18,8 @@ from checks.spark.facts import judge_states
 from checks.spark.names import named
 from checks.spark.rounds import Packet, Plan, absorb, expand
 from checks.spark.search_kernel import Recipe, kernel_of
-from checks.spark.words import Sieve, minus, sorted_run
+from checks.spark.sieve import Sieve
+from checks.spark.words import minus, sorted_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,8 +32,10 @@ Question = Callable[[Plan, int], T | None]
 class Runner(Protocol):
     """Carries out rounds."""
 
-    def round(self, plan: Plan, *, note: str) -> None:
-        """Write all files of round ``plan.number``. ``note`` is a short text for people who watch."""
+    def round(self, plan: Plan, *, note: str, count: int = 1) -> None:
+        """Write all files of ``count`` rounds from ``plan.number`` on. ``note`` is a short text for people
+        who watch.
+        """
 
     def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:
         """The answers of all partitions that have one."""
@@ -40,14 +44,16 @@ class Runner(Protocol):
 class InProcess:
     """This process, one partition after the other."""
 
-    def round(self, plan: Plan, *, note: str) -> None:  # noqa: ARG002 - nobody watches
+    def round(self, plan: Plan, *, note: str, count: int = 1) -> None:  # noqa: ARG002 - nobody watches
         """See Runner."""
-        waiting: list[list[Packet]] = [[] for _ in range(plan.partitions)]
-        for partition in range(plan.partitions):
-            for owner, packet in expand(plan, partition):
-                waiting[owner].append(packet)
-        for partition, packets in enumerate(waiting):
-            absorb(plan, partition, packets)
+        for number in range(plan.number, plan.number + count):
+            now = replace(plan, number=number)
+            waiting: list[list[Packet]] = [[] for _ in range(plan.partitions)]
+            for partition in range(plan.partitions):
+                for owner, packet in expand(now, partition):
+                    waiting[owner].append(packet)
+            for partition, packets in enumerate(waiting):
+                absorb(now, partition, packets)
 
     def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:  # noqa: ARG002 - nobody watches
         """See Runner."""
@@ -56,9 +62,11 @@ class InProcess:
 
 
 class OnSpark:
-    """One Spark job a round: expand by partition, send the packets to their owners, absorb.
+    """One Spark job for a few rounds: expand by partition, send the packets to their owners, absorb and
+    expand again in the same task, and so on.
 
-    The job reads files and writes files, so that no lineage grows from round to round.
+    A stage for each round, one more for each job. A job reads files and writes files, so that no lineage
+    grows from job to job.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -87,22 +95,27 @@ class OnSpark:
         thread.start()
         return thread
 
-    def round(self, plan: Plan, *, note: str) -> None:
+    def round(self, plan: Plan, *, note: str, count: int = 1) -> None:
         """See Runner."""
         context, size, name = self._context, plan.partitions, plan.recipe.name
-        job = f"{name}: {note}"
+        job, last = f"{name}: {note}", plan.number + count - 1
         packets = context.parallelize(range(size), size).mapPartitions(partial(_expand, plan))
-        with named(context, job, stage=f"{name}: expand the states of depth {plan.number - 1}"):
-            owned = packets.partitionBy(size, int)
+        stage = f"{name}: expand the states of depth {plan.number - 1}"
+        for number in range(plan.number, last + 1):
+            with named(context, job, stage=stage):
+                owned = packets.partitionBy(size, int)
+            now = replace(plan, number=number)
+            packets = owned.mapPartitionsWithIndex(partial(_absorb_and_expand, now))
+            stage = f"{name}: absorb and expand the states of depth {number}"
         try:
-            with named(context, job, stage=f"{name}: absorb the states of depth {plan.number}"):
-                done = sum(owned.mapPartitionsWithIndex(partial(_absorb, plan)).collect())
+            with named(context, job, stage=f"{name}: absorb the states of depth {last}"):
+                done = sum(owned.mapPartitionsWithIndex(partial(_absorb, now)).collect())
         finally:
             # Without this, shuffle files stay until the JVM's next full collection, which may be after the
             # disk is full.
             owned._jrdd.rdd().cleanShuffleDependencies(False)  # noqa: SLF001, FBT003 - Python has no other way
         if done != size:
-            raise RuntimeError(f"{done} of {size} partitions reported for round {plan.number}")
+            raise RuntimeError(f"{done} of {size} partitions reported for round {last}")
 
     def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:
         """See Runner."""
@@ -117,7 +130,9 @@ def _load(recipe: Recipe, _: int) -> None:
     kernel = kernel_of(recipe)
     run = sorted_run(kernel.initial())
     successors = kernel.expand(run[: kernel.chunk]).successors
-    Sieve(words=kernel.words, partitions=1, expected=1).split(successors)
+    sieve = Sieve(words=kernel.words, partitions=1, memory=0)
+    sieve.begin(1)
+    sieve.split(successors)
     minus(sorted_run(successors), [run])
     judge_states(kernel, run)
 
@@ -125,6 +140,13 @@ def _load(recipe: Recipe, _: int) -> None:
 def _expand(plan: Plan, partitions: Iterable[int]) -> Iterator[tuple[int, Packet]]:
     for partition in partitions:
         yield from expand(plan, partition)
+
+
+def _absorb_and_expand(
+    plan: Plan, partition: int, packets: Iterable[tuple[int, Packet]]
+) -> Iterator[tuple[int, Packet]]:
+    absorb(plan, partition, (packet for _, packet in packets))
+    yield from expand(replace(plan, number=plan.number + 1), partition)
 
 
 def _absorb(plan: Plan, partition: int, packets: Iterable[tuple[int, Packet]]) -> Iterator[int]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -18,19 +19,25 @@ from checks.spark.walk_back import Origin, State, culprit, predecessor, walk_bac
 
 HANDOVER = 20_000
 """Frontier from which a round is worth a Spark job: below it, the job's latency costs more than the work."""
+TOGETHER = 8
+"""Rounds of a job: its own latency is shared by these, and so is what it keeps on disk until it ends."""
+JOB_STATES = 1 << 22
+"""States that a job expands at most, if its frontiers stay as they are: a large round is shown at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Where a search may stop before it has seen everything; the result then says so. None: no limit.
 
-    Limits are looked at between rounds. ``handover`` is the frontier from which Spark takes a round over.
+    Limits are looked at between rounds. ``handover`` is the frontier from which Spark takes rounds over, and
+    ``together`` how many of these one job does at most. A limit on states or seconds makes it one.
     """
 
     max_states: int | None = None
     max_depth: int | None = None
     max_seconds: float | None = None
     handover: int = HANDOVER
+    together: int = TOGETHER
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +122,7 @@ class Search:
             if result.stopped:
                 return result
             last = self._next(last, result, watch)
+        self.directory.store.forget_from(last.number + 1, self.directory.plan.partitions)
         return result
 
     def _limit(self, result: Result, seconds: float) -> str:
@@ -128,33 +136,58 @@ class Search:
         return ""
 
     def _next(self, last: RoundFacts, result: Result, watch: Watch | None) -> RoundFacts:
+        """Do one job, and take its rounds. Gives the last one: the first without states, if there is one."""
         plan = replace(self.directory.plan, number=last.number + 1)
         runner = self._runner(last.states)
+        count = 1 if runner is self._local else self._together(last)
         started = time.monotonic()
+        depths = f"depth {plan.number}" + (f" to {last.number + count}" if count > 1 else "")
         try:
-            runner.round(plan, note=f"depth {plan.number}, from {last.states:,} states")
+            runner.round(plan, note=f"{depths}, from {last.states:,} states", count=count)
         except (Py4JError, PySparkException):
             # If a task met a damaged file, say which one and where to resume, instead of Spark's stack trace.
-            self.directory.verify(plan.number)
+            self.directory.verify(self.directory.complete_rounds())
             raise
-        facts = self.directory.facts(plan.number)
-        if facts.steps.expanded != last.states:
-            raise RuntimeError(f"round {plan.number} expanded {facts.steps.expanded} of {last.states} states")
+        found = [self.directory.facts(plan.number + ahead) for ahead in range(count)]
+        spent = durations([facts.finished for facts in found], time.monotonic() - started)
+        for facts, seconds in zip(found, spent, strict=True):
+            done = self._take(facts, last, result, seconds=seconds, on_spark=runner is not self._local)
+            if watch is not None:
+                watch(done)
+            last = facts
+            if not last.states:
+                break
+        return last
+
+    def _take(
+        self, facts: RoundFacts, before: RoundFacts, result: Result, *, seconds: float, on_spark: bool
+    ) -> Round:
+        if facts.steps.expanded != before.states:
+            raise RuntimeError(
+                f"round {facts.number} expanded {facts.steps.expanded} of {before.states} states"
+            )
         result.take(facts)
-        done = Round(
-            depth=plan.number,
-            frontier=facts.states,
-            expanded=last.states,
-            generated=sum(facts.steps.generated),
-            distinct=result.distinct,
-            seconds=time.monotonic() - started,
-            sent_bytes=facts.steps.sent * plan.kernel.words * 8,
-            on_spark=runner is not self._local,
+        result.rounds.append(
+            Round(
+                depth=facts.number,
+                frontier=facts.states,
+                expanded=before.states,
+                generated=sum(facts.steps.generated),
+                distinct=result.distinct,
+                seconds=seconds,
+                sent_bytes=facts.steps.sent * self.directory.plan.kernel.words * 8,
+                on_spark=on_spark,
+            )
         )
-        result.rounds.append(done)
-        if watch is not None:
-            watch(done)
-        return facts
+        return result.rounds[-1]
+
+    def _together(self, last: RoundFacts) -> int:
+        """Rounds that the next job does."""
+        limits = self.limits
+        if limits.max_states is not None or limits.max_seconds is not None:
+            return 1
+        most = limits.together if limits.max_depth is None else limits.max_depth - last.number
+        return max(1, min(limits.together, most, JOB_STATES // last.states))
 
     def _runner(self, frontier: int) -> Runner:
         return self._local if self._spark is None or frontier < self.limits.handover else self._spark
@@ -176,3 +209,12 @@ class Search:
         plan = replace(self.directory.plan, number=depth + 1)
         runner = self._runner(self.directory.facts(depth).states)
         return min(runner.ask(plan, partial(culprit, claim=claim), note=f"step for {claim}"))
+
+
+def durations(finished: Sequence[float], seconds: float) -> list[float]:
+    """How long each round of a job took, by the times at which its files were written. They add up to the
+    job's ``seconds``, which another machine's clock does not change.
+    """
+    later = [max(0.0, after - before) for before, after in pairwise(finished)]
+    later = [min(length, seconds / len(finished)) if sum(later) > seconds else length for length in later]
+    return [max(0.0, seconds - sum(later)), *later]

@@ -54,8 +54,7 @@ class Store:
 
     def open(self, path: Path, partition: int) -> tuple[Header, Words]:
         """A file, checked once per process. Raises CorruptFileError, FileNotFoundError."""
-        found = path.stat()
-        identity = (found.st_ino, found.st_size, found.st_mtime_ns)
+        identity = _identity(path)
         known = _opened.get(path)
         if known is not None and known[0] == identity:
             return known[1], known[2]
@@ -84,7 +83,13 @@ class Store:
 
         name = f"merged-{first:06d}-{last:06d}.bin"
         path = self.log_path(first, partition) if first == last else self.folder(partition) / name
-        return level_log.write(path, block, header)
+        written = level_log.write(path, block, header)
+        _opened[path] = (
+            _identity(path),
+            written,
+            block,
+        )  # it is read next: to be expanded, or looked through
+        return written
 
     def cover(self, partition: int, *, before: int) -> list[tuple[Span, Words]]:
         """Runs which together hold all states of the rounds 0 .. ``before`` - 1. Raises FileNotFoundError
@@ -158,6 +163,11 @@ class Store:
                     span.path.unlink(missing_ok=True)
             for rest in self.folder(partition).glob(".*.tmp"):
                 rest.unlink(missing_ok=True)
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _spans(folder: Path) -> Iterator[Span]:

@@ -14,7 +14,7 @@ from checks.judge import Context
 from checks.replay import replay
 from checks.spark.level_log import CorruptFileError
 from checks.spark.runners import OnSpark
-from checks.spark.search import Limits
+from checks.spark.search import TOGETHER, Limits, Search
 from checks.token import parse_token
 from checks.verdict import Aspect, Outcome
 from models.instance import Instance
@@ -25,6 +25,7 @@ from tests.checks.spark.opponents import (
     LAMPS,
     TWO_PHASE,
     distributed,
+    make,
     native_summary,
     summary,
 )
@@ -43,8 +44,21 @@ def test_counts_do_not_depend_on_partitions(spark, tmp_path, partitions):
         tmp_path / "run", TWO_PHASE, partitions=partitions, spark=OnSpark(spark), handover=200
     )
     assert summary(found) == native_summary(TWO_PHASE)
-    assert [done.on_spark for done in found.rounds] == [size >= 200 for size in found.levels]
-    assert sum(done.on_spark for done in found.rounds) == 4
+    first = next(depth for depth, size in enumerate(found.levels) if size >= 200)
+    # One job does eight rounds, whatever becomes of the levels.
+    assert [done.on_spark for done in found.rounds] == [
+        first <= depth < first + TOGETHER for depth in range(len(found.levels))
+    ]
+
+
+@pytest.mark.parametrize("together", [1, 3])
+def test_counts_do_not_depend_on_the_rounds_of_a_job(spark, tmp_path, together):
+    directory = make(tmp_path / "run", TWO_PHASE, partitions=3)
+    limits = Limits(handover=200, together=together)
+    found = Search(directory, spark=OnSpark(spark), limits=limits).run()
+    assert summary(found) == native_summary(TWO_PHASE)
+    assert sum(done.on_spark for done in found.rounds) == {1: 4, 3: 6}[together]
+    assert directory.complete_rounds() == len(found.levels) + 1
 
 
 def test_a_kernel_of_the_interpreter_on_spark(spark, tmp_path):
@@ -169,7 +183,7 @@ def test_a_file_that_a_task_finds_damaged_is_named(spark, tmp_path):
             spark=spark,
             workdir=tmp_path / "run",
             partitions=2,
-            limits=Limits(handover=30),
+            limits=Limits(handover=30, together=1),
             progress=damage,
         )
     assert "resume from round 3" in caught.value.remedy

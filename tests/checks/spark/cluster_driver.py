@@ -40,7 +40,7 @@ def main(master: str, folder: Path, *, resume: bool, speculate: bool) -> None:
         directory.keep(directory.complete_rounds())
     else:
         directory = make(folder / "run", SIX_MANAGERS, partitions=4, factory=factory)
-    search = Search(directory, spark=OnSpark(spark), limits=Limits(handover=4000))
+    search = Search(directory, spark=OnSpark(spark), limits=Limits(handover=4000, together=2))
 
     def watch(done):
         print(f"round {done.depth} {'spark' if done.on_spark else 'driver'} {done.seconds:.2f}", flush=True)

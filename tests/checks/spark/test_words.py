@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks.spark.words import Sieve, least, merge, minus, owners_of, sorted_run
+from checks.spark.words import least, merge, minus, owners_of, sorted_run
 
 
 def block(seed, rows, words, *, top=2**64 - 1):
@@ -45,18 +45,6 @@ def test_minus_with_runs_of_very_different_size(few, many):
     run = sorted_run(states[many - 1 :] if many else states)
     assert as_set(minus(run, [known])) == as_set(run) - as_set(known)
     assert np.array_equal(minus(run, []), run)
-
-
-@pytest.mark.parametrize("partitions", [1, 2, 7])
-def test_a_sieve_loses_nothing_and_sends_each_state_to_its_owner(partitions):
-    states = block(5, 4000, 2, top=30)
-    sieve = Sieve(words=2, partitions=partitions, expected=100)
-    parts = [sieve.split(states[at : at + 500]) for at in range(0, 4000, 500)]
-    for owner in range(partitions):
-        mine = np.concatenate([part[owner] for part in parts])
-        assert (owners_of(mine, partitions) == owner).all()
-        assert as_set(mine) == as_set(states[owners_of(states, partitions) == owner])
-        assert len(mine) < 4000
 
 
 def test_owners_have_about_the_same_number_of_states():
