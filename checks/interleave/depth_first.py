@@ -25,6 +25,10 @@ class Node(TreeNode):
         super().__init__(enabled)
         self.sleep = sleep
 
+    def planned(self) -> int:
+        """Return how many later children do not sleep now."""
+        return sum(1 for label in self.enabled[self.current + 1 :] if label not in self.sleep)
+
     def advance(self) -> bool:
         """Go to the next child that is not asleep."""
         for place in range(self.current + 1, len(self.enabled)):

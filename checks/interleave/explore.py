@@ -21,6 +21,7 @@ from checks.interleave.states import MergingSearch, Met
 from checks.interleave.strategy import Strategy
 from checks.interleave.token import decode, encode
 from checks.interleave.traces import trace_digest
+from checks.interleave.tree import TreeWalk
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Interner, Program, ProgramRef, closed_world
 
@@ -44,7 +45,7 @@ def explore(
         options: how to search.
         item: the part of the tree to search; the whole by default.
         met: declared states that are covered elsewhere, when states are merged.
-        tick: called about once a thousand executions with the result so far.
+        tick: called about twice a second with the result so far.
 
     Raises:
         NondeterminismError, DivergenceError: the program is not a function of its choices.
@@ -115,7 +116,7 @@ def split(
         met = frozenset(done.states)
         part = explore_subtree(program, items.pop(0), budget=1, options=options, met=met)
         items += part.remaining
-        part.remaining = ()
+        part.remaining, part.left = (), 0.0
         done = merge([done, part], bounds="")
     return done, items
 
@@ -212,9 +213,10 @@ def search(
                     _record(result, caught, digest)
             if meter.executions % _COLLECT_EVERY == 0:
                 gc.collect()
-                if tick is not None:
-                    result.seconds = meter.seconds
-                    tick(result)
+            if tick is not None and meter.is_time_to_tell():
+                result.seconds = meter.seconds
+                result.left = strategy.left() if isinstance(strategy, TreeWalk) else 0.0
+                tick(result)
             if options.is_enough(result.violations):
                 result.remaining = (WHOLE,)
                 break
@@ -224,6 +226,7 @@ def search(
                 result.reasons = (*result.reasons, reached)
                 break
     result.seconds = meter.seconds
+    result.left = strategy.left() if result.remaining and isinstance(strategy, TreeWalk) else 0.0
     if result.statistics.cut:
         words = f"{result.statistics.cut} executions were cut after {options.limits.steps} steps"
         result.reasons = (*result.reasons, words)

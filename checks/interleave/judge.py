@@ -83,13 +83,13 @@ def interleave(
         program,
         chosen,
         spread=SPREAD,
-        tick=lambda number, left, found: _tell(progress, found, f"round {number}, {left} parts left"),
+        tick=lambda done, found: _tell(progress, found, done.text()),
     )
 
 
 def _tell(progress: Progress, found: Exploration, note: str) -> None:
-    done = found.statistics
-    progress(done.executions + done.blocked + done.merged, unit="executions", note=note)
+    words = ", ".join(part for part in (found.forecast(), note) if part)
+    progress(found.done, unit="executions", note=words)
 
 
 class Interleave:

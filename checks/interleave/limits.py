@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from checks.errors import BadInputError
 
+TELLING = 0.5
+"""Seconds between two words about progress."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -31,13 +34,21 @@ class Meter:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._began = time.perf_counter()
+        self._began = self._told = time.perf_counter()
         self.executions = 0
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self._began
+
+    def is_time_to_tell(self) -> bool:
+        """Tell whether the last telling is long enough ago."""
+        now = time.perf_counter()
+        if now - self._told < TELLING:
+            return False
+        self._told = now
+        return True
 
     def reached(self) -> str | None:
         """Return which limit is reached, in words, or None."""

@@ -44,6 +44,14 @@ class _OptimalNode(Node):
         self.wakeup: list[Branch] = []
         self.branch: Branch | None = None
 
+    def planned(self) -> int:
+        """Return how many branches the wakeup tree has."""
+        return len(self.wakeup)
+
+    def possible(self) -> int:
+        """Return how many other events do not sleep: races may ask for any of them."""
+        return sum(1 for label in self.enabled if label not in self.sleep) - 1
+
     def advance(self) -> bool:
         """Go to the next branch that is not asleep."""
         self.prune()

@@ -84,6 +84,7 @@ class Exploration:
         violations: one example for each violation that was seen.
         covered: what the program says that the executions have exercised.
         remaining: parts of the tree that were not searched.
+        left: executions that are left, as estimated; 0 where that is unknown.
         reasons: why the result is inconclusive.
         bounds: the bounds within which the search was exhaustive, in words.
         seconds: wall time.
@@ -96,6 +97,7 @@ class Exploration:
     violations: dict[Violation, Found] = field(default_factory=dict)
     covered: set[str] = field(default_factory=set)
     remaining: tuple[WorkItem, ...] = ()
+    left: float = 0.0
     reasons: tuple[str, ...] = ()
     bounds: str = ""
     seconds: float = 0.0
@@ -120,10 +122,19 @@ class Exploration:
         return "; ".join(words)
 
     @property
+    def done(self) -> int:
+        """Return how many executions were run, those that were given up included."""
+        counters = self.statistics
+        return counters.executions + counters.blocked + counters.merged + counters.cut
+
+    @property
     def rate(self) -> float:
         """Return executions a second, those that were given up included."""
-        counters = self.statistics
-        return (counters.executions + counters.blocked + counters.merged) / max(self.seconds, 1e-9)
+        return self.done / max(self.seconds, 1e-9)
+
+    def forecast(self) -> str:
+        """Return how large the whole is, in words; empty where nothing is known."""
+        return f"about {self.done / (self.done + self.left):.0%} done, an estimate" if self.left else ""
 
     def first(self) -> Found:
         """Return the preferred example among all violations."""
@@ -155,7 +166,7 @@ def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
         bounds: bounds of the whole, in words.
     """
     whole = Exploration(bounds=bounds)
-    left: list[WorkItem] = []
+    items: list[WorkItem] = []
     reasons: set[str] = set()
     for part in parts:
         whole.statistics.add(part.statistics)
@@ -165,9 +176,10 @@ def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
         whole.covered |= part.covered
         for found in part.violations.values():
             whole.record(found)
-        left += part.remaining
+        items += part.remaining
+        whole.left += part.left
         reasons |= set(part.reasons)
         whole.seconds += part.seconds
-    whole.remaining = tuple(sorted(left))
+    whole.remaining = tuple(sorted(items))
     whole.reasons = tuple(sorted(reasons))
     return whole

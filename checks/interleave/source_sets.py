@@ -50,6 +50,14 @@ class _SourceNode(Node):
         self.wanted: set[str] = set(enabled if full else first[:1])
         self.relying: list[_Reversal] = []
 
+    def planned(self) -> int:
+        """Return how many events are wanted, and neither asleep nor tried."""
+        return len(self.wanted - self.tried - self.sleep.keys())
+
+    def possible(self) -> int:
+        """Return how many other events do not sleep: races may ask for any of them."""
+        return sum(1 for label in self.enabled if label not in self.sleep) - 1
+
     def advance(self) -> bool:
         """Go to the next child that is wanted and not asleep."""
         for place, label in enumerate(self.enabled):

@@ -1,20 +1,27 @@
 """Spreading one search tree over Spark: rounds of subtrees with a budget each, then the rest is dealt out
 again.
 
-A work item is a node of the search tree. A task searches its items for a fixed number of executions and
-returns what is left as new items. Budgets count executions, never time, so that a task is a function of its
-items: one that is lost with its executor and runs again elsewhere returns the same result, and `collect`
-takes one result of each task. The set of outcomes, the violations and all counts are those of the search on
-one core.
+A work item is a node of the search tree. A task searches the items of its hand until they are done or its
+budget of executions is spent, and returns what is left as new items. Budgets count executions, never time, so
+that a task is a function of its hand: one that is lost with its executor and runs again elsewhere returns the
+same result, and `collect` takes one result of each task. The set of outcomes, the violations and all counts
+are those of the search on one core, however the tree is cut. Where equal states are merged, the number of
+executions depends on the cut, since tasks of one round do not see each other's states; and with source sets,
+since the parts of a tree are searched in full at their roots.
+
+Budgets follow the forecast of what is left: small at first, so that large parts are cut and dealt out again;
+then so large that a round might finish the search.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checks.interleave.audit import check_explained, random_sample
 from checks.interleave.explore import bounds_text, explore_subtree, split
-from checks.interleave.options import Options
+from checks.interleave.forecast import Forecast, Searched
+from checks.interleave.options import Options, Reduction
 from checks.interleave.result import Exploration, merge
 from checks.interleave.work import WorkItem
 from models.scheduled import ProgramRef
@@ -23,7 +30,10 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import SparkSession
 
-RoundTick = Callable[[int, int, Exploration], None]
+TASKS_A_WORKER = 4
+"""More tasks than workers: who is done early takes another one."""
+LEAST = 40
+"""Executions that are worth a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +41,50 @@ class Spread:
     """How to deal out the work.
 
     Attributes:
-        partitions: tasks in one round; 0 takes the default parallelism of the session.
+        partitions: tasks in one round; 0 takes four for each core of the session.
         parts: parts into which the driver cuts the tree before the first round.
-        budget: executions that a task may spend on each of its items in one round.
+        budget: most executions that a task may spend in one round.
         rounds: largest number of rounds. What is left then makes the result inconclusive.
     """
 
     partitions: int = 0
     parts: int = 64
-    budget: int = 500
+    budget: int = 4_000
     rounds: int = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """The search after a round. Times are in seconds, since its start.
+
+    Attributes:
+        number: 0 after the driver has cut the tree.
+        left: parts of the tree that are left.
+        forecast: about how many executions they take; None before anything is known.
+        workers: cores of the session.
+        wall: time that has passed.
+        busy: time that all tasks together have searched.
+    """
+
+    number: int
+    left: int
+    forecast: float | None
+    workers: int
+    wall: float
+    busy: float
+
+    @property
+    def overhead(self) -> float:
+        """The share of the time of all cores in which they did not search: Spark's own, and waiting."""
+        return 1.0 - self.busy / (self.wall * self.workers) if self.wall else 0.0
+
+    def text(self) -> str:
+        """Return how far the search is, in words."""
+        about = "" if not self.forecast else f" with about {self.forecast:,.0f} executions"
+        return f"round {self.number}, {self.left:,} parts left{about}"
+
+
+RoundTick = Callable[[Round, Exploration], None]
 
 
 def explore_on_spark(
@@ -58,35 +102,11 @@ def explore_on_spark(
         program: the program, by name: workers import it.
         options: how to search. Limits of executions and seconds are read after each round.
         spread: how to deal out the work.
-        tick: called after each round with its number, the number of items left, and the result so far.
+        tick: called after the tree is cut and after each round, with the result so far.
     """
     options = options or Options()
-    spread = spread or Spread()
-    context = session.sparkContext
-    tasks = spread.partitions or context.defaultParallelism
-    done, items = split(program, spread.parts, options=options)
-    total = done
-    number = 0
-    stopped: str | None = None
-    while items and number < spread.rounds and stopped is None:
-        number += 1
-        hands = _deal(items, tasks)
-        met = context.broadcast(frozenset(total.states))
-        found = (
-            context.parallelize(hands, len(hands))
-            .map(_Task(program=program, options=options, budget=spread.budget, met=met))
-            .collect()
-        )
-        items = sorted(item for part in found for item in part.remaining)
-        for part in found:
-            part.remaining = ()
-        total = merge([total, *found], bounds="")
-        stopped = _stopped(total, options)
-        if tick is not None:
-            tick(number, len(items), total)
-    total.remaining = tuple(items)
-    if stopped is not None:
-        total.reasons = (*total.reasons, stopped)
+    search = _Search(session, program, options, spread or Spread())
+    total = search.run(tick or _silent)
     sample = random_sample(program, options)
     if sample is not None:
         check_explained(total, sample)
@@ -94,31 +114,126 @@ def explore_on_spark(
     return total
 
 
+def _silent(done: Round, total: Exploration) -> None:
+    """Tell nobody."""
+
+
+class _Search:
+    """The rounds of one search, as the driver sees them."""
+
+    def __init__(
+        self, session: "SparkSession", program: ProgramRef, options: Options, spread: Spread
+    ) -> None:
+        self._context = session.sparkContext
+        self._program = program
+        self._options = options
+        self._spread = spread
+        self._workers = max(1, self._context.defaultParallelism)
+        self._tasks = spread.partitions or TASKS_A_WORKER * self._workers
+        self._forecast = Forecast()
+        self._busy = 0.0
+
+    def run(self, tick: RoundTick) -> Exploration:
+        """Cut the tree, then run rounds until nothing is left or a limit is reached."""
+        began = time.perf_counter()
+        total, items = split(self._program, self._spread.parts, options=self._options)
+        number, stopped = 0, None
+        while True:
+            total.seconds = time.perf_counter() - began
+            depths = [len(item.picks) for item in items]
+            done = Round(
+                number=number,
+                left=len(items),
+                forecast=self._forecast.of(depths),
+                workers=self._workers,
+                wall=total.seconds,
+                busy=self._busy,
+            )
+            tick(done, total)
+            stopped = _stopped(total, self._options)
+            if not items or number == self._spread.rounds or stopped is not None:
+                break
+            number += 1
+            parts = self._round(items, total, self._budget(done.forecast))
+            items = sorted(item for part in parts for item in part.remaining)
+            for part in parts:
+                part.remaining = ()
+            total = merge([total, *parts], bounds="")
+        total.remaining = tuple(items)
+        if stopped is not None:
+            total.reasons = (*total.reasons, stopped)
+        return total
+
+    def _budget(self, forecast: float | None) -> int:
+        if forecast is None:
+            return min(LEAST, self._spread.budget)
+        fair = int(forecast / self._tasks) + 1
+        return min(max(LEAST, fair), self._spread.budget)
+
+    def _round(self, items: Sequence[WorkItem], total: Exploration, budget: int) -> list[Exploration]:
+        merging = self._options.reduction is Reduction.STATES
+        met = self._context.broadcast(frozenset(total.states)) if merging else None
+        work = _Work(program=self._program, options=self._options, budget=budget, met=met)
+        hands = deal(items, self._tasks)
+        found = self._context.parallelize(hands, len(hands)).map(work).collect()
+        if met is not None:
+            met.destroy()
+        self._busy += sum(task.seconds for task in found)
+        self._forecast.learn(part for task in found for part in task.searched)
+        return [task.result for task in found]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
-    """What a worker does with its share. An instance of a named class, so that it pickles by reference."""
+class _Done:
+    """What a task returns. Its seconds are those that it has searched."""
+
+    result: Exploration
+    searched: tuple[Searched, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """What a worker does with its hand. An instance of a named class, so that it pickles by reference."""
 
     program: ProgramRef
     options: Options
     budget: int
-    met: "Broadcast[frozenset[bytes]]"
+    met: "Broadcast[frozenset[bytes]] | None"
 
-    def __call__(self, hand: Sequence[WorkItem]) -> Exploration:
-        return merge(self._parts(hand), bounds="")
-
-    def _parts(self, hand: Sequence[WorkItem]) -> Iterator[Exploration]:
-        met = set(self.met.value)
-        for item in hand:
+    def __call__(self, hand: Sequence[WorkItem]) -> _Done:
+        began = time.perf_counter()
+        met = set(self.met.value) if self.met is not None else set()
+        parts, searched, untouched = [], [], []
+        budget = self.budget
+        for item in (WorkItem(*fields) for fields in hand):
+            if budget <= 0:
+                untouched.append(item)
+                continue
             part = explore_subtree(
-                self.program, WorkItem(*item), budget=self.budget, options=self.options, met=frozenset(met)
+                self.program, item, budget=budget, options=self.options, met=frozenset(met)
             )
             met |= part.states
-            yield part
+            spent = spent_on(part)
+            budget -= spent
+            left = tuple(len(other.picks) for other in part.remaining)
+            searched.append(Searched(len(item.picks), spent, left))
+            parts.append(part)
+        result = merge(parts, bounds="")
+        result.remaining = (*result.remaining, *untouched)
+        return _Done(result=result, searched=tuple(searched), seconds=time.perf_counter() - began)
 
 
-def _deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:
-    """Deal items like cards, so that neighbours, which tend to be of like size, go to different tasks."""
-    hands = [list(items[start::tasks]) for start in range(tasks)]
+def spent_on(part: Exploration) -> int:
+    """Return how many executions were spent, those that were given up included."""
+    counters = part.statistics
+    return counters.executions + counters.blocked + counters.merged + counters.cut
+
+
+def deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:
+    """Deal items like cards, the shallow ones first: these are large, and come to different hands."""
+    ordered = sorted(items, key=lambda item: (len(item.picks), item))
+    hands = [ordered[start::tasks] for start in range(tasks)]
     return [hand for hand in hands if hand]
 
 
@@ -126,7 +241,8 @@ def _stopped(total: Exploration, options: Options) -> str | None:
     limits = options.limits
     if options.is_enough(total.violations):
         return "the search ended at a violation"
-    spent = total.statistics.executions + total.statistics.blocked + total.statistics.merged
-    if limits.executions is not None and spent >= limits.executions:
+    if limits.executions is not None and spent_on(total) >= limits.executions:
         return f"the limit of {limits.executions} executions is reached"
+    if limits.seconds is not None and total.seconds >= limits.seconds:
+        return f"the limit of {limits.seconds:g} seconds is reached"
     return None

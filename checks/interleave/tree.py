@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from checks.interleave.errors import DivergenceError
+from checks.interleave.estimate import Estimator, Growth
 from checks.interleave.strategy import Remembering
 from checks.interleave.work import WorkItem
 from models.scheduled import Footprint
@@ -18,15 +19,27 @@ class TreeNode:
     Attributes:
         enabled: labels of the events.
         current: place of the child that is being searched; -1 before the first.
+        finished: number of leaves below each child that is finished.
+        leaves: number of leaves found below the present child.
         footprint: footprint of the step to it, once it was taken.
     """
 
-    __slots__ = ("current", "enabled", "footprint")
+    __slots__ = ("current", "enabled", "finished", "footprint", "leaves")
 
     def __init__(self, enabled: Sequence[str], current: int = -1) -> None:
         self.enabled = tuple(enabled)
         self.current = current
         self.footprint: Footprint | None = None
+        self.finished: list[int] = []
+        self.leaves = 0
+
+    def planned(self) -> int:
+        """Return how many children after the present one are known to be tried."""
+        return len(self.enabled) - self.current - 1
+
+    def possible(self) -> int:
+        """Return how many children after the present one may be tried."""
+        return self.planned()
 
     def go_to(self, place: int) -> None:
         """Begin with the child at a place."""
@@ -46,6 +59,7 @@ class TreeWalk(Remembering, Generic[N]):
         self._base_footprints: list[Footprint] = []
         self._depth = 0
         self._began = False
+        self._estimator = Estimator()
 
     @abstractmethod
     def _advance(self, node: N) -> bool:
@@ -62,10 +76,24 @@ class TreeWalk(Remembering, Generic[N]):
             self._began = True
             return True
         while self._stack:
-            if self._advance(self._stack[-1]):
+            node = self._stack[-1]
+            node.finished.append(node.leaves)
+            node.leaves = 0
+            if self._advance(node):
                 return True
             self._stack.pop()
+            self._estimator.learn(len(node.enabled), node.finished)
+            if self._stack:
+                self._stack[-1].leaves = sum(node.finished)
         return False
+
+    def left(self) -> float:
+        """Estimate how many executions are left. Call it between executions only."""
+        way = [
+            Growth(len(node.enabled), node.finished, node.planned(), node.possible())
+            for node in reversed(self._stack)
+        ]
+        return self._estimator.left(way)
 
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Follow the stack; below it, grow."""
@@ -89,7 +117,9 @@ class TreeWalk(Remembering, Generic[N]):
         return grown.current
 
     def done(self, last: Footprint | None) -> None:
-        """Keep the footprint of the last step."""
+        """Keep the footprint of the last step, and count the leaf."""
+        if self._stack:
+            self._stack[-1].leaves = 1
         if self._depth > len(self._base):
             self._note(last)
         else:

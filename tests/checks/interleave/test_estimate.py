@@ -1,0 +1,114 @@
+"""How much of a search tree is left, on trees whose size is known."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from checks.interleave import (
+    DepthFirst,
+    Exploration,
+    Limits,
+    Optimal,
+    Options,
+    Reduction,
+    SourceSets,
+    explore,
+)
+from checks.interleave.estimate import Estimator, Growth
+from checks.interleave.explore import quiet, split
+from checks.interleave.judge import interleave
+from checks.interleave.run import Runner
+from models.manifest import Expectation, Expected, InterleaveEntry
+from models.scheduled import Interner, ProgramRef
+
+PROGRAMS = "tests.checks.interleave.programs:"
+
+
+def shared(kind: str, size: int) -> ProgramRef:
+    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+
+
+def estimates(program: ProgramRef, make: Callable[[Interner], DepthFirst]) -> list[float]:
+    """The estimated size of the whole after each execution, as a multiple of the true one."""
+    interner = Interner()
+    strategy = make(interner)
+    runner = Runner(program.load(), strategy, interner=interner, steps=200)
+    sizes: list[float] = []
+    with quiet():
+        while strategy.new_execution():
+            runner.run()
+            sizes.append(len(sizes) + 1 + strategy.left())
+    return [size / len(sizes) for size in sizes]
+
+
+def test_a_regular_tree_is_known_from_its_first_leaf():
+    """Six increments of one cell: 6! leaves, and every child of a node is like the first one."""
+    sizes = estimates(shared("ainc", 6), DepthFirst)
+    assert len(sizes) == 720
+    assert sizes == pytest.approx([1.0] * 720)
+
+
+@pytest.mark.parametrize(
+    ("program", "search"),
+    [
+        (shared("lastzero", 3), partial(DepthFirst, reduction=False)),
+        (shared("lastzero", 6), DepthFirst),
+        (shared("lost_update", 4), DepthFirst),
+        (shared("lastzero", 6), SourceSets),
+        (shared("lastzero", 6), Optimal),
+        (ProgramRef.of(f"{PROGRAMS}calls", repeats=True, crashes=2, lost_replies=1), Optimal),
+    ],
+    ids=["raw", "sleep-sets", "lost-update", "source-sets", "optimal", "faults"],
+)
+def test_half_way_the_estimate_is_right_within_a_factor_of_two(program, search):
+    sizes = estimates(program, search)
+    assert len(sizes) > 100
+    assert all(0.5 < size < 2 for size in sizes[len(sizes) // 2 :])
+
+
+def test_it_is_never_less_than_what_is_done_and_what_is_planned():
+    estimator = Estimator()
+    assert estimator.left([]) == 0
+    assert estimator.left([Growth(enabled=5, finished=[], planned=4, possible=4)]) == 4
+    estimator.learn(5, [10, 1, 0, 0, 0])
+    assert estimator.left([Growth(enabled=5, finished=[], planned=4, possible=4)]) == 4
+    assert estimator.left([Growth(enabled=5, finished=[], planned=0, possible=4)]) == pytest.approx(0.1)
+
+
+def test_a_search_that_was_cut_says_how_far_it_came():
+    half = explore(shared("ainc", 6), Options(limits=Limits(executions=360)))
+    assert half.left == pytest.approx(360)
+    assert half.forecast() == "about 50% done, an estimate"
+    whole = explore(shared("ainc", 4))
+    assert (whole.left, whole.forecast()) == (0, "")
+
+
+def test_parts_add_up():
+    done, parts = split(shared("ainc", 5), 6, options=Options(reduction=Reduction.NONE))
+    assert len(parts) >= 6
+    assert done.left == 0
+    left = [
+        explore(
+            shared("ainc", 5), Options(reduction=Reduction.NONE, limits=Limits(executions=1)), item=part
+        ).left
+        for part in parts
+    ]
+    assert done.done + len(parts) + sum(left) == pytest.approx(120)
+
+
+def test_the_progress_line_says_that_it_is_an_estimate(monkeypatch):
+    monkeypatch.setattr("checks.interleave.limits.TELLING", 0.0)
+    entry = InterleaveEntry(
+        name="x",
+        program=f"{PROGRAMS}shared",
+        constants={"kind": "ainc", "size": 4},
+        claims=("execution",),
+        expect=Expectation(every=Expected.HOLDS),
+    )
+    told: list[tuple[int, str]] = []
+    found: Exploration = interleave(
+        entry, progress=lambda done, *, total=None, unit="", note="": told.append((done, note))
+    )
+    assert found.statistics.executions == 24
+    assert (12, "about 50% done, an estimate") in told
