@@ -54,9 +54,13 @@ class UpdateView(NamedTuple):
 
 
 class CallView(NamedTuple):
-    """One call. ``last`` is the counter of the answer, ``before`` the calls that had their answer before."""
+    """One call that has begun. ``asked`` and ``last``, the counter of the answer, are in timestamps.
+
+    ``before``: the calls that had their answer when it began.
+    """
 
     call: int
+    asked: int
     progress: str
     object: int
     last: int
@@ -117,7 +121,7 @@ def oracle_view(oracle: TimestampOracle, objects: Sequence[Published], sent: Map
 class Shape:
     """How many there are of everything, and where the calls go.
 
-    ``targets``: the server of each call. ``counts``: how many batches of one each call asks for.
+    ``targets``: the server of each call, as far as it is known before the call begins.
     """
 
     servers: int
@@ -125,7 +129,6 @@ class Shape:
     times: int
     max_logical: int
     targets: tuple[int, ...]
-    counts: tuple[int, ...]
     units: Units
 
 
@@ -199,14 +202,15 @@ def _role(place: int, view: ServerView, store: StoreView) -> str:
 
 
 def _calls(servers: Sequence[ServerView], shape: Shape) -> dict[str, Any]:
-    views = {call.call: call for view in servers for call in view.calls}
+    found = {call.call: (place, call) for place, view in enumerate(servers) for call in view.calls}
     calls = range(len(shape.targets))
-    begun = {c: views[c] for c in calls if c in views}
+    begun = {c: call for c, (_, call) in found.items()}
+    unit = shape.units
     return {
         "call": {c: begun[c].progress if c in begun else "new" for c in calls},
-        "at": dict(enumerate(shape.targets)),
-        "count": {c: shape.counts[c] if c in begun else 0 for c in calls},
-        "object": {c: begun[c].object // shape.units.time if c in begun else 0 for c in calls},
-        "last": {c: begun[c].last // shape.units.logical if c in begun else 0 for c in calls},
+        "at": {c: found[c][0] if c in found else shape.targets[c] for c in calls},
+        "count": {c: begun[c].asked // unit.logical if c in begun else 0 for c in calls},
+        "object": {c: begun[c].object // unit.time if c in begun else 0 for c in calls},
+        "last": {c: begun[c].last // unit.logical if c in begun else 0 for c in calls},
         "precedes": {(a, b): b in begun and a in begun[b].before for a in calls for b in calls},
     }

@@ -7,7 +7,7 @@ interruption which the granularity table of `impl/README.md` counts. A clock sho
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from impl.errors import NotLeaderError, StoreError
@@ -206,13 +206,13 @@ class PickedClock:
 
     Args:
         process: the server's process.
-        readings: what may be picked, in nanoseconds.
+        readings: what may be picked at some of the points, in nanoseconds.
         loads: told of each call that has loaded the pointer.
     """
 
-    READS = ("start.decide", "update.read_clock")
-
-    def __init__(self, process: Process, readings: tuple[int, ...], loads: Callable[[int], None]) -> None:
+    def __init__(
+        self, process: Process, readings: Mapping[str, tuple[int, ...]], loads: Callable[[int], None]
+    ) -> None:
         self._process = process
         self._readings = readings
         self._loads = loads
@@ -227,8 +227,9 @@ class PickedClock:
         call = call_of_task()
         if name == "generate.add" and call is not None:
             self._loads(call)
-        if name in self.READS:
-            self.shown = self._readings[await self._process.choose(len(self._readings), name)]
+        readings = self._readings.get(name)
+        if readings is not None:
+            self.shown = readings[await self._process.choose(len(readings), name)]
         else:
             await self._process.point(name)
 

@@ -8,20 +8,20 @@ them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from impl.errors import NoTimestampError, NotLeaderError, StoreError
-from impl.tso.oracle import Published
+from impl.tso.oracle import Phase, Published
 from impl.tso.ports import OraclePorts
 from impl.tso.server import OracleParts, OracleServer
 from impl.tso.timestamp import Batch, compose, milliseconds
-from models.refinements.step import Matched, Refuted, State, StepChecker
-from models.refinements.tso import FIRST_SAVE, CallView, ServerView, Shape, StoreView, abstract, oracle_view
+from models.refinements.tso import FIRST_SAVE, CallView, ServerView, StoreView, abstract, oracle_view
 from models.scheduled import tso_edges
 from models.scheduled.process import Process
-from models.scheduled.program import Observation, Program
+from models.scheduled.program import Observation
+from models.scheduled.refining import Abstraction, RefiningProgram
 from models.scheduled.tso_edges import STORE, Pauses, PickedClock, SharedStore
 from models.scheduled.tso_scenario import Scenario
 from models.scheduled.world import World
@@ -29,6 +29,9 @@ from models.scheduled.world import World
 ANSWERS_ARE_COMPOSED = "answers_are_composed"
 """Claim id: an answer is as many timestamps as were asked for, made of the millisecond of the object that the
 call has loaded, and of a counter."""
+
+NOTHING_IS_LEFT = "nothing_is_left"
+"""Claim id: an oracle whose term is over has nothing published, whatever was under way (B4)."""
 
 _ENDS = ("crash", "resume lease.ends")
 """How the labels of the steps begin in which a server ends of itself."""
@@ -38,11 +41,13 @@ class ServerMemory:
     """What the program knows of one server beyond what the server itself holds.
 
     Attributes:
+        serves: to be called when it publishes for the first time.
         objects: what it has published.
         calls: the calls that it was asked, by number.
     """
 
     def __init__(self) -> None:
+        self.serves: Callable[[], None] | None = None
         self.server: OracleServer | None = None
         self.store: SharedStore | None = None
         self.pauses: Pauses | None = None
@@ -53,6 +58,8 @@ class ServerMemory:
     def make(self, physical: int) -> Published:
         """Make what is published, and remember it."""
         made = Published(physical)
+        if not self.objects and self.serves is not None:
+            self.serves()
         self.objects.append(made)
         return made
 
@@ -67,12 +74,17 @@ class ServerMemory:
         published = self.server.oracle.published
         self.note(call, "loaded", physical=0 if published is None else published.physical)
 
+    def leaves_something(self) -> bool:
+        """Whether the term is over and something is published."""
+        oracle = self.server.oracle if self.server is not None else None
+        return oracle is not None and oracle.phase is Phase.STOPPED and oracle.published is not None
+
     def retries(self, call: int) -> None:
         """A call has got nothing and tries again."""
         self.note(call, "begun")
 
 
-class OracleProgram(Program):
+class OracleProgram(RefiningProgram):
     """Servers, clients and the store.
 
     Args:
@@ -80,9 +92,10 @@ class OracleProgram(Program):
         parts: which class plays which part of a server: a variant replaces one of them.
         store: the store as a server sees it.
         protocol: the specification that each step must follow.
+        sound: it keeps its own properties, see `models.refinements.step.StepChecker`.
     """
 
-    claims = (ANSWERS_ARE_COMPOSED,)
+    claims = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
 
     def __init__(
         self,
@@ -91,20 +104,18 @@ class OracleProgram(Program):
         parts: OracleParts | None = None,
         store: type[SharedStore] = SharedStore,
         protocol: str = "spec.tso:Tso",
+        sound: bool = True,
     ) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
         self.parts = parts if parts is not None else OracleParts()
         self.memories = [ServerMemory() for _ in scenario.names]
         self._store_class = store
-        self._world: World | None = None
-        self._abstraction = _abstraction(scenario, self.parts.updaters, protocol)
-        self._matched: set[str] = set()
         self._wrong: list[str] = []
+        super().__init__(_abstraction(scenario, self.parts.updaters, protocol, sound))
 
-    def build(self, world: World) -> None:
+    def populate(self, world: World) -> None:
         """Define the servers."""
-        self._world = world
         tso_edges.begin(world.store(STORE))
         for place, name in enumerate(self.scenario.names):
             world.process(name, functools.partial(self._run, place), daemon=True)
@@ -141,7 +152,8 @@ class OracleProgram(Program):
 
     def _clock(self, place: int, process: Process) -> PickedClock:
         unit = self.scenario.units.time
-        readings = tuple(time * unit for time in self.scenario.clocks[place])
+        starts, updates = (tuple(time * unit for time in times) for times in self.scenario.clocks[place])
+        readings = {"start.decide": starts, "update.read_clock": updates}
         return PickedClock(process, readings, self.memories[place].loads)
 
     def pauses(self, place: int, process: Process) -> Pauses:
@@ -154,30 +166,51 @@ class OracleProgram(Program):
         )
 
     def _elected(self, place: int, process: Process) -> None:
-        """From now on the server is asked."""
-        for call, (target, count) in enumerate(self.scenario.calls):
-            if target == place:
-                process.spawn(self._ask(place, process, call, count), f"call {call}")
-        if not self.scenario.lease_rule:
-            store = self.memories[place].store
-            assert store is not None
-            process.spawn(store.expire(), "lease")
+        """From now on, or from the first publication on, the server is asked."""
+        memory = self.memories[place]
 
-    async def _ask(self, place: int, process: Process, call: int, count: int) -> None:
+        def ask() -> None:
+            for call in self.calls_at(place):
+                process.spawn(self._ask(place, process, call), f"call {call}")
+
+        if self.scenario.early:
+            ask()
+        else:
+            memory.serves = ask
+        # That the last one loses its lease would change nothing: nobody comes after it.
+        if not self.scenario.lease_rule and place + 1 < len(self.memories):
+            assert memory.store is not None
+            process.spawn(memory.store.expire(), "lease")
+
+    def calls_at(self, place: int) -> tuple[int, ...]:
+        """Return the calls that a server may be asked."""
+        return tuple(call for call, (target, _) in enumerate(self.scenario.calls) if target == place)
+
+    def count_of(self, call: int) -> int:
+        """Return how many timestamps a call asks for."""
+        return self.scenario.calls[call][1] * self.scenario.units.logical
+
+    async def _ask(self, place: int, process: Process, call: int) -> None:
         """Ask for timestamps at some time while the server runs."""
         memory = self.memories[place]
         await process.point("client.begin")
         assert memory.server is not None
-        if memory.server.stopped:
+        if memory.server.stopped or not self.may_begin(call):
             return
-        memory.calls[call] = CallView(call, "begun", 0, 0, self._answered())
+        count = self.count_of(call)
+        memory.calls[call] = CallView(call, count, "begun", 0, 0, self._answered())
         await process.point("call.load")
         try:
-            batch = await memory.server.allocate(count * self.scenario.units.logical)
+            batch = await memory.server.allocate(count)
         except (NotLeaderError, NoTimestampError):
             memory.note(call, "failed")
         else:
             self._check_answer(memory, call, count, batch)
+
+    def may_begin(self, call: int) -> bool:
+        """Whether a call has not begun elsewhere. Here each has one server that it may ask."""
+        del call
+        return True
 
     def _answered(self) -> tuple[int, ...]:
         """The calls that have their answer."""
@@ -187,17 +220,15 @@ class OracleProgram(Program):
 
     def _check_answer(self, memory: ServerMemory, call: int, count: int, batch: Batch) -> None:
         self._touch_answers(write=True)
-        asked = count * self.scenario.units.logical
         physical = memory.calls[call].object
         last = batch.last - compose(milliseconds(physical), 0)
-        if batch.last - batch.first + 1 != asked or last % self.scenario.units.logical:
-            self._wrong.append(f"{asked} asked for in the millisecond of {physical} ns, {batch} answered")
+        if batch.last - batch.first + 1 != count or last % self.scenario.units.logical:
+            self._wrong.append(f"{count} asked for in the millisecond of {physical} ns, {batch} answered")
         memory.note(call, "answered", physical=physical, last=last)
 
     def _touch_answers(self, *, write: bool) -> None:
-        assert self._world is not None
-        bit = self._world.interner.bit("answers")
-        self._world.touch(reads=0 if write else bit, writes=bit if write else 0)
+        bit = self.world.interner.bit("answers")
+        self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
 
     async def _after_death(self, memory: ServerMemory, store: SharedStore) -> None:
         """The lease of a dead server ends."""
@@ -213,8 +244,7 @@ class OracleProgram(Program):
 
     def observe(self) -> Observation:
         """Return what each server and the store hold, each under its own name."""
-        assert self._world is not None
-        store = self._world.store(STORE)
+        store = self.world.store(STORE)
         view = tso_edges.store_view(store)
         servers = {name: self._server_view(place) for place, name in enumerate(self.scenario.names)}
         return {
@@ -225,8 +255,7 @@ class OracleProgram(Program):
         }
 
     def _server_view(self, place: int) -> ServerView:
-        assert self._world is not None
-        lane = self._world.lanes[self.scenario.names[place]]
+        lane = self.world.lanes[self.scenario.names[place]]
         memory = self.memories[place]
         oracle = memory.server.oracle if memory.server is not None else None
         sent = memory.store.sent if memory.store is not None else {}
@@ -237,13 +266,9 @@ class OracleProgram(Program):
             calls=tuple(view for _, view in sorted(memory.calls.items())),
         )
 
-    def values(self) -> Mapping[str, Any]:
-        """Return the present abstract state by variable name."""
-        return self._abstraction.values(self.observe())
-
     def declared(self) -> Hashable:
         """Return the mutable data of the servers that influence what they do next."""
-        return tuple(self._declared(memory) for memory in self.memories), self._state(self.observe())
+        return tuple(self._declared(memory) for memory in self.memories), self.final()
 
     def _declared(self, memory: ServerMemory) -> Hashable:
         server, store, pauses, clock = memory.server, memory.store, memory.pauses, memory.clock
@@ -265,104 +290,31 @@ class OracleProgram(Program):
 
     # What must hold.
 
-    def on_start(self, state: Observation) -> str | None:
-        """The first state must be an initial state of the specification."""
-        return _words(self.checker.start(self._state(state)))
-
-    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
-        """Each step must be a step of the specification, after which every invariant holds."""
+    def complaint(self) -> str | None:
+        """Return what is wrong with an answer, or with what is left when a term has ended."""
         if self._wrong:
             return f"{ANSWERS_ARE_COMPOSED}: {self._wrong[0]}"
-        old, new = self._state(before), self._state(after)
-        answer = self.checker.check(old, new)
-        if isinstance(answer, Matched):
-            self._matched.add(self.action(old, new, label, answer))
-            self._matched |= self._abstraction.witnessed(old, new, answer)
-        return _words(answer if isinstance(answer, Refuted) else None)
+        if any(memory.leaves_something() for memory in self.memories):
+            return f"{NOTHING_IS_LEFT}: an oracle has stopped, and has something published"
+        return None
 
-    def covered(self) -> frozenset[str]:
-        """Return the actions of the specification that steps have matched, and the witnesses reached."""
-        return frozenset(self._matched)
-
-    @property
-    def checker(self) -> StepChecker:
-        """The specification that the steps must follow."""
-        return self._abstraction.checker
-
-    def action(self, before: State, after: State, label: str, matched: Matched) -> str:
-        """Return the action that a step is meant to be, among those with the effect of ``matched``."""
-        if not label.startswith(_ENDS) or matched.step.action == "crash":
-            return matched.step.action
-        return self._abstraction.crash_or(before, after, matched)
-
-    def abstract(self, observation: Observation) -> State:
-        """Return the state of the specification that an observation stands for."""
-        return self._state(observation)
-
-    def final(self) -> Hashable:
-        """Return the abstract state at the end."""
-        return self._state(self.observe())
-
-    def _state(self, observation: Observation) -> State:
-        return self._abstraction.state(observation)
+    def meant(self, label: str) -> str | None:
+        """Return the action that a step stands for: a start that fails has the effect of a crash."""
+        return "crash" if label.startswith(_ENDS) else None
 
 
-class Abstraction:
-    """Joins views to states of the specification, and remembers the answers: views repeat all the time."""
+@functools.cache
+def _abstraction(scenario: Scenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
+    """A pure function of its arguments: it may outlive executions."""
+    shape, names = scenario.shape(updaters), scenario.names
 
-    def __init__(self, scenario: Scenario, updaters: int, protocol: str) -> None:
-        self.checker = StepChecker(scenario.instance(protocol, updaters=updaters))
-        self._names = scenario.names
-        self._shape: Shape = scenario.shape(updaters)
-        self._states: dict[tuple[Hashable, ...], State] = {}
-        self._witnessed: dict[tuple[State, State], frozenset[str]] = {}
-        self._crashes: dict[tuple[State, State], str] = {}
-
-    def witnessed(self, before: State, after: State, matched: Matched) -> frozenset[str]:
-        """Return the reachability properties that a step satisfies."""
-        key = (before, after)
-        if key not in self._witnessed:
-            interpreter = self.checker.interpreter
-            self._witnessed[key] = frozenset(
-                prop.id
-                for prop in self.checker.spec.of_kind("reachable")
-                if interpreter.holds(prop, before, after, matched.step)
-            )
-        return self._witnessed[key]
-
-    def crash_or(self, before: State, after: State, matched: Matched) -> str:
-        """Return ``crash`` if that has the effect of the step. A start that fails has the same one."""
-        key = (before, after)
-        if key not in self._crashes:
-            found = {t.step.action for t in self.checker.successors(before) if t.state == after}
-            self._crashes[key] = "crash" if "crash" in found else matched.step.action
-        return self._crashes[key]
-
-    def state(self, observation: Observation) -> State:
-        """Return the state of the specification that an observation stands for."""
-        key = tuple(observation.values())
-        known = self._states.get(key)
-        if known is None:
-            known = self._states[key] = self.checker.encode(self.values(observation))
-        return known
-
-    def values(self, observation: Observation) -> Mapping[str, Any]:
-        """Return the same by variable name."""
+    def values(observation: Observation) -> Mapping[str, Any]:
         parts: Any = list(observation.values())
-        servers, (saved, (leader, led), settled) = parts[: len(self._names)], parts[len(self._names) :]
-        store = StoreView(saved=saved, led=led, leader=leader, settled=settled)
-        return abstract(servers, store, self._shape)
+        servers, (saved, (leader, led), settled) = parts[: len(names)], parts[len(names) :]
+        return abstract(servers, StoreView(saved=saved, led=led, leader=leader, settled=settled), shape)
+
+    return Abstraction(scenario.instance(protocol, updaters=updaters), values, sound=sound)
 
 
 async def _set(store: SharedStore) -> None:
     store.vacant.set()
-
-
-@functools.cache
-def _abstraction(scenario: Scenario, updaters: int, protocol: str) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-    return Abstraction(scenario, updaters, protocol)
-
-
-def _words(refuted: Refuted | None) -> str | None:
-    return None if refuted is None else f"{refuted.claim}: {refuted.text}"

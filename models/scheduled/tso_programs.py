@@ -13,8 +13,9 @@ from models.scheduled.tso_scenario import Scenario
 
 def oracle(
     *,
-    clocks: Sequence[Sequence[int]],
+    clocks: Sequence[Sequence[Sequence[int]]],
     calls: Sequence[Sequence[int]] = (),
+    early: bool = False,
     updates: int = 0,
     crashes: int = 0,
     storage_failures: int = 0,
@@ -28,12 +29,15 @@ def oracle(
     parts: OracleParts | None = None,
     store: type[SharedStore] = SharedStore,
     protocol: str = "spec.tso:Tso",
+    sound: bool = True,
 ) -> OracleProgram:
     """Return a program. See `Scenario` for the units.
 
     Args:
-        clocks: by server what its clock may show, whenever it is read.
+        clocks: by server what its clock may show at the start, and what at an update; an update shows the
+            same as the start if that is left out.
         calls: server and number of timestamps of each call.
+        early: the calls may begin before their server serves.
         updates: how often each server's updater runs.
         crashes: budget of crashes of servers.
         storage_failures: budget of operations of the store that fail without effect.
@@ -47,10 +51,12 @@ def oracle(
         parts: classes of the server.
         store: class of the store's client.
         protocol: the specification that each step must follow.
+        sound: it keeps its own properties.
     """
     scenario = Scenario(
-        clocks=tuple(tuple(clock) for clock in clocks),
+        clocks=tuple((tuple(clock[0]), tuple(clock[-1])) for clock in clocks),
         calls=tuple((server, count) for server, count in calls),
+        early=early,
         updates=updates,
         faults=FaultBudget(
             crashes=crashes, storage_failures=storage_failures, storage_lost_acks=storage_lost_acks
@@ -62,4 +68,4 @@ def oracle(
         max_logical=max_logical,
         tries=tries,
     )
-    return OracleProgram(scenario, parts=parts, store=store, protocol=protocol)
+    return OracleProgram(scenario, parts=parts, store=store, protocol=protocol, sound=sound)

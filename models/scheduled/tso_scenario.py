@@ -21,8 +21,9 @@ class Scenario:
     """What happens in an oracle program. Times in units of the fine clock, counters in batches of one.
 
     Attributes:
-        clocks: by server what its clock may show, whenever it is read.
+        clocks: by server what its clock may show at the start, and what at an update.
         calls: (server, how many timestamps) of each call, in batches of one.
+        early: the calls may begin before their server serves.
         updates: how often each server's updater runs.
         faults: budget of faults. Every server may crash.
         step_downs: so many servers, from the first on, may notice that their lease ends.
@@ -33,8 +34,9 @@ class Scenario:
         tries: of one call.
     """
 
-    clocks: tuple[tuple[int, ...], ...]
+    clocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     calls: tuple[tuple[int, int], ...]
+    early: bool = False
     updates: int = 0
     faults: FaultBudget = field(default_factory=FaultBudget)
     step_downs: int = 0
@@ -68,7 +70,8 @@ class Scenario:
         """The greatest time that can be saved."""
         saved = 0
         for clock in self.clocks:
-            reached = max(*clock, saved + self.millisecond) + self.updates * self.millisecond
+            shown = max(time for times in clock for time in times)
+            reached = max(shown, saved + self.millisecond) + self.updates * self.millisecond
             saved = reached + self.interval
         return saved
 
@@ -80,7 +83,6 @@ class Scenario:
             times=self.last_time,
             max_logical=self.max_logical,
             targets=tuple(server for server, _ in self.calls),
-            counts=tuple(count for _, count in self.calls),
             units=self.units,
         )
 
