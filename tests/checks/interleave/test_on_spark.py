@@ -21,7 +21,7 @@ def test_rounds_on_spark_give_what_one_core_gives(spark, spread):
         program,
         options,
         spread=spread,
-        tick=lambda number, left, _total: rounds.append((number, left)),
+        tick=lambda done, _total: rounds.append((done.number, done.left)),
     )
     assert facts(result) == facts(explore(program, options))
     assert result.status.value == "exhausted"
