@@ -157,7 +157,7 @@ class _Search:
             parts = self._round(items, total, self._budget(done.forecast))
             items = sorted(item for part in parts for item in part.remaining)
             for part in parts:
-                part.remaining = ()
+                part.remaining, part.left = (), 0.0  # the forecast of the rounds speaks of the whole
             total = merge([total, *parts], bounds="")
         total.remaining = tuple(items)
         if stopped is not None:
