@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from impl.ports import Preemption
 from impl.rootcoord.ddl_lock_manager import DdlTsLockManager
 from impl.rootcoord.ddl_scheduler import DdlScheduler
 from impl.rootcoord.ports import Oracle
 from impl.rootcoord.report import Timestamp
+
+
+class DdlReporter(Protocol):
+    """The DDL source as the time tick sees it."""
+
+    async def minimum(self) -> Timestamp:
+        """Every DDL message still to come is above this; 0 while nothing can be said."""
+
+    async def run_dummy(self) -> None:
+        """Move the minimum when there is no DDL."""
 
 
 class DdlSource:

@@ -57,13 +57,6 @@ class TickStreams(Protocol):
         """
 
 
-class DdlStreams(Protocol):
-    """The physical channels as DDL tasks see them."""
-
-    async def append_ddl(self, channel: ChannelName, ts: Timestamp, payload: str) -> None:
-        """Append a DDL message. Returns when it is in the log, or never will be."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class RootCoordPorts:
     """The world as the root coordinator sees it."""
@@ -71,6 +64,5 @@ class RootCoordPorts:
     oracle: Oracle
     sessions: SessionStore
     ticks: TickStreams
-    ddl: DdlStreams
     clock: Clock
     preemption: Preemption = field(default_factory=NoPreemption)

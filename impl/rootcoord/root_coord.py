@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from impl.rootcoord.config import RootCoordConfig
-from impl.rootcoord.ddl_source import DdlSource
+from impl.rootcoord.ddl_source import DdlReporter, DdlSource
 from impl.rootcoord.ports import RootCoordPorts
 from impl.rootcoord.report import DDL_SOURCE, TimeTickReport
 from impl.rootcoord.round_queue import RoundQueue
@@ -24,7 +24,7 @@ class RootCoordParts:
     sync: type[TimeTickSync] = TimeTickSync
     sender: type[TickSender] = TickSender
     watch: type[SessionWatch] = SessionWatch
-    ddl: Callable[..., DdlSource] = DdlSource
+    ddl: Callable[..., DdlReporter] = DdlSource
 
 
 class RootCoord:
