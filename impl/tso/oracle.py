@@ -221,11 +221,11 @@ class TimestampOracle:
                 await self._clock.sleep(config.unready_pause)
                 continue
             await self._point("generate.add")
+            self._term.check()
             last = current.add(count)
             if self._overflows(last):
                 await self._clock.sleep(config.overflow_pause)
                 continue
-            self._term.check()
             return compose(current.milli, last)
         raise NoTimestampError(
             f"no {count} timestamps in {config.tries} tries; ask again later, or for fewer than "

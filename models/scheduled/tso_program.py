@@ -17,6 +17,7 @@ from impl.tso.oracle import Phase, Published
 from impl.tso.ports import OraclePorts
 from impl.tso.server import OracleParts, OracleServer
 from impl.tso.timestamp import Batch, compose, milliseconds
+from models.instance import Instance
 from models.refinements.tso import FIRST_SAVE, CallView, ServerView, StoreView, abstract, oracle_view
 from models.scheduled import tso_edges
 from models.scheduled.process import Process
@@ -93,6 +94,7 @@ class OracleProgram(RefiningProgram):
         store: the store as a server sees it.
         protocol: the specification that each step must follow.
         sound: it keeps its own properties, see `models.refinements.step.StepChecker`.
+        instance: of the specification; the scenario's own if absent.
     """
 
     claims = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
@@ -105,6 +107,7 @@ class OracleProgram(RefiningProgram):
         store: type[SharedStore] = SharedStore,
         protocol: str = "spec.tso:Tso",
         sound: bool = True,
+        instance: Instance | None = None,
     ) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -112,7 +115,12 @@ class OracleProgram(RefiningProgram):
         self.memories = [ServerMemory() for _ in scenario.names]
         self._store_class = store
         self._wrong: list[str] = []
-        super().__init__(_abstraction(scenario, self.parts.updaters, protocol, sound))
+        abstraction = (
+            _known_abstraction(scenario, self.parts.updaters, protocol, sound)
+            if instance is None
+            else _abstraction(scenario, self.parts.updaters, instance, sound=sound)
+        )
+        super().__init__(abstraction)
 
     def populate(self, world: World) -> None:
         """Define the servers."""
@@ -135,7 +143,7 @@ class OracleProgram(RefiningProgram):
         ports = OraclePorts(
             store=store, wall=memory.clock, steady=memory.pauses, clock=memory.pauses, preemption=memory.clock
         )
-        if place == 0:
+        if self.goes_first(place):
             store.vacant.set()
         process.serve("vacant", functools.partial(_set, store))
         parts = replace(self.parts, published=memory.make)
@@ -145,10 +153,16 @@ class OracleProgram(RefiningProgram):
         await memory.server.run()
 
     def _edge_store(self, place: int, process: Process) -> SharedStore:
-        others = tuple(name for name in self.scenario.names[place + 1 : place + 2])
-        return self._store_class(
-            process, place, elected=functools.partial(self._elected, place, process), others=others
-        )
+        elected = functools.partial(self._elected, place, process)
+        return self._store_class(process, place, elected=elected, others=self.told_of_the_end(place))
+
+    def goes_first(self, place: int) -> bool:
+        """Whether a server campaigns at once. Here they take turns, in the order of their names."""
+        return place == 0
+
+    def told_of_the_end(self, place: int) -> tuple[str, ...]:
+        """Return the servers that are told when this one's lease has ended."""
+        return self.scenario.names[place + 1 : place + 2]
 
     def _clock(self, place: int, process: Process) -> PickedClock:
         unit = self.scenario.units.time
@@ -304,16 +318,21 @@ class OracleProgram(RefiningProgram):
 
 
 @functools.cache
-def _abstraction(scenario: Scenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
+def _known_abstraction(scenario: Scenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
     """A pure function of its arguments: it may outlive executions."""
-    shape, names = scenario.shape(updaters), scenario.names
+    instance = scenario.instance(protocol, updaters=updaters)
+    return _abstraction(scenario, updaters, instance, sound=sound)
+
+
+def _abstraction(scenario: Scenario, updaters: int, instance: Instance, *, sound: bool) -> Abstraction:
+    shape, names = scenario.shape(updaters, int(str(instance.bounds["Time"]))), scenario.names
 
     def values(observation: Observation) -> Mapping[str, Any]:
         parts: Any = list(observation.values())
         servers, (saved, (leader, led), settled) = parts[: len(names)], parts[len(names) :]
         return abstract(servers, StoreView(saved=saved, led=led, leader=leader, settled=settled), shape)
 
-    return Abstraction(scenario.instance(protocol, updaters=updaters), values, sound=sound)
+    return Abstraction(instance, values, sound=sound)
 
 
 async def _set(store: SharedStore) -> None:

@@ -75,12 +75,12 @@ class Scenario:
             saved = reached + self.interval
         return saved
 
-    def shape(self, updaters: int) -> Shape:
-        """The size of the abstract state."""
+    def shape(self, updaters: int, last: int) -> Shape:
+        """The size of the abstract state, up to a time."""
         return Shape(
             servers=len(self.clocks),
             updaters=updaters,
-            times=self.last_time,
+            times=last,
             max_logical=self.max_logical,
             targets=tuple(server for server, _ in self.calls),
             units=self.units,
@@ -98,9 +98,10 @@ class Scenario:
             clock=ClockOrder.UNTIMED,
         )
 
-    def instance(self, protocol: str, *, updaters: int = 1) -> Instance:
-        """Return the bounded instance of a specification."""
-        milli = [time // self.millisecond for time in range(self.last_time + 1)]
+    def instance(self, protocol: str, *, updaters: int = 1, last: int | None = None) -> Instance:
+        """Return the bounded instance of a specification, up to a time if one is given."""
+        last_time = self.last_time if last is None else last
+        milli = [time // self.millisecond for time in range(last_time + 1)]
         counters = range(self.max_logical + 1)
         composed = [[at * self.max_logical + k for k in counters] for at in range(milli[-1] + 1)]
         constants: dict[str, Any] = {
@@ -118,7 +119,7 @@ class Scenario:
                 "Server": len(self.clocks),
                 "Updater": updaters,
                 "Call": len(self.calls),
-                "Time": self.last_time,
+                "Time": last_time,
                 "Milli": milli[-1],
                 "Logical": self.max_logical,
                 "Ts": composed[-1][-1],
