@@ -13,7 +13,7 @@ import typer
 
 from checks import cli_run, cli_tools
 from checks import export as export_forms
-from checks.errors import CheckError, StoppedError
+from checks.errors import BadInputError, CheckError, StoppedError
 from checks.exit_codes import MEANING, ExitCode, table
 from models.instance import BadInstance
 from models.manifest import ManifestError, PinError, Tier
@@ -106,15 +106,23 @@ def prove(
     ] = None,
     claim: Annotated[str, typer.Option(help="Only this claim, for --bmc and --k-induction.")] = "",
     seconds: _Seconds = 20.0,
+    spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
+    master: Master = LOCAL,
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
 ) -> int:
     """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
-    if bmc is None and k_induction is None:
+    if bmc is None and k_induction is None and not spark:
         settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, build=build)
         return cli_run.gate(settings, only=only or None, judge="prove", manifest=manifest or ())
     command = import_module("checks.prove_command")
+    if spark:
+        if bmc is not None or k_induction is not None:
+            raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
+        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+        proved: int = command.on_spark(settings, only=only, manifest=manifest or ())
+        return proved
     status: int = command.several_steps(
         only, bmc=bmc, k=k_induction, claim=claim, seconds=seconds, seed=seed, manifests=manifest or ()
     )

@@ -8,6 +8,8 @@ unreachable: then a real run is looked for (``bmc``), and only a run refutes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from checks.bmc import FoundRun, find_runs, reach
 from checks.counterexample import Counterexample, Shape
@@ -24,6 +26,9 @@ from models.manifest import AnyEntry, Kind, ProofEntry
 from models.symbolic.hints import SmallModel
 from spec.language.spec import Property
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION})
 
 REACH_DEPTH = 10
@@ -39,11 +44,21 @@ _WHY = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
 class Prove:
-    """Judges a protocol without an instance."""
+    """Judges a protocol without an instance. ``on_spark``: its obligations are tasks of Spark."""
 
-    name = "prove"
-    kinds = _KINDS
+    on_spark: bool = False
+
+    @property
+    def name(self) -> str:
+        """See :class:`checks.judge.Judge`."""
+        return "prove"
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """See :class:`checks.judge.Judge`."""
+        return _KINDS
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See :class:`checks.judge.Judge`."""
@@ -53,6 +68,7 @@ class Prove:
             timeout_s=entry.timeout_s,
             seed=context.seed,
             jobs=cores(),
+            spark=_session(context) if self.on_spark else None,
             progress=lambda done, total, name: context.progress(
                 done, total=total, unit="obligations", note=name
             ),
@@ -137,6 +153,12 @@ class Prove:
             notes=(*reached, *(describe(outcome) for outcome in failed)),
             counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
         )
+
+
+def _session(context: Context) -> SparkSession:
+    from checks.spark.session import spark_session
+
+    return spark_session(master=context.master, build=context.build)
 
 
 def describe(outcome: Attempted) -> str:

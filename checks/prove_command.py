@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from checks.cli_run import Settings, gate
 from checks.cli_run import manifests as read
 from checks.errors import BadInputError, known_names
 from checks.exit_codes import ExitCode, most_severe
 from checks.minimise import minimise
 from checks.plan import plan
+from checks.prove import JUDGE
 from checks.prove_bounded import INDUCTIVE, bounded, by_k_induction
 from checks.prove_run import prove, size_text
 from checks.prove_workers import cores
+from checks.registry import registry
 from checks.report.trace_text import trace_text
 from checks.suggest import suggest as suggest_lemmas
 from checks.verdict import Outcome, Subject, Verdict
@@ -49,6 +52,13 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
     tasks = plan(read(paths), tier=Tier.FULL, only=only or None, judge="prove")
     entries = [task.entry for task in tasks if isinstance(task.entry, ProofEntry)]
     return [Chosen(entry.name, ProofSubject(entry.protocol), entry) for entry in entries]
+
+
+def on_spark(settings: Settings, *, only: str, manifest: Sequence[Path]) -> int:
+    """The proofs of the manifest that match, with their obligations as tasks of Spark."""
+    judge = replace(JUDGE, on_spark=True)
+    judges = {**registry(), judge.name: judge}
+    return gate(settings, only=only or None, judge=judge.name, judges=judges, manifest=manifest)
 
 
 def several_steps(

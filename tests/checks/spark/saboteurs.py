@@ -72,3 +72,10 @@ def stages_of(context: SparkContext) -> list[Any]:
     jobs = store.jobsList(None)
     numbers = [jobs.apply(n).stageIds() for n in range(jobs.size())]
     return [store.lastStageAttempt(ids.apply(n)) for ids in numbers for n in range(ids.size())]
+
+
+def jobs_of(context: SparkContext) -> list[str]:
+    """Descriptions of all jobs so far, the first one first."""
+    jobs = context._jsc.sc().statusStore().jobsList(None)
+    found = {jobs.apply(n).jobId(): jobs.apply(n).description() for n in range(jobs.size())}
+    return [str(found[number].get()) for number in sorted(found) if found[number].isDefined()]
