@@ -214,20 +214,13 @@ class _Work:
                 self.program, item, budget=budget, options=self.options, met=frozenset(met)
             )
             met |= part.states
-            spent = spent_on(part)
-            budget -= spent
+            budget -= part.done
             left = tuple(len(other.picks) for other in part.remaining)
-            searched.append(Searched(len(item.picks), spent, left))
+            searched.append(Searched(len(item.picks), part.done, left))
             parts.append(part)
         result = merge(parts, bounds="")
         result.remaining = (*result.remaining, *untouched)
         return _Done(result=result, searched=tuple(searched), seconds=time.perf_counter() - began)
-
-
-def spent_on(part: Exploration) -> int:
-    """Return how many executions were spent, those that were given up included."""
-    counters = part.statistics
-    return counters.executions + counters.blocked + counters.merged + counters.cut
 
 
 def deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:
@@ -241,7 +234,7 @@ def _stopped(total: Exploration, options: Options) -> str | None:
     limits = options.limits
     if options.is_enough(total.violations):
         return "the search ended at a violation"
-    if limits.executions is not None and spent_on(total) >= limits.executions:
+    if limits.executions is not None and total.done >= limits.executions:
         return f"the limit of {limits.executions} executions is reached"
     if limits.seconds is not None and total.seconds >= limits.seconds:
         return f"the limit of {limits.seconds:g} seconds is reached"

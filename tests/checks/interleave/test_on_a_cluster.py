@@ -1,0 +1,37 @@
+"""Subtrees on a real cluster with two executors, one of which is killed while it searches."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from checks.interleave import explore
+from checks.spark.ship import ROOT
+from tests.checks.interleave.cluster_driver import OPTIONS, PROGRAM, facts
+from tests.checks.spark.cluster import cluster, executors, wait_for
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_executor_killed_in_the_middle_of_a_round_changes_nothing(tmp_path):
+    killed, rounds, result = None, 0, ""
+    with cluster(tmp_path / "cluster") as (master, workers):
+        command = [sys.executable, "-m", "tests.checks.interleave.cluster_driver", master, str(tmp_path)]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout or ():
+                rounds += line.startswith("round")
+                result = line if line.startswith("result") else result
+                if rounds == 3 and killed is None:
+                    time.sleep(0.1)
+                    both = wait_for(lambda: found if len(found := executors(workers)) == 2 else None)
+                    killed = both[0].pid
+                    both[0].kill()
+    assert process.returncode == 0
+    assert killed is not None
+    assert not psutil.pid_exists(killed)
+    assert rounds > 5, "the killed executor was missed by several rounds"
+    assert result.strip() == f"result exhausted {facts(explore(PROGRAM, OPTIONS))}"
