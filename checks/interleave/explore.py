@@ -13,6 +13,7 @@ from checks.interleave.limits import Limits, Meter
 from checks.interleave.optimal import Optimal
 from checks.interleave.options import Options, Reduction
 from checks.interleave.random_walk import RandomWalk
+from checks.interleave.refusals import refuse_unsound
 from checks.interleave.replay import Exact
 from checks.interleave.result import Exploration, Found, merge
 from checks.interleave.run import Ending, Run, Runner, run_once
@@ -51,8 +52,10 @@ def explore(
         NondeterminismError, DivergenceError: the program is not a function of its choices.
         UnsoundReductionError: the reduction left out something that the audit saw.
         ProgramError: the program is put together wrongly.
+        UnsoundCombinationError: the reduction cannot be used with the program.
     """
     options = options or Options()
+    refuse_unsound(program, options)
     interner = Interner()
     strategy: MergingSearch | DepthFirst
     if options.reduction is Reduction.STATES:

@@ -12,6 +12,8 @@ import datetime as dt
 import os
 import random
 import secrets
+import select
+import signal
 import sys
 import threading
 import time
@@ -22,29 +24,35 @@ from typing import Any
 
 from models.scheduled.errors import ClosedWorldError
 
+_GLOBAL_RANDOM: object = random.random.__self__  # type: ignore[attr-defined]  # a method of it
+_CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
 _MODULES: tuple[tuple[ModuleType | type, tuple[str, ...]], ...] = (
-    (time, ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "sleep")),
+    (time, (*_CLOCKS, *(f"{name}_ns" for name in _CLOCKS), "sleep")),
     (
         random,
-        (
-            "random",
-            "randint",
-            "randrange",
-            "choice",
-            "choices",
-            "shuffle",
-            "sample",
-            "uniform",
-            "getrandbits",
-            "gauss",
+        tuple(
+            name
+            for name, function in sorted(vars(random).items())
+            if getattr(function, "__self__", None) is _GLOBAL_RANDOM
         ),
     ),
-    (os, ("urandom", "getpid", "getrandom")),
+    (os, ("urandom", "getpid", "getrandom", "stat", "lstat")),
+    (select, ("select", "poll", "epoll")),
+    (signal, ("signal", "alarm", "setitimer", "pause", "sigwait")),
     (uuid, ("uuid1", "uuid4")),
     (threading, ("_start_new_thread", "_start_joinable_thread")),
     (secrets, ("token_bytes", "token_hex", "randbits", "choice")),
     (threading.Condition, ("wait",)),
 )
+_WITHOUT_ARGUMENT: tuple[tuple[ModuleType | type, str, int], ...] = (
+    (time, "gmtime", 1),
+    (time, "localtime", 1),
+    (time, "ctime", 1),
+    (time, "asctime", 1),
+    (time, "strftime", 2),
+    (random.Random, "seed", 2),
+)
+"""Functions that ask the machine when they are given fewer arguments than this, or None as the last one."""
 _AUDITED = (
     "open",
     "socket.",
@@ -100,9 +108,12 @@ def installed() -> Iterator[None]:
     if not GUARD.hooked:
         sys.addaudithook(_audit)
         GUARD.hooked = True
-    saved = [(module, name, getattr(module, name)) for module, name in _present()]
+    needed = {(module, name): count for module, name, count in _WITHOUT_ARGUMENT}
+    names = [*_present(), *needed]
+    saved = [(module, name, getattr(module, name)) for module, name in names]
     for module, name, original in saved:
-        setattr(module, name, _replacement(_full_name(module, name), original))
+        needs = needed.get((module, name))
+        setattr(module, name, _replacement(_full_name(module, name), original, needs=needs))
     GUARD.installed = True
     GUARD.thread = threading.get_ident()
     try:
@@ -152,17 +163,22 @@ def _bound_name(function: object) -> str | None:
     """Return the name of a bound C method of the real world: a clock of `datetime`, or the global
     generator.
     """
-    if not hasattr(function, "__self__"):
+    owner = getattr(function, "__self__", None)
+    if owner is None:
         return None
+    if owner is _GLOBAL_RANDOM:
+        return f"random.{getattr(function, '__name__', '?')}"
     if any(function == foreign for foreign in _FOREIGN_METHODS):
         return f"datetime.{getattr(function, '__name__', '?')}"
     return None
 
 
-def _replacement(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def _replacement(name: str, original: Callable[..., Any], *, needs: int | None) -> Callable[..., Any]:
     def checked(*arguments: Any, **options: Any) -> Any:
         if GUARD.armed and threading.get_ident() == GUARD.thread:
-            _refuse(name, sys._getframe(1))  # noqa: SLF001
+            given = (*arguments[needs - 1 :], *options.values()) if needs is not None else ()
+            if all(value is None for value in given):
+                _refuse(name, sys._getframe(1))  # noqa: SLF001
         return original(*arguments, **options)
 
     checked.__wrapped__ = original  # type: ignore[attr-defined]

@@ -117,6 +117,11 @@ class Execution:
             self._state = self.program.observe()
             if self._state is not None:
                 self._judge(self.program.on_start(self._state))
+            elif type(self.program).on_step is not Program.on_step:
+                raise ProgramError(
+                    f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
+                    "would be checked. Return what is to be checked from `observe`, component by component"
+                )
         self._take_complaints()
 
     def enabled(self) -> list[Event]:

@@ -133,6 +133,20 @@ def test_state_on_the_evaluation_stack_is_not_confused():
     assert reduced.statistics.executions < full.statistics.executions == 924
 
 
+class DeclaredHiddenState(HiddenState):
+    """Promises that the cell and the places where its tasks wait are all that matters."""
+
+    def declared(self) -> object:
+        return self.cell.value
+
+
+def test_a_search_that_merges_states_sees_the_evaluation_stack():
+    """The two tasks wait at the same line with the same locals in each turn of their loops."""
+    merged = explore(ProgramRef.of(f"{HERE}DeclaredHiddenState"), Options(reduction=Reduction.STATES))
+    assert merged.finals == {2, 3, 4, 5, 6}
+    assert merged.statistics.merged > 0
+
+
 class Primitives(Program):
     """Locks, conditions, queues, semaphores, timeouts, groups: all of asyncio's own, inside one process."""
 

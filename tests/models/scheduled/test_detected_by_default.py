@@ -3,10 +3,17 @@
 import asyncio
 import datetime as dt
 import random
+import secrets
+import select
+import signal
+import socket
+import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
+from random import choice as imported_choice
 from time import monotonic
 
 import pytest
@@ -95,6 +102,50 @@ async def draws_a_number(process: Process) -> None:
     random.random()
 
 
+async def draws_from_an_imported_function(process: Process) -> None:
+    imported_choice([1, 2])
+
+
+async def seeds_from_the_machine(process: Process) -> None:
+    random.Random()
+
+
+async def asks_for_the_hour(process: Process) -> None:
+    time.strftime("%H")
+
+
+async def measures_its_own_time(process: Process) -> None:
+    time.process_time()
+
+
+async def makes_a_unique_id(process: Process) -> None:
+    uuid.uuid4()
+
+
+async def makes_a_secret(process: Process) -> None:
+    secrets.token_hex(4)
+
+
+async def opens_a_raw_socket(process: Process) -> None:
+    socket.socket().close()
+
+
+async def opens_a_database(process: Process) -> None:
+    sqlite3.connect(":memory:").close()
+
+
+async def looks_for_a_file(process: Process) -> None:
+    Path("/").exists()  # noqa: ASYNC240
+
+
+async def polls_descriptors(process: Process) -> None:
+    select.select([], [], [], 0)
+
+
+async def handles_a_signal(process: Process) -> None:
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+
+
 async def opens_a_file(process: Process) -> None:
     with Path("/dev/null").open():  # noqa: ASYNC230
         pass
@@ -126,6 +177,17 @@ async def hides_it(process: Process) -> None:
         reads_an_imported_clock,
         asks_for_the_date,
         draws_a_number,
+        draws_from_an_imported_function,
+        seeds_from_the_machine,
+        asks_for_the_hour,
+        measures_its_own_time,
+        makes_a_unique_id,
+        makes_a_secret,
+        opens_a_raw_socket,
+        opens_a_database,
+        looks_for_a_file,
+        polls_descriptors,
+        handles_a_signal,
         opens_a_file,
         starts_a_thread,
         uses_an_executor,
@@ -138,13 +200,31 @@ def test_the_world_is_closed_and_the_error_names_the_line(function: Callable[[Pr
     kinds = {violation.kind for violation in result.violations}
     assert "closed-world" in kinds
     message = next(v.message for v in result.violations if v.kind == "closed-world")
-    assert function.__name__ in message or "loop." in message
+    line = function.__code__.co_firstlineno + 1
+    assert (
+        f"test_detected_by_default.py:{line}" in message
+        or message.startswith("loop.")
+        or "hides_it" in message
+    )
 
 
 def test_the_real_world_is_back_afterwards():
     explore(ProgramRef.of(f"{HERE}Misbehaving", name="reads_the_clock"))
     assert time.time() > 0
     assert random.random() < 1
+
+
+async def works_with_what_it_is_given(process: Process) -> None:
+    """A seed, a moment: nothing of the machine."""
+    assert random.Random(7).random() == random.Random(7).random()
+    assert time.gmtime(0).tm_year == 1970
+    assert time.strftime("%Y", time.gmtime(0)) == "1970"
+
+
+def test_pure_functions_of_the_same_modules_are_allowed():
+    result = explore(ProgramRef.of(f"{HERE}Misbehaving", name="works_with_what_it_is_given"))
+    assert result.status.value == "exhausted"
+    assert not result.violations
 
 
 async def imports(process: Process) -> None:
