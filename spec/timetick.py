@@ -301,14 +301,19 @@ class TimeTick(timetick_steps.TimeTick):
         """The outcome of every append is known."""
         return forall(s.Message, lambda m: s.message[m] != "lost")
 
+    @lemma(source="facts 4")
+    def no_tick_is_above_the_highest(s):
+        """The greatest tick of a channel is the greatest."""
+        return forall(s.Channel, lambda c: s.tick[c] <= s.highest[c])
+
     @lemma(source="facts 4; hazard 30")
     def the_last_tick_is_remembered(s):
-        """The coordinator that runs remembers the last tick of each channel, or a later try."""
+        """Where ticks are compared, a coordinator that runs remembers the last one, or a later try."""
         return forall(
             s.Channel,
-            lambda c: (
-                (s.tick[c] == s.highest[c])
-                & implies(s.up, (s.tick[c] <= s.last[c]) & (s.synced[c] <= s.last[c]))
+            lambda c: implies(
+                s.MONOTONE & s.RESUMES,
+                (s.tick[c] == s.highest[c]) & implies(s.up, s.tick[c] <= s.last[c]),
             ),
         )
 
