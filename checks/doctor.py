@@ -32,7 +32,7 @@ REBUILD = "run  make verify  (or any other job): it installs what requirements/r
 
 OPTIONAL_TOOLS: Mapping[str, str] = {
     "spin": "only to compare state counts with another model checker; on Debian: apt-get install spin",
-    "etcd": "only to try the metadata store against the real one; on Debian: apt-get install etcd-server",
+    "etcd": "only to try the oracle's store against a real one; on Debian: sh checks/environment/etcd.sh",
 }
 """Programs that no check needs, with what they are good for."""
 
@@ -74,7 +74,7 @@ def examine(*, build: Path = Path("build"), java: Callable[[], Java] = find_java
         cores_finding(psutil.cpu_count() or 1),
         memory_finding(psutil.virtual_memory().available),
         build_finding(build),
-        *tool_findings(shutil.which),
+        *tool_findings(find_tool),
     ]
 
 
@@ -208,12 +208,17 @@ def build_finding(build: Path) -> Finding:
     return Finding(name=name, state=State.OK, found=found)
 
 
+def find_tool(name: str) -> str | None:
+    """Return a program of the PATH, or of the environment that runs this; None if there is none."""
+    return shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+
+
 def tool_findings(which: Callable[[str], str | None]) -> list[Finding]:
     """Programs that are good to have."""
     return [
-        Finding(name=tool, state=State.OK, found="on the PATH")
+        Finding(name=tool, state=State.OK, found="is there")
         if which(tool)
-        else Finding(name=tool, state=State.OPTIONAL, found="not on the PATH", remedy=remedy)
+        else Finding(name=tool, state=State.OPTIONAL, found="not there", remedy=remedy)
         for tool, remedy in OPTIONAL_TOOLS.items()
     ]
 

@@ -98,10 +98,11 @@ class EtcdClient:
         connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
         try:
             connection.request("POST", "/v3/watch", json.dumps(request), {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            while line := response.readline():
-                if json.loads(line).get("result", {}).get("events"):
-                    return
+            # The response keeps the socket open, too.
+            with connection.getresponse() as response:
+                while line := response.readline():
+                    if json.loads(line).get("result", {}).get("events"):
+                        return
         except TimeoutError:
             return
         except (OSError, http.client.HTTPException, ValueError) as failure:

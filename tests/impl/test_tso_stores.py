@@ -1,0 +1,321 @@
+"""The stores of the oracle keep one contract: in memory, in SQLite, in a real etcd."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from impl.errors import CorruptDataError, NotLeaderError, StoreError
+from impl.runtime import AsyncioClock, NoPreemption
+from impl.storage.etcd_client import EtcdClient, encode
+from impl.storage.etcd_oracle import EtcdOracleStore
+from impl.storage.etcd_server import ABSENT, EtcdServer, find_etcd
+from impl.storage.memory_oracle import MemoryOracleStore
+from impl.storage.sqlite_oracle import SqliteOracleStore
+from impl.system.clocks import SystemSteadyClock, SystemWallClock
+from impl.tso.config import OracleConfig
+from impl.tso.ports import NEVER_SAVED, OraclePorts, OracleStore
+from impl.tso.server import OracleServer
+from tests.impl.parts import run
+
+SHORT = 1.0
+"""The least lease that etcd grants with the time-outs of the test's server."""
+BIG = 1_700_000_000_000_000_000
+NEEDS_ETCD = pytest.mark.skipif(find_etcd() is None, reason=ABSENT)
+KINDS = ["memory", "sqlite", pytest.param("etcd", marks=NEEDS_ETCD)]
+
+
+@pytest.fixture(scope="session")
+def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EtcdServer]:
+    """One server for all tests; each has keys of its own."""
+    with EtcdServer(tmp_path_factory.mktemp("etcd")) as server:
+        yield server
+
+
+class Shop:
+    """Makes stores that see the same keys: one for each process, so to speak."""
+
+    def __init__(self, kind: str, folder: Path, server: EtcdServer | None) -> None:
+        self.kind, self.folder, self.server = kind, folder, server
+        self.memory = MemoryOracleStore(steady=SystemSteadyClock())
+        self.made: list[OracleStore] = []
+
+    def store(self) -> OracleStore:
+        found: OracleStore = self.memory
+        if self.kind == "sqlite":
+            found = SqliteOracleStore(self.folder / "oracle")
+        if self.kind == "etcd":
+            assert self.server is not None
+            found = EtcdOracleStore(self.server.endpoint, prefix=self.folder.name)
+        self.made.append(found)
+        return found
+
+    async def close(self) -> None:
+        for store in self.made:
+            await store.close()
+
+
+@pytest.fixture
+def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
+    kind = request.param
+    return Shop(kind, tmp_path, request.getfixturevalue("etcd") if kind == "etcd" else None)
+
+
+def contract(test):
+    return pytest.mark.parametrize("shop", KINDS, indirect=True)(test)
+
+
+@contract
+def test_one_leads_at_a_time(shop):
+    async def scenario():
+        one, other = shop.store(), shop.store()
+        first = await one.campaign("a", lease=5)
+        assert first is not None
+        assert (first.server, first.lease >= 5) == ("a", True)
+        assert await other.campaign("b", lease=5) is None
+        await one.resign(first)
+        await one.resign(first)
+        await other.wait_vacant()
+        second = await other.campaign("b", lease=5)
+        assert second is not None
+        assert second.term != first.term
+        await one.resign(first)
+        assert await one.campaign("a", lease=5) is None, "an old term resigns for itself only"
+        await shop.close()
+
+    run(scenario())
+
+
+@contract
+def test_only_the_leader_saves_and_the_window_never_falls(shop):
+    async def scenario():
+        one, other = shop.store(), shop.store()
+        assert await other.load() == NEVER_SAVED
+        first = await one.campaign("a", lease=5)
+        assert first is not None
+        for end, kept in ((BIG, BIG), (BIG - 1, BIG), (BIG + 256, BIG + 256), (BIG + 255, BIG + 256)):
+            await one.save(end, first)
+            assert await other.load() == kept
+        await one.resign(first)
+        second = await other.campaign("b", lease=5)
+        assert second is not None
+        with pytest.raises(NotLeaderError, match="a"):
+            await one.save(BIG + 1000, first)
+        assert await other.load() == BIG + 256
+        await other.save(BIG + 500, second)
+        assert await one.load() == BIG + 500
+        await shop.close()
+
+    run(scenario())
+
+
+@contract
+def test_a_lease_runs_out_unless_it_is_renewed(shop):
+    async def scenario():
+        one, other = shop.store(), shop.store()
+        first = await one.campaign("a", lease=SHORT)
+        assert first is not None
+        for _ in range(4):
+            await asyncio.sleep(SHORT / 2)
+            await one.renew(first)
+        await one.save(BIG, first)
+        assert await other.campaign("b", lease=SHORT) is None
+        begin = time.monotonic()
+        while await other.campaign("b", lease=SHORT) is None:
+            await other.wait_vacant()
+        assert time.monotonic() - begin > SHORT / 2
+        for late in (one.renew(first), one.save(BIG + 1, first)):
+            with pytest.raises(NotLeaderError):
+                await late
+        assert await one.load() == BIG
+        await shop.close()
+
+    run(scenario())
+
+
+@contract
+def test_a_standby_takes_over_from_a_leader_that_hangs(shop):
+    """Real time, real leases: the leader is suspended with its key, and wakes up too late."""
+
+    async def scenario():
+        config = OracleConfig(
+            lease=SHORT, lease_margin=0.3, renew_pause=0.2, campaign_pause=0.1, update_pause=0.01
+        )
+        servers = []
+        for name in "ab":
+            ports = OraclePorts(
+                store=shop.store(),
+                wall=SystemWallClock(),
+                steady=SystemSteadyClock(),
+                clock=AsyncioClock(),
+                preemption=NoPreemption(),
+            )
+            servers.append(OracleServer(name=name, ports=ports, config=config))
+        first, second = servers
+        leading = asyncio.create_task(first.run())
+        issued = await first_answer(first)
+        standing = asyncio.create_task(second.run())
+
+        async def hang(*_arguments):
+            await asyncio.sleep(60)
+
+        first._ports.store.renew = hang  # type: ignore[method-assign]
+        later = await first_answer(second)
+        assert later.first > issued.last
+        assert "was not renewed in time" in first.stopped
+        with pytest.raises(NotLeaderError):
+            await first.allocate()
+        standing.cancel()
+        await asyncio.gather(leading, standing, return_exceptions=True)
+        await shop.close()
+
+    run(scenario())
+
+
+async def first_answer(server: OracleServer):
+    while True:
+        try:
+            return await server.allocate(10)
+        except NotLeaderError:
+            await asyncio.sleep(0.02)
+
+
+# ---- SQLite ----
+
+
+def test_a_file_of_another_version_is_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "oracle") as connection:
+        connection.execute("PRAGMA user_version = 9")
+
+    async def scenario():
+        store = SqliteOracleStore(tmp_path / "oracle")
+        with pytest.raises(CorruptDataError, match="version 9, this program reads 1"):
+            await store.load()
+        await store.close()
+
+    run(scenario())
+
+
+def test_a_missing_directory_is_a_store_error(tmp_path):
+    async def scenario():
+        store = SqliteOracleStore(tmp_path / "none" / "oracle")
+        with pytest.raises(StoreError, match="unable to open"):
+            await store.load()
+        await store.close()
+
+    run(scenario())
+
+
+class Hand:
+    """A steady clock that shows what it is told to."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def test_a_lease_from_before_a_restart_of_the_machine_is_over(tmp_path):
+    async def scenario():
+        before = SqliteOracleStore(tmp_path / "oracle", steady=Hand(5_000))
+        assert await before.campaign("a", lease=10)
+        after = SqliteOracleStore(tmp_path / "oracle", steady=Hand(20))
+        second = await after.campaign("b", lease=10)
+        assert second is not None
+        assert second.term == 2
+        await before.close()
+        await after.close()
+
+    run(scenario())
+
+
+# ---- etcd ----
+
+
+async def until_it_answers(work):
+    """Each of the client's old connections fails once: whether the call was carried out is not known."""
+    while True:
+        try:
+            return await work()
+        except StoreError:
+            await asyncio.sleep(0.02)
+
+
+@NEEDS_ETCD
+def test_the_window_outlives_a_crash_of_etcd(tmp_path):
+    with EtcdServer(tmp_path) as server:
+
+        async def scenario():
+            store = EtcdOracleStore(server.endpoint, timeout=1)
+            leadership = await store.campaign("a", lease=30)
+            assert leadership is not None
+            await store.save(BIG, leadership)
+            server.kill()
+            with pytest.raises(StoreError, match="is it running"):
+                await store.save(BIG + 1, leadership)
+            server.start()
+            assert await until_it_answers(store.load) == BIG
+            await until_it_answers(partial(store.save, BIG + 2, leadership))
+            assert await until_it_answers(store.load) == BIG + 2
+            await store.close()
+
+        run(scenario())
+
+
+@NEEDS_ETCD
+def test_a_watch_ends_when_the_key_goes(etcd, tmp_path):
+    async def scenario():
+        one, other = (EtcdOracleStore(etcd.endpoint, prefix=tmp_path.name) for _ in range(2))
+        leadership = await one.campaign("a", lease=30)
+        assert leadership is not None
+        waiting = asyncio.create_task(other.wait_vacant())
+        await asyncio.sleep(1.3)
+        assert not waiting.done(), "a silent watch is made anew"
+        begin = time.monotonic()
+        await one.resign(leadership)
+        await waiting
+        assert time.monotonic() - begin < 0.9
+        await one.close()
+        await other.close()
+
+    run(scenario())
+
+
+@NEEDS_ETCD
+def test_what_is_no_window_is_named(etcd, tmp_path):
+    async def scenario():
+        client = EtcdClient(etcd.endpoint)
+        key = encode(f"{tmp_path.name}/window")
+        await client.call("/v3/kv/put", {"key": key, "value": encode("soon")})
+        store = EtcdOracleStore(etcd.endpoint, prefix=tmp_path.name)
+        with pytest.raises(CorruptDataError, match="b'soon'; it must be 8 bytes"):
+            await store.load()
+        with pytest.raises(StoreError, match="Not Found"):
+            await client.call("/v3/none", {})
+        await client.close()
+        await store.close()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:2379", "https://127.0.0.1", "http://"])
+def test_an_endpoint_is_a_plain_address(endpoint):
+    with pytest.raises(ValueError, match="write it like"):
+        EtcdClient(endpoint)
+
+
+def test_nobody_at_the_endpoint_is_a_store_error():
+    async def scenario():
+        store = EtcdOracleStore("http://127.0.0.1:9", timeout=1)
+        with pytest.raises(StoreError, match="is it running"):
+            await store.load()
+        await store.close()
+
+    run(scenario())
