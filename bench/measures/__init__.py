@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from bench.measure import Measure
-from bench.measures import cluster, growth, interleave, mutants, proof, search, spark, spin, startup, tlc
+from bench.measures import (
+    cluster,
+    growth,
+    interleave,
+    interleave_spark,
+    mutants,
+    proof,
+    search,
+    spark,
+    spin,
+    startup,
+    tlc,
+)
 
 MEASURES: tuple[Measure, ...] = (
     search.MEASURE,
@@ -13,6 +25,7 @@ MEASURES: tuple[Measure, ...] = (
     startup.MEASURE,
     proof.MEASURE,
     interleave.MEASURE,
+    interleave_spark.MEASURE,
     spark.MEASURE,
     cluster.MEASURE,
     mutants.MEASURE,

@@ -11,17 +11,18 @@ from bench.measure import Measure, Plan
 from bench.process import in_fresh_process
 from bench.row import Goal, Row
 from bench.sample import Side, seconds, value
-from bench.work.interleave import executions
+from bench.work.interleave import classes, executions
 from bench.work.tiny import by_asyncio, by_control
 
 NAME = "interleave"
 PLAIN, CONTROLLED = "asyncio.run", "controlled loop"
 AGAINST_PLAIN = Goal(at_least=3)
-NONE, SLEEP, SOURCE, STATES = "none", "sleep-sets", "source-sets", "states"
+NONE, SLEEP, SOURCE, OPTIMAL, STATES = "none", "sleep-sets", "source-sets", "optimal", "states"
 _WORDS = {
     NONE: "no reduction",
     SLEEP: "sleep sets",
     SOURCE: "source sets",
+    OPTIMAL: "wakeup trees",
     STATES: "equal declared states merged",
 }
 
@@ -41,14 +42,42 @@ class Case:
 
 
 _SHARED = "tests.checks.interleave.programs:shared"
-FLUSH = Case("one row, one flush", "bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, STATES))
-SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP, SOURCE), {"kind": "lastzero", "size": 3}, 920)
-LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, SOURCE), {"kind": "lastzero", "size": 4}, 44_300)
+FLUSH = Case("one row, one flush", "bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, OPTIMAL, STATES))
+SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP, SOURCE, OPTIMAL), {"kind": "lastzero", "size": 3}, 920)
+LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, SOURCE, OPTIMAL), {"kind": "lastzero", "size": 4}, 44_300)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A program whose number of classes is known, and that of its interleavings (counted by formula or by
+    brute force where running them all takes too long; None: unknown).
+    """
+
+    kind: str
+    size: int
+    classes: int
+    interleavings: int | None
+
+    @property
+    def name(self) -> str:
+        """For a table."""
+        return f"{self.kind} {self.size}"
+
+
+KNOWN = (
+    Known("readers", 8, 256, 362_880),
+    Known("ainc", 6, 720, 720),
+    Known("casrot", 6, 144, 720),
+    Known("lastzero", 6, 144, 416_108_000),
+    Known("binc", 3, 36, 90),
+    Known("indexer", 12, 8, None),
+)
 
 
 def run(plan: Plan) -> Iterator[Row]:
-    """The rate; then every program by every reduction: the same final states."""
+    """The rate; then every program by every reduction: the same final states, the known classes."""
     yield from _tiny(plan)
+    yield from _known(plan)
     for case in (SMALL, FLUSH) if plan.quick else (LARGE, FLUSH):
         yield from _case(plan, case)
 
@@ -68,6 +97,30 @@ def _tiny(plan: Plan) -> list[Row]:
             CONTROLLED, f"{CONTROLLED}: {what}", value("rate"), unit="/s", against=PLAIN, goal=AGAINST_PLAIN
         ),
     ]
+
+
+def _known(plan: Plan) -> list[Row]:
+    """How many executions are begun in vain, where the number of those that are needed is known."""
+    reductions = (SLEEP, SOURCE, OPTIMAL)
+    known = {f"classes of {program.name}": program.classes for program in KNOWN}
+    programs = [(program.name, program.kind, program.size) for program in KNOWN]
+    sides = [
+        Side(
+            _WORDS[reduction],
+            partial(in_fresh_process, classes, programs=programs, factory=_SHARED, reduction=reduction),
+            expected=known,
+        )
+        for reduction in reductions
+    ]
+    series = plan.series(sides, measure=NAME, size="programs with known classes")
+    rows = []
+    for program in KNOWN:
+        many = f"{program.interleavings:,}" if program.interleavings else "unknown"
+        for words in (_WORDS[reduction] for reduction in reductions):
+            what = f"{program.name}, {words}: given up beside {program.classes:,} executions"
+            number = value(f"given up of {program.name}")
+            rows.append(series.row(words, what, number, unit="", note=f"interleavings: {many}"))
+    return rows
 
 
 def _case(plan: Plan, case: Case) -> list[Row]:

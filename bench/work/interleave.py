@@ -38,3 +38,27 @@ def executions(
             "rate": found.rate,
         },
     )
+
+
+def classes(*, programs: list[tuple[str, str, int]], factory: str, reduction: str) -> Sample:
+    """Programs (name, kind, size) by one reduction. Each complete execution must be a class of its own.
+
+    Raises:
+        RuntimeError: a search was cut, or a class was run twice.
+    """
+    from checks.interleave import Options, Reduction, Status, explore
+    from models.scheduled import ProgramRef
+
+    clock = Clock()
+    counts: dict[str, int] = {}
+    values: dict[str, float] = {}
+    for name, kind, size in programs:
+        options = Options(reduction=Reduction(reduction), classes=True)
+        found = explore(ProgramRef.of(factory, kind=kind, size=size), options)
+        if found.status is not Status.EXHAUSTED:
+            raise RuntimeError(f"{name} by {reduction}: {found.status}: {found.reason}")
+        if found.statistics.executions != len(found.classes):
+            raise RuntimeError(f"{name} by {reduction}: a class was run twice")
+        counts[f"classes of {name}"] = len(found.classes)
+        values[f"given up of {name}"] = found.statistics.blocked
+    return Sample(seconds=clock.seconds, cpu_seconds=clock.cpu_seconds, counts=counts, values=values)

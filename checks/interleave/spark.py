@@ -15,7 +15,7 @@ then so large that a round might finish the search.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from checks.interleave.audit import check_explained, random_sample
@@ -136,7 +136,8 @@ class _Search:
     def run(self, tick: RoundTick) -> Exploration:
         """Cut the tree, then run rounds until nothing is left or a limit is reached."""
         began = time.perf_counter()
-        total, items = split(self._program, self._spread.parts, options=self._options)
+        once = replace(self._options, check_every=0)
+        total, items = split(self._program, self._spread.parts, options=once)
         number, stopped = 0, None
         while True:
             total.seconds = time.perf_counter() - began
@@ -205,14 +206,14 @@ class _Work:
         began = time.perf_counter()
         met = set(self.met.value) if self.met is not None else set()
         parts, searched, untouched = [], [], []
-        budget = self.budget
+        budget, options = self.budget, self.options
         for item in (WorkItem(*fields) for fields in hand):
             if budget <= 0:
                 untouched.append(item)
                 continue
-            part = explore_subtree(
-                self.program, item, budget=budget, options=self.options, met=frozenset(met)
-            )
+            part = explore_subtree(self.program, item, budget=budget, options=options, met=frozenset(met))
+            # Each part begins with an execution that is run twice. One in a hand is enough.
+            options = replace(options, check_every=0)
             met |= part.states
             budget -= part.done
             left = tuple(len(other.picks) for other in part.remaining)

@@ -1,0 +1,57 @@
+"""The interleavings of one program on Spark with two local cores, against one process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from bench.measure import Measure, Plan
+from bench.process import in_fresh_process
+from bench.row import Goal, Row
+from bench.sample import Side, seconds, value
+from bench.work.interleave import executions
+from bench.work.interleave_spark import spread
+
+NAME = "interleave-spark"
+MASTER = "local[2]"
+ALONE, TOGETHER = "one process", f"Spark, {MASTER}"
+AGAINST_ALONE = Goal(at_least=1.6)
+OVERHEAD = Goal(at_most=10, unit="%")
+LARGE: dict[str, Any] = {"program": "bench.programs:row_flush_and_tick", "arguments": {}, "reduction": "none"}
+SMALL: dict[str, Any] = {"program": "bench.programs:row_and_flush", "arguments": {}, "reduction": "none"}
+
+
+def run(plan: Plan) -> Iterator[Row]:
+    """The same executions and the same final states, or it is an error."""
+    case = SMALL if plan.quick else LARGE
+    sides = [
+        Side(ALONE, partial(in_fresh_process, executions, **case)),
+        Side(TOGETHER, partial(in_fresh_process, spread, family=True, master=MASTER, **case)),
+    ]
+    size = "one row, one flush" + ("" if plan.quick else ", one more tick")
+    series = plan.series(sides, measure=NAME, size=size)
+    yield series.row(ALONE, f"{ALONE}: executions a second", value("rate"), unit="/s")
+    yield series.row(TOGETHER, f"{TOGETHER}: executions a second", value("rate"), unit="/s")
+    yield series.row(
+        TOGETHER,
+        f"{TOGETHER}: time",
+        seconds,
+        unit="s",
+        against=ALONE,
+        inverse=True,
+        goal=AGAINST_ALONE,
+        note="the session runs already; memory of all its processes",
+    )
+    yield series.row(
+        TOGETHER,
+        "cores that do not search",
+        value("overhead"),
+        unit="%",
+        goal=OVERHEAD,
+        note="1 - (time of all tasks) / (time x cores): Spark's own share, and waiting for the last task",
+    )
+    yield series.row(TOGETHER, "rounds", value("rounds"), unit="")
+
+
+MEASURE = Measure(NAME, "Interleavings on Spark with two local cores against one process.", run)
