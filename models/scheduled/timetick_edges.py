@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from impl.errors import RpcError
 from impl.rootcoord.ports import SessionEvent
 from impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from impl.rootcoord.root_coord import RootCoord
 from models.refinements.timetick import MessageView, SessionsView, SourceView, TickView, values_of
 from models.scheduled.errors import StorageFailedError, StorageUnknownError
 from models.scheduled.process import Process
@@ -217,15 +218,20 @@ async def run_proxy(
     logs: Logs,
     oracle: OracleCalls,
     expires: bool,
+    prepared: bool,
     call: Callable[[TimeTickReport], Awaitable[None]],
 ) -> None:
     """Live as a proxy: register, report, serve once a report was accepted, perhaps lose the lease.
 
-    A process whose lease is gone does not know it, and goes on.
+    A process whose lease is gone does not know it, and goes on. A prepared one was registered before, and
+    begins when the coordinator has.
     """
-    await process.point("proxy.register")
-    sessions.change(source.source, alive=True)
-    process.post(ROOT_COORD, "session_changed")
+    if prepared:
+        await _begin(process)
+    else:
+        await process.point("proxy.register")
+        sessions.change(source.source, alive=True)
+        process.post(ROOT_COORD, "session_changed")
     serving = asyncio.Event()
     process.spawn(_run_reports(process, source, serving, call), "reports")
     await serving.wait()
@@ -235,6 +241,54 @@ async def run_proxy(
         await process.point("lease.ends")
         sessions.change(source.source, alive=False)
         process.post(ROOT_COORD, "session_changed")
+
+
+async def _begin(process: Process) -> None:
+    """Wait for the word to begin."""
+    told = asyncio.Event()
+
+    async def begin() -> None:
+        told.set()
+
+    process.serve("begin", begin)
+    await told.wait()
+
+
+async def prepare(process: Process, sessions: Sessions, proxies: Sequence[SourceId]) -> None:
+    """Register proxies, then let the coordinator begin."""
+    for source in proxies:
+        await process.point("proxy.register")
+        sessions.change(source, alive=True)
+    process.post(ROOT_COORD, "begin")
+
+
+class Beginning:
+    """The coordinator's part in a prepared beginning, whichever of its incarnations comes to it.
+
+    Attributes:
+        told: the word to begin has come. passed_on: the proxies have been told.
+    """
+
+    def __init__(self) -> None:
+        self.told = False
+        self.passed_on = False
+
+    async def run(self, process: Process, coordinator: RootCoord, proxies: Sequence[SourceId]) -> None:
+        """Wait for the word, take over, give the word to the proxies."""
+        arrived = asyncio.Event()
+
+        async def begin() -> None:
+            self.told = True
+            arrived.set()
+
+        process.serve("begin", begin)
+        if not self.told:
+            await arrived.wait()
+        await coordinator.start()
+        if not self.passed_on:
+            self.passed_on = True
+            for source in proxies:
+                process.post(f"proxy {source}", "begin")
 
 
 async def _run_reports(

@@ -44,11 +44,13 @@ from models.scheduled.timetick_edges import (
     ROOT_COORD,
     SESSIONS,
     TICKS,
+    Beginning,
     Logs,
     SessionCalls,
     Sessions,
     Source,
     TickLogs,
+    prepare,
     run_proxy,
     tick_of,
 )
@@ -72,6 +74,8 @@ class Scenario:
         others: how many timestamps somebody else is given.
         expires: proxies that lose their lease, at any time after they began to serve.
         round_capacity: rounds that may wait for the sender.
+        prepared: at first the others are given their timestamps, then all proxies register, then the
+            coordinator begins, then they.
         faults: crashes of the coordinator, and ticks whose sending fails.
     """
 
@@ -83,6 +87,7 @@ class Scenario:
     others: int = 1
     expires: tuple[SourceId, ...] = ()
     round_capacity: int = 1
+    prepared: bool = False
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -159,6 +164,7 @@ class TimeTickProgram(RefiningProgram):
         self.oracle = OracleProcess()
         self.coordinators: list[RootCoord] = []
         self.sources: dict[SourceId, Source] = {}
+        self.beginning = Beginning()
         self.clocks: list[CountedClock] = []
         self.calls: list[SessionCalls] = []
         self._opened = 0
@@ -189,6 +195,8 @@ class TimeTickProgram(RefiningProgram):
 
     async def _run_others(self, process: Process) -> None:
         await ask_alone(process, self._oracle_of(process), self.scenario.others, "others.ask")
+        if self.scenario.prepared:
+            await prepare(process, self.sessions, self.scenario.ids)
 
     async def _run_proxy(self, source: SourceId, process: Process) -> None:
         async def call(report: TimeTickReport) -> None:
@@ -201,6 +209,7 @@ class TimeTickProgram(RefiningProgram):
             logs=self.logs,
             oracle=self._oracle_of(process),
             expires=source in self.scenario.expires,
+            prepared=self.scenario.prepared,
             call=call,
         )
 
@@ -240,7 +249,10 @@ class TimeTickProgram(RefiningProgram):
         self.clocks.append(clock)
         self.calls.append(calls)
         self._opened = process.incarnation
-        await coordinator.start()
+        if self.scenario.prepared:
+            await self.beginning.run(process, coordinator, self.scenario.ids)
+        else:
+            await coordinator.start()
         for number in ddl.channel_of:
             if number not in ddl.messages:
                 process.spawn(self._write_ddl(process, ddl, number, oracle), f"ddl {number}")
@@ -303,6 +315,7 @@ class TimeTickProgram(RefiningProgram):
             tuple((event.source, event.alive) for event in self.sessions.events),
             tuple(source.reports_left for source in self.sources.values()),
             self.oracle.given,
+            (self.beginning.told, self.beginning.passed_on),
         )
 
 
@@ -340,6 +353,7 @@ def timetick(
     others: int = 1,
     expires: Sequence[int] = (),
     round_capacity: int = 1,
+    prepared: bool = False,
     crashes: int = 0,
     failed_sends: int = 0,
     unknown_sends: int = 0,
@@ -357,6 +371,7 @@ def timetick(
         others: how many timestamps somebody else is given.
         expires: proxies that lose their lease.
         round_capacity: rounds that may wait for the sender.
+        prepared: all proxies are registered before the coordinator begins.
         crashes: budget of crashes of the coordinator.
         failed_sends: budget of ticks that are not sent.
         unknown_sends: budget of ticks that are sent, and reported as failed.
@@ -372,6 +387,7 @@ def timetick(
         others=others,
         expires=tuple(expires),
         round_capacity=round_capacity,
+        prepared=prepared,
         faults=FaultBudget(crashes=crashes, storage_failures=failed_sends, storage_lost_acks=unknown_sends),
     )
     return TimeTickProgram(scenario, parts=parts, protocol=protocol)
