@@ -9,6 +9,7 @@ from bench.measures import (
     interleave,
     interleave_spark,
     mutants,
+    oracle,
     proof,
     search,
     spark,
@@ -29,4 +30,5 @@ MEASURES: tuple[Measure, ...] = (
     spark.MEASURE,
     cluster.MEASURE,
     mutants.MEASURE,
+    oracle.MEASURE,
 )
