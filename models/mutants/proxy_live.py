@@ -5,7 +5,7 @@ answers a tick with the last tick's timestamp again if nobody was given one in b
 one. So two timestamps a task, and one more, suffice for any number of ticks.
 """
 
-from spec.language import ite, require
+from spec.language import action, ite, require
 from spec.proxy import Proxy
 
 
@@ -29,3 +29,27 @@ class TicksForever(Proxy):
         s.now = ts
         s.now_floor = 0
         s.tick = "stamped"
+
+
+class PopLookupFails(TicksForever):
+    """A pop whose lookup fails leaves its timestamp behind: the reports of its channels stop (B8)."""
+
+    @action(source="B8")
+    def pop_in_vain(s, t: Proxy.Task):
+        """The lookup fails: the task is over, its timestamp is not taken out."""
+        require((s.phase[t] == "finished") & s.pop_is_free() & s.outcome_is_known(t))
+        s.phase[t] = "popped"
+
+
+class PopWithoutLock(TicksForever):
+    """A pop before the commit leaves a ghost: the reports of its channels stop (hazard 27)."""
+
+    def pop_is_free(s):
+        return True
+
+
+class NoDefaultReport(TicksForever):
+    """Channels without unfinished tasks are not reported (B48)."""
+
+    def idle_value(s, c):
+        return s.reported[c]
