@@ -1,0 +1,70 @@
+"""One oracle process of the demonstration: ``python -m impl.demo.oracle_process``.
+
+It prints the port on which it answers. A request is a line with a number of timestamps; the answer is a line
+with the first and the last of them, or with ``!`` and the reason why there are none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from impl.errors import ImplementationError
+from impl.runtime import AsyncioClock, NoPreemption
+from impl.storage.etcd_oracle import EtcdOracleStore
+from impl.storage.sqlite_oracle import SqliteOracleStore
+from impl.system.clocks import SystemSteadyClock, SystemWallClock
+from impl.tso.config import OracleConfig
+from impl.tso.ports import OraclePorts, OracleStore
+from impl.tso.server import OracleServer
+
+CONFIG = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pause=0.2)
+"""A short lease: nobody wants to wait for 15 s."""
+
+
+def main() -> None:
+    """Serve until the term is over, or the process is killed."""
+    parser = argparse.ArgumentParser(prog="python -m impl.demo.oracle_process")
+    parser.add_argument("--name", required=True, help="name of this server")
+    parser.add_argument("--store", required=True, help="address of etcd, or file of SQLite")
+    arguments = parser.parse_args()
+    asyncio.run(serve(arguments.name, arguments.store))
+
+
+async def serve(name: str, where: str) -> None:
+    """Answer while the server runs."""
+    store: OracleStore = (
+        EtcdOracleStore(where) if where.startswith("http://") else SqliteOracleStore(Path(where))
+    )
+    ports = OraclePorts(
+        store=store,
+        wall=SystemWallClock(),
+        steady=SystemSteadyClock(),
+        clock=AsyncioClock(),
+        preemption=NoPreemption(),
+    )
+    oracle = OracleServer(name=name, ports=ports, config=CONFIG)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            writer.write(await _answer(oracle, line))
+            await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(answer, "127.0.0.1", 0)
+    print(listener.sockets[0].getsockname()[1], flush=True)
+    await oracle.run()
+    print(f"{name} stopped: {oracle.stopped}", flush=True)
+
+
+async def _answer(oracle: OracleServer, line: bytes) -> bytes:
+    try:
+        first, last = await oracle.allocate(int(line))
+    except (ImplementationError, ValueError) as refused:
+        return f"! {refused}\n".encode()
+    return f"{first} {last}\n".encode()
+
+
+if __name__ == "__main__":
+    main()
