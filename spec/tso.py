@@ -34,36 +34,25 @@ class Tso(tso_steps.Tso):
 
     @assumption(source="facts 1")
     def a_millisecond_takes_time(s):
-        """Times a millisecond apart lie in different milliseconds, and milliseconds follow the time."""
+        """Timestamps follow the time, and between times a millisecond apart there is room for a counter."""
         return (s.millisecond >= 1) & forall(
             s.Time,
             s.Time,
             lambda a, b: (
-                implies(a <= b, s.milli[a] <= s.milli[b])
-                & implies(a + s.millisecond <= b, s.milli[a] < s.milli[b])
+                implies(a <= b, s.stamp[a] <= s.stamp[b])
+                & implies(a + s.millisecond <= b, s.ts_of(a, s.max_logical) <= s.ts_of(b, 0))
             ),
         )
+
+    @assumption(source="facts 1: maxLogical")
+    def a_counter_counts(s):
+        """A counter takes some value below its limit."""
+        return s.max_logical >= 1
 
     @assumption(source="seed 002: saveInterval")
     def a_window_is_not_empty(s):
         """A window has some length."""
         return s.interval >= 1
-
-    @assumption(source="facts 1")
-    def timestamps_are_ordered(s):
-        """A later millisecond gives a greater timestamp, and so does a greater counter, as long as counters
-        do not overflow.
-        """
-        return forall(
-            s.Milli,
-            s.Logical,
-            s.Milli,
-            s.Logical,
-            lambda m, k, n, n_k: implies(
-                (k < s.max_logical) & (n_k < s.max_logical) & ((m < n) | ((m == n) & (k < n_k))),
-                s.composed[m, k] < s.composed[n, n_k],
-            ),
-        )
 
     # ---- words used below ----
 
@@ -130,7 +119,7 @@ class Tso(tso_steps.Tso):
             after.Call,
             lambda m, c: implies(
                 after.serves(m) & ~before.serves(m) & after.answered(c),
-                after.milli[after.object[c]] < after.milli[after.current[m]],
+                after.stamp[after.object[c]] < after.stamp[after.current[m]],
             ),
         )
 
@@ -141,7 +130,7 @@ class Tso(tso_steps.Tso):
             after.Server,
             lambda m: implies(
                 before.serves(m) & after.serves(m) & (after.current[m] != before.current[m]),
-                after.milli[before.current[m]] < after.milli[after.current[m]],
+                after.stamp[before.current[m]] < after.stamp[after.current[m]],
             ),
         )
 

@@ -9,11 +9,12 @@ Sources: seed 002 (TSO), facts 2.1 to 2.4, hazards 38 to 45, bugs B1 to B4. This
 *meant*. Where the code of the seed does something else, a subclass in ``models/mutants`` says so and its
 verdict is decided, not assumed.
 
-Time is the clock's own unit, finer than a millisecond; ``milli`` cuts it to milliseconds. The clock is
-arbitrary: each reading is a parameter ``now``, so jumps, standstill, stepping back and skew between servers
-are all covered. An object (the pair that the seed publishes by an atomic pointer) is told apart by its
-server and its physical time; its counter is ``logical[server, time]``. A timestamp is
-``composed[millisecond, counter]``.
+Time is the clock's own unit, finer than a millisecond. The clock is arbitrary: each reading is a parameter
+``now``, so jumps, standstill, stepping back and skew between servers are all covered. ``stamp`` gives the
+timestamp of a physical time before anything is counted: its milliseconds, shifted to the left. A timestamp
+is ``stamp[time] + counter``, as in the seed: an addition, so that a counter could carry. An object (the pair
+that the seed publishes by an atomic pointer) is told apart by its server and its physical time; its counter
+is ``logical[server, time]``.
 
 Names and steps, where they say more than the seed:
 
@@ -21,7 +22,7 @@ Names and steps, where they say more than the seed:
   ``next``), ``starting`` (has saved the end of its first window), ``serving``.
 - A call is answered in the step that adds to the counter (``allocate``). An answer that travels later makes
   two calls overlap more, never less, so the order that is proved here holds for later answers too.
-- The answer is ``composed`` of ``object[call]`` and ``last[call]``, the last of the batch; the first is
+- The answer is made of ``object[call]`` and ``last[call]``, the last of the batch; the first is
   last - count + 1.
 - A counter that has overflowed stays at ``max_logical``: more of it cannot be told apart.
 - ``crash`` is the end of a process for whatever reason, also that it has noticed the end of its lease.
@@ -48,6 +49,7 @@ from spec.language import (
     minimum,
     one_of,
     option,
+    plain,
     require,
 )
 
@@ -59,7 +61,6 @@ class Tso(Protocol):
     Updater = Sort()
     Call = Sort()
     Time = Nat()
-    Milli = Nat()
     Logical = Nat()
     Ts = Nat()
     Role = Enum("new", "elected", "loaded", "decided", "starting", "serving", "stopped")
@@ -73,11 +74,10 @@ class Tso(Protocol):
     )
 
     # The clock's millisecond, the window and the layout of a timestamp: any in a proof, given in an instance.
-    milli: Map[Time, Milli] = constant()
+    stamp: Map[Time, Ts] = constant()
     millisecond: Time = constant()
     interval: Time = constant()
     max_logical: Logical = constant()
-    composed: Map[Milli, Logical, Ts] = constant()
 
     # The store.
     saved: Time = 0
@@ -121,9 +121,13 @@ class Tso(Protocol):
         """The store takes the end of a window."""
         s.saved = ite(s.RAISES, maximum(s.saved, end), end)
 
+    def ts_of(s, time, logical):
+        """The timestamp with this physical time and counter."""
+        return plain(s.stamp[time]) + plain(logical)
+
     def ts(s, call, logical):
         """The timestamp with this counter of the call's object."""
-        return s.composed[s.milli[s.object[call]], logical]
+        return s.ts_of(s.object[call], logical)
 
     def first_ts(s, call):
         """The least timestamp of the call's batch."""

@@ -8,7 +8,7 @@ shows.
 from typing import ClassVar
 
 from models.mutants.tso_pairs import StandingClock
-from spec.language import Map, Set, action, one_of, require
+from spec.language import Map, Set, action, ite, one_of, require
 from spec.tso import Tso
 
 
@@ -81,7 +81,6 @@ class StartsAtTheEnd(Mutant):
 
     killer = "tso.restart_never_reissues"
     origin = "H41, B3 at the start"
-    instance = "tso-fine-clock"
 
     def start_decide(s, server, now):
         super().start_decide(server, now)
@@ -108,7 +107,6 @@ class GuardZero(Mutant):
 
     killer = "tso.unique"
     origin = "B3, H41"
-    instance = "tso-fine-clock"
 
     def is_ahead(s, server, now):
         return now > s.current[server]
@@ -129,6 +127,7 @@ class SavesTooLate(Mutant):
 
     killer = "tso.issued_below_saved"
     origin = "facts 2.2: guard of the window"
+    instance = "tso-carry"
 
     def needs_save(s, server, following):
         return s.window[server] < following
@@ -248,11 +247,9 @@ class ReturnsTheEnd(Mutant):
     origin = "facts 2.3, seed 002 GenerateTSO"
     instance = "tso-carry"
 
-    def first_ts(s, call):
-        return s.ts(call, s.last[call])
-
-    def last_ts(s, call):
-        return s.ts(call, s.last[call] + s.count[call] - 1)
+    def add(s, call):
+        super().add(call)
+        s.last[call] = ite(s.answered(call), s.last[call] + s.count[call] - 1, s.last[call])
 
 
 class TheDeadAnswer(Mutant):

@@ -8,10 +8,10 @@ from spec.language import (
     Set,
     action,
     constant,
-    each,
     forall,
     implies,
     ite,
+    lemma,
     reachable,
     require,
     transition_invariant,
@@ -69,6 +69,50 @@ class EarlyLeaseEnd(Tso):
     LEASE_RULE = False
 
 
+class EarlyLeaseEndProof(EarlyLeaseEnd):
+    """What is left without the lease rule: uniqueness, and the order of calls to one server. The claims that
+    are lost are put in weaker words here.
+    """
+
+    def ordered(s):
+        """If one call was answered before another to the same server began, all its timestamps are
+        smaller.
+        """
+        return forall(
+            s.Call,
+            s.Call,
+            lambda a, b: implies(
+                s.precedes[a, b] & s.answered(b) & (s.at[a] == s.at[b]), s.last_ts(a) < s.first_ts(b)
+            ),
+        )
+
+    def a_call_reads_no_older_object(s):
+        """What a server answered before a call to it began is not above what the call will read."""
+        return forall(
+            s.Call,
+            s.Call,
+            lambda a, b: implies(
+                s.precedes[a, b] & (s.at[a] == s.at[b]),
+                implies((s.call[b] == "begun") & s.serves(s.at[b]), s.object[a] <= s.current[s.at[b]])
+                & implies(s.holds_object(b), s.object[a] <= s.object[b]),
+            ),
+        )
+
+    def one_server_runs(s):
+        """At most one server can save."""
+        return forall(s.Server, lambda m: implies(s.may_save(m), s.led & (s.leader == m)))
+
+    def restart_never_reissues(before, after):
+        """The last leader begins above every millisecond in which another server handed out anything."""
+        return forall(
+            after.Call,
+            lambda c: implies(
+                after.serves(after.leader) & ~before.serves(after.leader) & after.answered(c),
+                after.milli[after.object[c]] < after.milli[after.current[after.leader]],
+            ),
+        )
+
+
 class AsCoded(Tso):
     """A deposed leader that can save: no leader condition, a plain put, no lease rule (hazard 43)."""
 
@@ -94,6 +138,50 @@ class PlainPut(Tso):
     """The leader condition and the lease rule, but the store takes whatever end arrives."""
 
     RAISES = False
+
+    @lemma(source="facts 2.2")
+    def windows_follow_objects(s):
+        """A window reaches no further than the interval beyond what is published or about to be."""
+        return forall(
+            s.Server,
+            s.Updater,
+            lambda m, u: implies(
+                s.serves(m),
+                s.window[m]
+                <= ite(s.stage[m, u] == "publishing", s.update_next[m, u], s.current[m]) + s.interval,
+            ),
+        )
+
+    @lemma(source="facts 2.2")
+    def first_windows_follow_objects(s):
+        """So does the first window, and who does not run has none."""
+        return forall(
+            s.Server,
+            lambda m: (
+                implies(s.role[m] == "starting", s.window[m] <= s.next[m] + s.interval)
+                & implies(~s.runs(m), s.window[m] == 0)
+            ),
+        )
+
+    @lemma(source="facts 2.2")
+    def an_update_of_the_leader_is_above_all(s):
+        """What the last leader is about to save lies above everything that was handed out."""
+        return forall(
+            s.Updater,
+            s.Call,
+            lambda u, c: implies(
+                (s.stage[s.leader, u] != "idle") & (s.stage[s.leader, u] != "read") & s.holds_object(c),
+                s.object[c] < s.update_next[s.leader, u],
+            ),
+        )
+
+
+class PlainPutProof(PlainPut):
+    """What is left with a plain put: the saved end may go back, but never to what was handed out."""
+
+    def saved_never_goes_back(before, after):
+        """The saved end stays above all that was handed out."""
+        return forall(after.Call, lambda c: implies(before.holds_object(c), before.object[c] < after.saved))
 
 
 class LateSaves(Tso):
@@ -135,13 +223,14 @@ class Reelection(Tso):
 
     @action(source="B4: reset on step down")
     def resign(s, server: Tso.Server):
-        """The leader ends its term: once its updater rests it forgets its object, and stands by."""
+        """The leader ends its term: once its updater rests it forgets its object, and stands by. Calls
+        that have read the pointer keep the object and its counter.
+        """
         require(s.serves(server) & s.may_resign(server))
         s.role[server] = "new"
         s.base[server] = 0
         s.window[server] = 0
         s.current[server] = 0
-        s.logical = each(s.Server, s.Time, lambda m, t: ite(m == server, 0, s.logical[m, t]))
 
     def may_resign(s, server):
         """No update is under way."""

@@ -101,15 +101,12 @@ class Scenario:
     def instance(self, protocol: str, *, updaters: int = 1, last: int | None = None) -> Instance:
         """Return the bounded instance of a specification, up to a time if one is given."""
         last_time = self.last_time if last is None else last
-        milli = [time // self.millisecond for time in range(last_time + 1)]
-        counters = range(self.max_logical + 1)
-        composed = [[at * self.max_logical + k for k in counters] for at in range(milli[-1] + 1)]
+        stamp = [time // self.millisecond * self.max_logical for time in range(last_time + 1)]
         constants: dict[str, Any] = {
-            "milli": milli,
+            "stamp": stamp,
             "millisecond": self.millisecond,
             "interval": self.interval,
             "max_logical": self.max_logical,
-            "composed": composed,
         }
         if not self.lease_rule:
             constants["LEASE_RULE"] = False
@@ -120,9 +117,8 @@ class Scenario:
                 "Updater": updaters,
                 "Call": len(self.calls),
                 "Time": last_time,
-                "Milli": milli[-1],
                 "Logical": self.max_logical,
-                "Ts": composed[-1][-1],
+                "Ts": stamp[-1] + self.max_logical,
             },
             constants=constants,
             name="scheduled",
