@@ -27,13 +27,6 @@ class Deposed(EarlyLeaseEnd):
     one_server_runs = None
 
 
-class DeposedInAnyOrder(Deposed):
-    """The same without the claims that fail then."""
-
-    ordered = None
-    restart_never_reissues = None
-
-
 class DeposedUnconditional(Deposed):
     """A deposed leader saves, and the store takes what arrives (hazard 43)."""
 

@@ -108,7 +108,7 @@ class EarlyLeaseEndProof(EarlyLeaseEnd):
             after.Call,
             lambda c: implies(
                 after.serves(after.leader) & ~before.serves(after.leader) & after.answered(c),
-                after.milli[after.object[c]] < after.milli[after.current[after.leader]],
+                after.stamp[after.object[c]] < after.stamp[after.current[after.leader]],
             ),
         )
 
