@@ -55,6 +55,35 @@ class Exact:
         """Nothing is learned."""
 
 
+class ByLabel:
+    """Takes events by their names, in a given order as far as they come: the first one that is enabled.
+
+    Where none of them is, the default choice is taken. Names do not change when steps of others are left out;
+    places in the list of enabled events do.
+    """
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self._labels = list(labels)
+        self._wanted = list(labels)
+
+    def new_execution(self) -> bool:
+        """Start over."""
+        self._wanted = list(self._labels)
+        return True
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
+        """Return the place of the first wanted event, or 0."""
+        del last
+        for label in self._wanted:
+            if label in enabled:
+                self._wanted.remove(label)
+                return enabled.index(label)
+        return 0
+
+    def done(self, last: Footprint | None) -> None:
+        """Nothing is learned."""
+
+
 class Lenient:
     """Follows picks as far as they make sense; an impossible pick becomes the default choice."""
 

@@ -1,17 +1,24 @@
 """Making a failing execution short and natural before it is shown.
 
-The measure is (picks that differ from the default choice, steps, picks). A candidate is accepted if it shows
-a violation of the same identity with a smaller measure. Passes: set a block of picks to the default, delete a
-block of picks, lower one pick. They repeat until none helps, or the limit of attempts is reached.
+The natural way takes the oldest event that is enabled. The measure of an execution is (deviations from it,
+steps, picks): a run that goes its natural way but for a few places is read more easily than a shorter one
+that does not. An event that is held back for many steps is one deviation, not many.
+
+A candidate is accepted if it shows a violation of the same identity with a smaller measure. Passes: set a
+block of picks to the default, delete a block of picks, leave out a block of events by their names, lower
+one pick. They repeat until none helps, or the limit of attempts is reached. How far that goes on the
+planted bugs of the manifest is measured by `python -m bench --only shrinking` and bounded in
+`tests/quality`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.interleave.explore import quiet
-from checks.interleave.replay import Lenient
+from checks.interleave.replay import ByLabel, Lenient
 from checks.interleave.result import Found
-from checks.interleave.run import Run, run_once
+from checks.interleave.run import Run, Step, run_once
+from checks.interleave.strategy import Strategy
 from checks.interleave.token import encode
 from models.scheduled import Interner, ProgramRef
 
@@ -26,12 +33,14 @@ class Shrunk:
     Attributes:
         found: the short execution. Its violation may differ in words, not in identity.
         before: steps and deviations of the original.
+        deviations: those that are left.
         attempts: executions that were run.
         complete: whether no pass helped any more; False if the limit of attempts ended it.
     """
 
     found: Found
     before: tuple[int, int]
+    deviations: int
     attempts: int
     complete: bool
 
@@ -48,8 +57,13 @@ def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: i
     search = _Shrinker(program, found, attempts=attempts, steps=steps)
     with quiet():
         complete = search.run()
-    before = (len(found.picks), sum(1 for pick in found.picks if pick))
-    return Shrunk(found=search.best(), before=before, attempts=search.spent, complete=complete)
+    return Shrunk(
+        found=search.best(),
+        before=(len(found.picks), search.before[0]),
+        deviations=search.measure[0],
+        attempts=search.spent,
+        complete=complete,
+    )
 
 
 class _Shrinker:
@@ -62,6 +76,9 @@ class _Shrinker:
         self._allowed = attempts
         self._steps = steps
         self._seen: set[Picks] = set()
+        self._named: set[tuple[str, ...]] = set()
+        self.before: Measure = (len(found.picks) + 1, 0, ())
+        self.measure: Measure = self.before
         self.spent = 0
 
     def best(self) -> Found:
@@ -70,50 +87,64 @@ class _Shrinker:
 
     def run(self) -> bool:
         """Repeat the passes until none helps. Return whether that point was reached."""
-        self._try(self._picks)
+        self._is_better(Lenient(self._picks))
+        self.before = self.measure
         improved = True
         while improved:
             improved = False
-            for candidates in (self._defaults, self._deletions, self._lowered):
+            for candidates in (self._defaults, self._deletions, self._without, self._lowered):
                 for candidate in candidates():
                     if self.spent >= self._allowed:
                         return False
-                    if self._try(candidate):
+                    if self._is_better(candidate):
                         improved = True
                         break
         return True
 
-    def _defaults(self) -> Iterator[Picks]:
+    def _defaults(self) -> Iterator[Strategy]:
         picks = self._picks
         for size, start in _blocks(len(picks)):
             block = picks[start : start + size]
             if any(block):
-                yield picks[:start] + (0,) * len(block) + picks[start + size :]
+                yield from self._new(picks[:start] + (0,) * len(block) + picks[start + size :])
 
-    def _deletions(self) -> Iterator[Picks]:
+    def _deletions(self) -> Iterator[Strategy]:
         picks = self._picks
         for size, start in _blocks(len(picks)):
-            yield picks[:start] + picks[start + size :]
+            yield from self._new(picks[:start] + picks[start + size :])
 
-    def _lowered(self) -> Iterator[Picks]:
+    def _without(self) -> Iterator[Strategy]:
+        labels = self._found.labels
+        for size, start in _blocks(len(labels)):
+            kept = labels[:start] + labels[start + size :]
+            if kept not in self._named:
+                self._named.add(kept)
+                yield ByLabel(kept)
+
+    def _lowered(self) -> Iterator[Strategy]:
         picks = self._picks
         for place, pick in enumerate(picks):
             for lower in sorted({1, pick // 2, pick - 1}):
                 if 0 < lower < pick:
-                    yield (*picks[:place], lower, *picks[place + 1 :])
+                    yield from self._new((*picks[:place], lower, *picks[place + 1 :]))
 
-    def _try(self, candidate: Picks) -> bool:
+    def _new(self, candidate: Picks) -> Iterator[Strategy]:
+        """The candidate, unless it was tried before."""
         trimmed = _trim(candidate)
-        if trimmed in self._seen:
-            return False
-        self._seen.add(trimmed)
+        if trimmed not in self._seen:
+            self._seen.add(trimmed)
+            yield Lenient(trimmed)
+
+    def _is_better(self, strategy: Strategy) -> bool:
         self.spent += 1
-        strategy = Lenient(trimmed)
+        strategy.new_execution()
         run = run_once(self._factory, strategy, interner=Interner(), steps=self._steps)
         if run.violation is None or run.violation.identity != self._identity:
             return False
-        if _measure(run.picks) >= _measure(self._picks):
+        measure = _measure(run)
+        if measure >= self.measure:
             return False
+        self.measure = measure
         self._accept(run)
         return True
 
@@ -125,8 +156,19 @@ class _Shrinker:
         self._found = Found(run.violation, run.picks, labels, token)
 
 
-def _measure(picks: Picks) -> Measure:
-    return (sum(1 for pick in picks if pick), len(picks), picks)
+def _measure(run: Run) -> Measure:
+    return (deviations(run.trace), len(run.trace), run.picks)
+
+
+def deviations(trace: Sequence[Step]) -> int:
+    """Count the steps that pass over an event which the step before has not passed over already."""
+    count = 0
+    held: frozenset[str] = frozenset()
+    for step in trace:
+        passed = frozenset(step.enabled[: step.pick])
+        count += not passed <= held
+        held = passed
+    return count
 
 
 def _trim(picks: Picks) -> Picks:

@@ -1,0 +1,45 @@
+"""The planted bugs of a manifest: programs that must fail, and an execution of each that does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checks.errors import BadInputError
+from checks.interleave.explore import explore, explore_randomly
+from checks.interleave.judge import program_of
+from checks.interleave.limits import Limits
+from checks.interleave.options import Options
+from checks.interleave.result import Found
+from models.manifest import InterleaveEntry, Manifest
+
+SEED = 1
+SAMPLE = 400
+"""Random executions before an exhaustive search is worth its time."""
+
+
+def planted_bugs(manifest: Manifest) -> dict[str, InterleaveEntry]:
+    """The mutants of the implementation by name: each is its host's entry, with the program that is wrong."""
+    hosts = {entry.name: entry for entry in manifest.interleave}
+    return {
+        mutant.name: hosts[mutant.instance].model_copy(update={"program": mutant.ref})
+        for mutant in manifest.mutant
+        if mutant.instance in hosts
+    }
+
+
+def failing_execution(entry: InterleaveEntry) -> Found:
+    """An execution that fails: a random one if that is found soon, or else the first one of the search.
+
+    Random ones are far from the natural order, and give a shrinker more to do.
+
+    Raises:
+        BadInputError: the program does not fail.
+    """
+    program = program_of(entry)
+    options = Options(reduction=entry.reduction, stop_at_violation=True, check_every=0, audit=0)
+    found = explore_randomly(program, seed=SEED, executions=SAMPLE, options=options)
+    if not found.violations:
+        found = explore(program, replace(options, limits=Limits(executions=entry.limit)))
+    if not found.violations:
+        raise BadInputError(f"{entry.program} never fails in {entry.name}", remedy="choose another program")
+    return found.first()

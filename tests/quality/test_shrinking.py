@@ -1,0 +1,52 @@
+"""Every planted bug of the implementation is shown short.
+
+The bounds below are those that `docs/interleavings.md` states. They hold for what a random search finds,
+which is far from the natural order of the steps.
+"""
+
+import pytest
+
+from checks.interleave.judge import program_of
+from checks.interleave.planted import failing_execution, planted_bugs
+from checks.interleave.run import Step
+from checks.interleave.shrink import deviations, shrink
+from models.manifest import load, manifest_files
+from models.scheduled import Footprint
+
+DEVIATIONS, STEPS, ATTEMPTS = 3, 26, 130
+
+FLUSH = planted_bugs(next(m for m in map(load, manifest_files()) if m.name == "flush"))
+
+
+def test_all_mutants_of_the_implementation_are_among_them():
+    assert len(FLUSH) >= 16
+
+
+@pytest.mark.parametrize("name", sorted(FLUSH))
+def test_a_planted_bug_is_shown_short(name: str):
+    entry = FLUSH[name]
+    found = failing_execution(entry)
+    short = shrink(program_of(entry), found, attempts=400)
+    assert short.complete
+    assert short.attempts <= ATTEMPTS
+    assert short.found.violation.identity == found.violation.identity
+    assert short.deviations <= min(DEVIATIONS, short.before[1])
+    assert len(short.found.picks) <= STEPS
+
+
+def step(enabled: str, pick: int) -> Step:
+    return Step(tuple(enabled), pick, Footprint(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("trace", "count"),
+    [
+        ([step("ab", 0), step("bc", 0)], 0),
+        # Held back for three steps: one deviation. Two events, one after the other: two.
+        ([step("abc", 1), step("acd", 1), step("ad", 1)], 1),
+        ([step("abc", 1), step("acd", 2)], 2),
+        ([step("abc", 1), step("ac", 0), step("cd", 1)], 2),
+    ],
+)
+def test_an_event_that_is_held_back_is_one_deviation(trace, count):
+    assert deviations(trace) == count
