@@ -33,8 +33,8 @@ def _bug(plan: Plan, bug: str) -> Iterator[Row]:
     series = plan.series([side], measure=NAME, size=bug)
     for what, words in (("steps", "steps"), ("deviations", "deviations from the natural order")):
         before: Number = value(f"{what} before")
-        told = [int(before(sample)) for sample in series.samples[bug]]
-        yield series.row(bug, words, count(what), unit="", note=f"before: {told[0]}" if told else "")
+        told = "".join(f", of {before(sample):.0f}" for sample in series.samples[bug])
+        yield series.row(bug, f"{words}{told}", count(what), unit="")
     yield series.row(bug, "executions of the shrinker", value("attempts"), unit="")
 
 
