@@ -23,7 +23,7 @@ from models.scheduled.footprint import Footprint, Interner, NamedFootprint, inde
 from models.scheduled.lane import Event
 from models.scheduled.process import Process
 from models.scheduled.program import Observation, Program, ProgramRef
-from models.scheduled.settings import ClockOrder, FaultBudget, FaultKind, Order, Settings
+from models.scheduled.settings import ClockOrder, FaultBudget, FaultKind, Link, Order, Settings
 from models.scheduled.storage import TORN, Disk, Store
 from models.scheduled.world import World
 
@@ -44,6 +44,7 @@ __all__ = [
     "FaultKind",
     "Footprint",
     "Interner",
+    "Link",
     "NamedFootprint",
     "Observation",
     "Order",
