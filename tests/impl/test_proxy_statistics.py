@@ -49,7 +49,7 @@ def test_the_heap_does_not_grow_with_tasks_that_are_over():
     assert len(statistics.channels["a"].heap) == 1
 
 
-# A step: a new task of these channels, so long, if its timestamp is new; else the end of the task that has it.
+# A step: a new task of these channels, so long, if its timestamp is new; else the end of the one that has it.
 STEPS = st.lists(
     st.tuples(st.integers(1, 8), st.sampled_from([("a",), ("b",), ("a", "b"), CHANNELS]), st.integers(0, 3)),
     max_size=30,
