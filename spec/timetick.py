@@ -28,8 +28,11 @@ class TimeTick(timetick_steps.TimeTick):
 
     def may_append(s, m):
         """The message is begun, and the log would take it."""
-        begun = (s.message[m] == "asked") | (s.message[m] == "open") | (s.message[m] == "lost")
-        return begun & ~s.refused(s.sender[m])
+        return (s.is_begun(m) | (s.message[m] == "lost")) & ~s.refused(s.sender[m])
+
+    def is_begun(s, m):
+        """The source has begun the message, and not ended it."""
+        return (s.message[m] == "asked") | (s.message[m] == "open")
 
     def lies_above(s, m, value):
         """The message's timestamp is above the value, or will be."""
@@ -103,6 +106,42 @@ class TimeTick(timetick_steps.TimeTick):
         """When the sender takes a round, no other waits behind it: what waits is never stale by two."""
         return implies(~before.sending & after.sending, ~after.queued)
 
+    @transition_invariant(source="facts 4: if the queue is full the new round is dropped")
+    def a_full_queue_keeps_its_round(before, after):
+        """The round that waits for the sender is not replaced."""
+        return implies(
+            before.queued & after.queued,
+            forall(after.Channel, lambda c: after.queued_ts[c] == before.queued_ts[c]),
+        )
+
+    @transition_invariant(source="facts 4: joined before the next round")
+    def a_round_is_sent_to_its_end(before, after):
+        """The sender takes a whole round from the queue, and no other until it is done."""
+        return all_of(
+            implies(
+                before.sending & after.sending,
+                forall(
+                    after.Channel,
+                    lambda c: (
+                        (after.round_ts[c] == before.round_ts[c])
+                        & implies(after.to_send[c], before.to_send[c])
+                    ),
+                ),
+            ),
+            implies(
+                ~before.sending & after.sending,
+                before.queued & forall(after.Channel, lambda c: after.round_ts[c] == before.queued_ts[c]),
+            ),
+        )
+
+    @transition_invariant(source="facts 4")
+    def reports_wait_for_a_round(before, after):
+        """The report of a session that stays is given up only when all have reported."""
+        return implies(
+            exists(after.Source, lambda p: before.entry[p] & ~after.entry[p] & after.known[p]),
+            before.round_is_complete(),
+        )
+
     @transition_invariant(source="facts 4: an entry is nil after each round")
     def reports_are_used_once(before, after):
         """After a round every session has to report again."""
@@ -146,6 +185,36 @@ class TimeTick(timetick_steps.TimeTick):
         """While no coordinator runs, nothing is added to the logs but messages."""
         return implies(~before.up, forall(after.Channel, lambda c: after.highest[c] == before.highest[c]))
 
+    @transition_invariant(source="facts 3.1")
+    def a_message_goes_one_way(before, after):
+        """A message is asked for, stamped once, and appended or given up."""
+        return forall(
+            after.Message,
+            lambda m: any_of(
+                (after.message[m] == before.message[m]) & (after.ts[m] == before.ts[m]),
+                (before.message[m] == "new") & (after.message[m] == "asked"),
+                (before.message[m] == "asked")
+                & (after.message[m] == "open")
+                & (after.ts[m] > before.floor[m]),
+                before.is_begun(m) & (after.message[m] == "dropped"),
+                (before.message[m] == "open") & (after.message[m] == "lost") & (after.ts[m] == before.ts[m]),
+                ((before.message[m] == "open") | (before.message[m] == "lost"))
+                & (after.message[m] == "appended")
+                & (after.ts[m] == before.ts[m]),
+            ),
+        )
+
+    @transition_invariant(source="facts 4; B46")
+    def proxies_outlive_the_coordinator(before, after):
+        """The end of a coordinator ends no message of a proxy."""
+        return implies(
+            before.up & ~after.up,
+            forall(
+                after.Message,
+                lambda m: (before.sender[m] == before.ddl) | (after.message[m] == before.message[m]),
+            ),
+        )
+
     # ---- what should happen ----
 
     @leads_to(source="seed 002; facts 4; property WL", without=("append", "stamp"))
@@ -155,6 +224,23 @@ class TimeTick(timetick_steps.TimeTick):
         """
         quiet = s.is_quiet(c, ts)
         return (s.issued >= ts) & quiet, (s.highest[c] >= ts) | ~quiet
+
+    @leads_to(source="facts 4; B10")
+    def ticks_come_to_count(s, c: timetick_steps.TimeTick.Channel, ts: timetick_steps.TimeTick.Ts):
+        """A tick that is in the log is counted as sent in the end, whatever its own send answered."""
+        return s.highest[c] >= ts, s.synced[c] >= ts
+
+    @leads_to(source="facts 3.4; hazard 10")
+    def a_proxy_comes_to_serve(s, p: timetick_steps.TimeTick.Source):
+        """A proxy that keeps its lease is let through the barrier."""
+        live = s.session[p] == "registered"
+        return live & (s.issued > 0), s.serves[p] | ~live
+
+    @leads_to(source="facts 3.1")
+    def an_open_message_ends(s, m: timetick_steps.TimeTick.Message):
+        """A message with its timestamp is in the log, or given up, or refused."""
+        begun = s.message[m] == "open"
+        return begun, ~begun | s.refused(s.sender[m])
 
     # ---- what can happen ----
 
@@ -291,9 +377,7 @@ class TimeTick(timetick_steps.TimeTick):
         """A message that is begun belongs to a source that took writes."""
         return forall(
             s.Message,
-            lambda m: implies(
-                (s.message[m] == "asked") | (s.message[m] == "open"), s.takes_writes(s.sender[m])
-            ),
+            lambda m: implies(s.is_begun(m), s.takes_writes(s.sender[m])),
         )
 
     @lemma(source="hazard 12")
@@ -319,8 +403,19 @@ class TimeTick(timetick_steps.TimeTick):
 
     @lemma(source="facts 4")
     def what_is_idle_is_empty(s):
-        """Nothing is left over of a used report, of a round that is over, or of a dead coordinator."""
+        """Nothing is left over of messages, reports and rounds that are over, or of a dead coordinator."""
         return all_of(
+            forall(
+                s.Message,
+                lambda m: all_of(
+                    (s.message[m] == "asked") | (s.floor[m] == 0),
+                    (s.message[m] == "open")
+                    | (s.message[m] == "appended")
+                    | (s.message[m] == "lost")
+                    | (s.ts[m] == 0),
+                ),
+            ),
+            forall(s.Channel, lambda c: s.up | (s.promised[s.ddl, c] == 0)),
             forall(s.Source, s.Channel, lambda p, c: s.entry[p] | (s.entry_ts[p, c] == 0)),
             forall(s.Channel, lambda c: s.queued | (s.queued_ts[c] == 0)),
             forall(s.Channel, lambda c: s.sending | (s.round_ts[c] == 0) & ~s.to_send[c]),

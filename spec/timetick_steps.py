@@ -224,12 +224,6 @@ class TimeTick(Protocol):
         above.
         """
         require(s.runs(p) & (upto <= s.issued))
-        require(
-            exists(
-                s.Channel,
-                lambda c: (s.promised[p, c] < upto) & s.is_below_all_to_come(p, c, s.promised[p, c] + 1),
-            )
-        )
         s.promised = each(
             s.Source,
             s.Channel,
