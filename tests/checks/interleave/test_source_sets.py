@@ -53,7 +53,9 @@ def test_known_counts(kind, size, classes, options):
     assert ("wakeup trees" if options is OPTIMAL else "source sets") in result.bounds
 
 
-@pytest.mark.parametrize(("kind", "size", "classes"), CLASSES)
+@pytest.mark.parametrize(
+    ("kind", "size", "classes"), [*CLASSES, ("casrot", 7, 523), ("lastzero", 8, 704), ("binc", 4, 576)]
+)
 def test_wakeup_trees_begin_nothing_in_vain(kind, size, classes):
     statistics = explore(shared(kind, size), OPTIMAL).statistics
     assert (statistics.executions, statistics.blocked) == (classes, 0)
