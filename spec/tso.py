@@ -27,11 +27,6 @@ class Tso(tso_steps.Tso):
 
     # ---- facts about the constants ----
 
-    @assumption(source="hazard 39: one ticker")
-    def one_updater(s):
-        """A server has one updater."""
-        return forall(s.Updater, s.Updater, lambda u, v: u == v)
-
     @assumption(source="facts 1")
     def a_millisecond_takes_time(s):
         """Timestamps follow the time, and between times a millisecond apart there is room for a counter."""
@@ -290,6 +285,11 @@ class Tso(tso_steps.Tso):
                 s.serves(m) & (s.stage[m, u] == "publishing"), s.update_next[m, u] < s.window[m]
             ),
         )
+
+    @lemma(source="hazard 39: one ticker")
+    def only_the_ticker_updates(s):
+        """A server has no other updater."""
+        return forall(s.Server, s.Updater, lambda m, u: implies(s.stage[m, u] != "idle", u == s.ticker))
 
     @lemma(source="seed 002, tsLoop")
     def only_servers_update(s):

@@ -72,12 +72,14 @@ class Tso(Protocol):
     LEASE_RULE: Bool = option(
         True, assumes="The store ends a lease only after its holder has stopped serving."
     )
+    SINGLE_UPDATER: Bool = option(True)  # a server has one updater, else as many as there are
 
     # The clock's millisecond, the window and the layout of a timestamp: any in a proof, given in an instance.
     stamp: Map[Time, Ts] = constant()
     millisecond: Time = constant()
     interval: Time = constant()
     max_logical: Logical = constant()
+    ticker: Updater = constant()  # the one updater
 
     # The store.
     saved: Time = 0
@@ -218,6 +220,7 @@ class Tso(Protocol):
     def read_clock(s, server: Server, updater: Updater, now: Time):
         """A tick of the updater: it reads the clock."""
         require(s.serves(server) & (s.stage[server, updater] == "idle"))
+        require(~s.SINGLE_UPDATER | (updater == s.ticker))
         s.update_now[server, updater] = now
         s.stage[server, updater] = "read"
 

@@ -266,7 +266,7 @@ class UpdateAfterReset(Reelection):
 class TwoUpdaters(Tso):
     """A server has as many updaters as there are (hazard 39)."""
 
-    one_updater = None
+    SINGLE_UPDATER = False
 
 
 # ---- how many timestamps a window gives ----

@@ -107,6 +107,7 @@ class Scenario:
             "millisecond": self.millisecond,
             "interval": self.interval,
             "max_logical": self.max_logical,
+            "ticker": 0,
         }
         if not self.lease_rule:
             constants["LEASE_RULE"] = False
