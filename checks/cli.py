@@ -332,9 +332,35 @@ def size(
 
 
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
-_one_judge("interleave", "Run the implementation in every bounded order of its steps.")
 _one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
 _one_judge("mutate", "Check that each property kills its mutants.")
+
+
+@application.command()
+def interleave(
+    only: Only = "",
+    *,
+    reduction: Annotated[
+        str,
+        typer.Option(
+            help="none, sleep-sets, source-sets, optimal or states; that of the manifest if left out."
+        ),
+    ] = "",
+    spark: Annotated[bool, typer.Option("--spark", help="Subtrees as Spark tasks.")] = False,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Run the implementation in every bounded order of its steps."""
+    settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+    if not reduction and not spark:
+        return cli_run.gate(settings, only=only or None, judge="interleave", manifest=manifest or ())
+    command = import_module("checks.interleave_command")
+    status: int = command.search(
+        settings, only=only, reduction=reduction or None, distributed=spark, manifest=manifest or ()
+    )
+    return status
 
 
 @application.command()
