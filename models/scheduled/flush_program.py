@@ -37,7 +37,6 @@ from models.refinements.flush import (
     coordinator_view,
     node_view,
 )
-from models.refinements.step import Matched, Refuted, State, StepChecker
 from models.scheduled.flush_client import TOLD_MEANS_DURABLE, Client
 from models.scheduled.flush_edges import (
     COORDINATOR,
@@ -55,8 +54,8 @@ from models.scheduled.flush_edges import (
 )
 from models.scheduled.flush_scenario import CHANNEL, Scenario
 from models.scheduled.process import Process
-from models.scheduled.program import Observation, Program
-from models.scheduled.settings import FaultKind
+from models.scheduled.program import Observation
+from models.scheduled.refining import Abstraction, RefiningProgram
 from models.scheduled.storage import TORN
 from models.scheduled.world import World
 
@@ -73,7 +72,7 @@ _POLICIES = {
 }
 
 
-class FlushProgram(Program):
+class FlushProgram(RefiningProgram):
     """One data node, one coordinator, a client, and the network between them.
 
     Args:
@@ -99,31 +98,27 @@ class FlushProgram(Program):
         coordinator: type[Coordinator] = Coordinator,
         protocol: str = "spec.flush:Flush",
     ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
-        self._given = scenario.faults.remaining()
         self.node: DataNode | None = None
         self.coordinator: Coordinator | None = None
-        self._world: World | None = None
         self._parts = parts
         self._coordinator_class = coordinator
-        self._abstraction = _abstraction(scenario, protocol)
         self._polling: list[PollingClock] = []
         self._opened = 0
         self._history = NodeHistory(saves={}, checkpoint_call=None, sent=(), delivered={})
         self._asked: set[Tick] = set()
         self._recorded: set[CallId] = set()
         self._handled: set[CallId] = set()
-        self._matched: set[str] = set()
         self._missing: list[str] = []
         self._repetitions = Repetitions(scenario.repetitions or 0)
         self._client = Client(
             scenario.flushes, Repetitions(scenario.repetitions or 0), stored=self._stored_checkpoint
         )
 
-    def build(self, world: World) -> None:
+    def populate(self, world: World) -> None:
         """Define the coordinator and the node, and the client if it is a process."""
-        self._world = world
         world.process(COORDINATOR, self._run_coordinator, daemon=True)
         world.process(NODE, self._run_node, daemon=True)
         if self.scenario.remote_client:
@@ -201,22 +196,20 @@ class FlushProgram(Program):
 
     def _look_for(self, process: Process, request: SaveBinlogPaths) -> None:
         """Note a binlog that is recorded though it is missing or torn."""
-        assert self._world is not None
         if request.binlog is None:
             return
         path = request.binlog.path
         local = self.scenario.local_storage
-        owner = self._world.disk(NODE).owner if local else process.store(OBJECTS).owner(path)
-        self._world.touch(reads=self._world.interner.bit(owner))
+        owner = self.world.disk(NODE).owner if local else process.store(OBJECTS).owner(path)
+        self.world.touch(reads=self.world.interner.bit(owner))
         if not self._is_whole(path):
             self._missing.append(path)
 
     def _is_whole(self, path: str) -> bool:
         """Whether the object is there, for now: a crash may take back what was not synced."""
-        assert self._world is not None
         if self.scenario.local_storage:
-            return path in dict(LocalObjects.whole(self._world.disk(NODE)))
-        return bool(self._world.store(OBJECTS).content().get(path, TORN) != TORN)
+            return path in dict(LocalObjects.whole(self.world.disk(NODE)))
+        return bool(self.world.store(OBJECTS).content().get(path, TORN) != TORN)
 
     async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
         """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
@@ -246,10 +239,9 @@ class FlushProgram(Program):
     # The node.
 
     async def _run_node(self, process: Process) -> None:
-        assert self._world is not None
         ports = DataNodePorts(
             clock=self.clock(process),
-            log=Log(self._world, self.scenario.packs()),
+            log=Log(self.world, self.scenario.packs()),
             store=self.objects(process),
             coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
             preemption=process,
@@ -300,15 +292,10 @@ class FlushProgram(Program):
         self._touch_history(write=False)
 
     def _touch_history(self, *, write: bool) -> None:
-        assert self._world is not None
-        bit = self._world.interner.bit("calls of the node")
-        self._world.touch(reads=0 if write else bit, writes=bit if write else 0)
+        bit = self.world.interner.bit("calls of the node")
+        self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
 
     # What is looked at.
-
-    def values(self) -> Mapping[str, Any]:
-        """Return the present abstract state by variable name."""
-        return self._abstraction.values(self.observe())
 
     @property
     def opened(self) -> bool:
@@ -323,8 +310,7 @@ class FlushProgram(Program):
         }
 
     def _alive(self) -> bool:
-        assert self._world is not None
-        lane = self._world.lanes[NODE]
+        lane = self.world.lanes[NODE]
         return lane.alive and lane.incarnation == self._opened
 
     def _view_node(self) -> NodeView | None:
@@ -362,51 +348,19 @@ class FlushProgram(Program):
         news = tuple(polling.changed for polling in self._polling)
         signal = node.updater.signal.is_set() if node is not None else None
         waiting = (self._client.state(), self._repetitions.left)
-        return (self._abstraction.state(self.observe()), records, rest, news, signal, waiting)
+        return (self.abstract(self.observe()), records, rest, news, signal, waiting)
 
     # What must hold.
 
-    def on_start(self, state: Observation) -> str | None:
-        """The first state must be an initial state of the specification."""
-        return _words(self._abstraction.checker.start(self._abstraction.state(state)))
+    def meant(self, label: str) -> str | None:
+        """Of actions with the same effect a step is the one that the policy at work stands for."""
+        return next((action for point, action in _POLICIES.items() if point in label), None)
 
-    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
-        """Each step must be a step of the specification, after which every invariant holds."""
-        if self._missing:
-            return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object is whole"
-        old, new = self._abstraction.state(before), self._abstraction.state(after)
-        answer = self._abstraction.checker.check(old, new)
-        if isinstance(answer, Matched):
-            self._matched.add(self.action(old, new, label, answer))
-            self._matched |= self._abstraction.witnessed(old, new, answer)
-        return _words(answer if isinstance(answer, Refuted) else None)
-
-    def covered(self) -> frozenset[str]:
-        """Return the actions of the specification that steps have matched, the witnesses reached, and the
-        kinds of fault that happened.
-        """
-        assert self._world is not None
-        left = self._world.budget
-        happened = {fault_name(kind) for kind, count in self._given.items() if left[kind] < count}
-        return frozenset(self._matched | happened)
-
-    @property
-    def faults(self) -> frozenset[str]:
-        """Return the kinds of fault that may happen, by the names that `covered` uses."""
-        return frozenset(fault_name(kind) for kind, count in self._given.items() if count)
-
-    @property
-    def checker(self) -> StepChecker:
-        """The specification that the steps must follow."""
-        return self._abstraction.checker
-
-    def action(self, before: State, after: State, label: str, matched: Matched) -> str:
-        """Return the action that a step is meant to be, among those with the effect of ``matched``."""
-        return self._abstraction.action(before, after, label, matched)
-
-    def abstract(self, observation: Observation) -> State:
-        """Return the state of the specification that an observation stands for."""
-        return self._abstraction.state(observation)
+    def complaint(self) -> str | None:
+        """What is recorded must be stored."""
+        if not self._missing:
+            return None
+        return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object is whole"
 
     def check_final(self) -> str | None:
         """What the client was told must be so, and each recorded binlog must still be there."""
@@ -419,72 +373,8 @@ class FlushProgram(Program):
 
     def final(self) -> Hashable:
         """Return the abstract state at the end, and of a remote client what it was told."""
-        state = self._abstraction.state(self.observe())
+        state = self.abstract(self.observe())
         return (state, self._client.state()[0]) if self.scenario.remote_client else state
-
-
-def fault_name(kind: FaultKind) -> str:
-    """Return the name under which a kind of fault is said to have happened."""
-    return f"fault.{kind.value}"
-
-
-class Abstraction:
-    """Joins views to states of the specification, and remembers the answers: views repeat all the time."""
-
-    def __init__(self, scenario: Scenario, protocol: str) -> None:
-        self.checker = StepChecker(scenario.instance(protocol), ignored=_IGNORED)
-        self._segments = scenario.segments
-        self._positions = len(scenario.rows)
-        self._states: dict[tuple[Hashable, Hashable], State] = {}
-        self._actions: dict[tuple[State, State, str], str] = {}
-        self._witnessed: dict[tuple[State, State], frozenset[str]] = {}
-
-    def action(self, before: State, after: State, label: str, matched: Matched) -> str:
-        """Return the action that a step is. Of actions with the same effect it is the one that the policy at
-        work stands for.
-        """
-        meant = next((action for point, action in _POLICIES.items() if point in label), None)
-        if meant is None or meant == matched.step.action:
-            return matched.step.action
-        key = (before, after, meant)
-        if key not in self._actions:
-            found = {t.step.action for t in self.checker.successors(before) if t.state == after}
-            self._actions[key] = meant if meant in found else matched.step.action
-        return self._actions[key]
-
-    def witnessed(self, before: State, after: State, matched: Matched) -> frozenset[str]:
-        """Return the reachability properties that a step satisfies."""
-        key = (before, after)
-        if key not in self._witnessed:
-            interpreter = self.checker.interpreter
-            self._witnessed[key] = frozenset(
-                prop.id
-                for prop in self.checker.spec.of_kind("reachable")
-                if interpreter.holds(prop, before, after, matched.step)
-            )
-        return self._witnessed[key]
-
-    def state(self, observation: Observation) -> State:
-        """Return the state of the specification that an observation stands for."""
-        key = (observation[NODE], observation[COORDINATOR])
-        known = self._states.get(key)
-        if known is None:
-            known = self._states[key] = self.checker.encode(self.values(observation))
-        return known
-
-    def values(self, observation: Observation) -> Mapping[str, Any]:
-        """Return the same by variable name."""
-        alive, memory, sent = _node_part(observation)
-        coordinator = observation[COORDINATOR]
-        assert isinstance(coordinator, CoordinatorView)
-        return abstract(
-            memory,
-            coordinator,
-            alive=alive,
-            sent=sent,
-            segments=self._segments,
-            positions=self._positions,
-        )
 
 
 def _seal_handler(node: DataNode) -> Any:
@@ -500,14 +390,19 @@ def _seal_handler(node: DataNode) -> Any:
 @functools.cache
 def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-    return Abstraction(scenario, protocol)
 
+    def values(observation: Observation) -> Mapping[str, Any]:
+        node: Any = observation[NODE]
+        alive, memory, sent = node
+        coordinator = observation[COORDINATOR]
+        assert isinstance(coordinator, CoordinatorView)
+        return abstract(
+            memory,
+            coordinator,
+            alive=alive,
+            sent=sent,
+            segments=scenario.segments,
+            positions=len(scenario.rows),
+        )
 
-def _node_part(observation: Observation) -> tuple[bool, NodeView | None, tuple[int, ...]]:
-    part: Any = observation[NODE]
-    alive, memory, sent = part
-    return alive, memory, sent
-
-
-def _words(refuted: Refuted | None) -> str | None:
-    return None if refuted is None else f"{refuted.claim}: {refuted.text}"
+    return Abstraction(scenario.instance(protocol), values, ignored=_IGNORED)
