@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from checks.spark.facts import StepFacts, judge_states, states_to_json
+from checks.spark.known import Known
 from checks.spark.level_log import Header
 from checks.spark.search_kernel import Recipe, SearchKernel, kernel_of
 from checks.spark.sieve import Sieve
@@ -39,6 +40,8 @@ class Plan:
     recipe: Recipe
     partitions: int
     number: int
+    session: str
+    """Of the driver: a search that is resumed has another one. Caches go by it, states do not."""
 
     @property
     def kernel(self) -> SearchKernel:
@@ -122,10 +125,17 @@ def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
             )
     if facts is None:
         raise RuntimeError(f"partition {partition} got no facts in round {plan.number}: packets were lost")
-    received = np.concatenate(blocks) if blocks else np.empty((0, plan.kernel.words), np.uint64)
-    fresh = plan.store.new_states(sorted_run(received), partition, before=plan.number)
-    header = _write(plan, partition, fresh, facts)
-    plan.store.compact(partition, number=plan.number)
+    store = plan.store
+    known = Known(session=plan.session, partition=partition, store=store)
+    fresh = known.fresh(blocks, before=plan.number)
+    if fresh is not None:
+        return _write(plan, partition, fresh, facts)
+    received = np.concatenate([np.empty((0, store.words), np.uint64), *blocks])
+    header = _write(
+        plan, partition, store.new_states(sorted_run(received), partition, before=plan.number), facts
+    )
+    if known.given_up:
+        store.compact(partition, number=plan.number)
     return header
 
 

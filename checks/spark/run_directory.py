@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,5 +176,10 @@ def _header(instance: Instance, recipe: Recipe, partitions: int) -> dict[str, An
 
 def _plan(root: Path, header: dict[str, Any], recipe: Recipe) -> Plan:
     return Plan(
-        root=str(root.absolute()), run=header["run"], recipe=recipe, partitions=header["partitions"], number=0
+        root=str(root.absolute()),
+        run=header["run"],
+        recipe=recipe,
+        partitions=header["partitions"],
+        number=0,
+        session=uuid.uuid4().hex,
     )

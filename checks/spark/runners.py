@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import numpy as np
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
@@ -19,11 +20,13 @@ from checks.spark.names import named
 from checks.spark.rounds import Packet, Plan, absorb, expand
 from checks.spark.search_kernel import Recipe, kernel_of
 from checks.spark.sieve import Sieve
+from checks.spark.table import Table, empty_place
 from checks.spark.words import minus, sorted_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_GROWS = 1000  # states with which the smallest table grows
 T = TypeVar("T")
 Question = Callable[[Plan, int], T | None]
 """A function of a plan and a partition; None is no answer. For Spark it must be picklable by reference."""
@@ -89,7 +92,7 @@ class OnSpark:
             places = self._context.parallelize(range(self.cores), self.cores)
             # A worker that cannot do it says so, with its reason, in the first round.
             with suppress(PySparkException, Py4JError), named(self._context, f"{recipe.name}: warm up"):
-                places.foreach(partial(_load, recipe))
+                places.mapPartitions(partial(_load, recipe)).partitionBy(self.cores, int).count()
 
         thread = threading.Thread(target=load, daemon=True, name="warm-up")
         thread.start()
@@ -125,16 +128,19 @@ class OnSpark:
         return [answer for answer in answers if answer is not None]
 
 
-def _load(recipe: Recipe, _: int) -> None:
-    """Everything that a round compiles or loads once."""
+def _load(recipe: Recipe, places: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    """Everything that a round compiles or loads once, and an exchange for Spark's own sake."""
     kernel = kernel_of(recipe)
     run = sorted_run(kernel.initial())
     successors = kernel.expand(run[: kernel.chunk]).successors
     sieve = Sieve(words=kernel.words, partitions=1, memory=0)
     sieve.begin(1)
     sieve.split(successors)
+    table = Table(empty_place(Table.size(kernel.words)), words=kernel.words, larger=empty_place)
+    table.enter(np.arange(kernel.words * _GROWS, dtype=np.uint64).reshape(-1, kernel.words))
     minus(sorted_run(successors), [run])
     judge_states(kernel, run)
+    return ((place, bytes(_GROWS)) for place in places)
 
 
 def _expand(plan: Plan, partitions: Iterable[int]) -> Iterator[tuple[int, Packet]]:

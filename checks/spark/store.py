@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from checks.spark import level_log
-from checks.spark.level_log import CorruptFileError, Header
+from checks.spark.level_log import CorruptFileError, Header, read_header
 from checks.spark.words import Words, merge, minus
 
 _NAME = re.compile(r"(level|merged)-(\d{6})(?:-(\d{6}))?\.bin")
@@ -63,6 +63,15 @@ class Store:
             raise CorruptFileError(path, f"it belongs to partition {header.partition} of run {header.run}")
         _opened[path] = (identity, header, block)
         return header, block
+
+    def states(self, number: int, partition: int) -> int:
+        """Number of states of a round. Raises CorruptFileError, FileNotFoundError."""
+        return read_header(self.log_path(number, partition)).states
+
+    def release(self, partition: int) -> None:
+        """Close the files of a partition."""
+        for path in [path for path in _opened if path.parent == self.folder(partition)]:
+            del _opened[path]
 
     def write(
         self, partition: int, *, first: int, last: int, block: Words, facts: dict[str, object]

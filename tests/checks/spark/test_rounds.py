@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from checks.spark import level_log, rounds
+from checks.spark.known import Known
 from checks.spark.search import Search
 from tests.checks.spark.opponents import (
     GRID,
@@ -106,7 +107,8 @@ def test_lost_or_doubled_packets_are_noticed(tmp_path):
         rounds.absorb(plan, 0, [*packets, packets[-1]])
 
 
-def test_merged_runs_are_only_a_cache(tmp_path):
+def test_merged_runs_are_only_a_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(Known, "given_up", True)  # else nothing is merged
     directory = make(tmp_path / "run", LAMPS, partitions=2)
     store, states, number = directory.store, 0, 0
     merged = 0
