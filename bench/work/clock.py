@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import psutil
+
 
 class Clock:
     """Started when made; processor time is that of all threads of this process."""
@@ -20,3 +22,15 @@ class Clock:
     def cpu_seconds(self) -> float:
         """Seconds of processor time since the start."""
         return time.process_time() - self._cpu
+
+
+def family_cpu() -> float:
+    """Seconds of processor time of this process and of those that it started and that still run."""
+    total, me = 0.0, psutil.Process()
+    for process in (me, *me.children(recursive=True)):
+        try:
+            used = process.cpu_times()
+        except psutil.Error:  # it has just ended
+            continue
+        total += used.user + used.system
+    return total

@@ -8,13 +8,13 @@ from statistics import median
 
 from bench.instances import subject
 from bench.sample import NotMeasured, Sample
-from bench.work.clock import Clock
+from bench.work.clock import Clock, family_cpu
 
 
-def distributed(*, reference: str, master: str, handover: int) -> Sample:
-    """All states. Starting the session is a value of its own, not part of the time.
+def distributed(*, reference: str, master: str, handover: int, together: int | None = None) -> Sample:
+    """All states. Starting the session and its workers is a value of its own, not part of the time.
 
-    ``handover``: frontier from which a round goes to Spark.
+    ``handover``: frontier from which rounds go to Spark; ``together``: so many in a job.
     """
     from checks.errors import MissingToolError
     from checks.spark.native_kernel import FACTORY
@@ -25,26 +25,28 @@ def distributed(*, reference: str, master: str, handover: int) -> Sample:
     from checks.spark.session import spark_session, stop_session
 
     instance = subject(reference).instance
+    limits = Limits(handover=handover) if together is None else Limits(handover=handover, together=together)
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-spark-") as folder:
         start = Clock()
         try:
             runner = OnSpark(spark_session(master=master, build=Path(folder)))
         except MissingToolError as error:
             raise NotMeasured(f"{error.message}; {error.remedy}") from error
-        starting = start.seconds
         recipe = Recipe.of(instance, FACTORY)
-        clock = Clock()
+        runner.warm(recipe).join()
+        starting, used, clock = start.seconds, family_cpu(), Clock()
         run = RunDirectory.create(
             Path(folder) / "run", instance, recipe=recipe, partitions=max(2, runner.cores)
         )
-        result = Search(run, spark=runner, limits=Limits(handover=handover)).run()
-        seconds = clock.seconds
+        result = Search(run, spark=runner, limits=limits).run()
+        seconds, used = clock.seconds, family_cpu() - used
         stop_session()
     if result.stopped:
         raise RuntimeError(f"the search of {reference} is incomplete: {result.stopped}")
     on_spark = [done.seconds for done in result.rounds if done.on_spark]
     return Sample(
         seconds=seconds,
+        cpu_seconds=used,
         counts={
             "distinct": result.distinct,
             "generated": result.levels[0] + result.generated,
