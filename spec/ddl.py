@@ -27,6 +27,10 @@ class Ddl(ddl_steps.Ddl):
         """The oracle has answered the task."""
         return (s.phase[t] != "new") & (s.phase[t] != "asked")
 
+    def job_has_ts(s, j):
+        """The oracle has answered the job, or the job has failed."""
+        return (s.stage[j] != "new") & (s.stage[j] != "locked") & (s.stage[j] != "asked")
+
     def is_open(s, t):
         """The task has its timestamp and is not finished."""
         return (s.phase[t] == "stamped") | (s.phase[t] == "queued")
@@ -79,6 +83,17 @@ class Ddl(ddl_steps.Ddl):
         """Neither the scheduler's minimum nor the last timestamp of the background falls."""
         return (after.scheduler_min >= before.scheduler_min) & (after.last_ts >= before.last_ts)
 
+    @transition_invariant(source="facts 4: scheduler")
+    def a_finished_task_stays_finished(before, after):
+        """A task of a client comes once."""
+        return forall(
+            after.Task,
+            lambda t: implies(
+                (before.phase[t] == "finished") & ~after.silent[t],
+                (after.phase[t] == "finished") & (after.ts[t] == before.ts[t]),
+            ),
+        )
+
     # ---- what should happen ----
 
     @leads_to(source="property WL")
@@ -102,6 +117,22 @@ class Ddl(ddl_steps.Ddl):
     def the_minimum_moves_over_two(before, after, t):
         """The first task is finished, and the minimum moves over it and a later one."""
         return after.scheduler_min > after.ts[t]
+
+    @reachable(after="finish", source="facts 4: last contiguous finished")
+    def the_minimum_moves_while_later_tasks_run(before, after, t):
+        """The first task is finished, and the minimum does not wait for those behind it."""
+        later = exists(after.Task, lambda u: after.phase[u] == "queued")
+        return later & (after.scheduler_min > before.scheduler_min)
+
+    @reachable(after="append", source="seed 002: DDL and DML are ordered")
+    def a_task_appends(before, after, t):
+        """A DDL message of a client is in the logs."""
+        return after.appended[t] & ~before.appended[t]
+
+    @reachable(after="note", source="facts 4: last ts")
+    def the_background_moves_on(before, after):
+        """A job's timestamp is above the last one that was done with."""
+        return after.last_ts > before.last_ts
 
     @reachable(after="stamp_now", source="hazard 53: the racing reader")
     def a_racing_reader_waits_for_the_lock(before, after):
@@ -203,4 +234,31 @@ class Ddl(ddl_steps.Ddl):
             s.reported <= s.scheduler_min,
             implies(s.loop == "have_background", s.reported <= s.background),
             implies(s.loop == "have_both", (s.reported <= s.found) | (s.found == 0)),
+        )
+
+    @lemma(source="facts 4")
+    def what_is_idle_is_empty(s):
+        """Nothing is left over of a call that was answered, of a task or a job that has not begun, of a round
+        that is over.
+        """
+        return all_of(
+            forall(
+                s.Task,
+                lambda t: all_of(
+                    (s.phase[t] == "asked") | (s.floor[t] == 0),
+                    s.has_ts(t) | (s.ts[t] == 0),
+                    implies(s.appended[t], s.has_ts(t) & ~s.silent[t]),
+                ),
+            ),
+            forall(
+                s.Job,
+                lambda j: all_of(
+                    (s.stage[j] == "asked") | (s.job_floor[j] == 0),
+                    s.job_has_ts(j) | (s.job_ts[j] == 0),
+                    implies(s.counted[j], s.stage[j] != "new"),
+                ),
+            ),
+            (s.loop == "asked") | (s.loop_floor == 0),
+            (s.loop == "have_background") | (s.background == 0),
+            (s.loop == "have_both") | (s.found == 0),
         )

@@ -185,9 +185,16 @@ class Proxy(proxy_steps.Proxy):
         )
 
     @reachable(after="late_append", source="hazard 12")
-    def a_message_comes_after_its_task(before, after, t):
+    def a_message_comes_after_its_task(before, after, t, c):
         """The log gets a message whose task has failed."""
-        return before.phase[t] == "finished"
+        return (before.phase[t] == "finished") & after.appended[t, c]
+
+    @reachable(after="fail", source="seed 004, 6.6.1: an error returns in advance")
+    def a_task_fails_before_it_has_appended(before, after, t):
+        """A task is over, and a log neither has its message nor will get it."""
+        return (after.phase[t] == "finished") & exists(
+            after.Channel, lambda c: after.uses[t, c] & ~after.appended[t, c] & ~after.unknown[t, c]
+        )
 
     @reachable(after="stamp_now", source="facts 2.3; hazard 38")
     def an_answer_out_of_order(before, after, ts):
@@ -339,5 +346,33 @@ class Proxy(proxy_steps.Proxy):
                     (s.now > s.value(c)) & (s.now > s.current[c]),
                 ),
                 implies((s.tick == "taken") & s.snap_present[c], s.snap_min[c] > s.value(c)),
+            ),
+        )
+
+    @lemma(source="facts 3.1, 3.3")
+    def what_is_idle_is_empty(s):
+        """Nothing is left over of a call that was answered, a tick that is over, or a channel that is not
+        present or not followed.
+        """
+        return all_of(
+            forall(
+                s.Task,
+                lambda t: all_of((s.phase[t] == "asked") | (s.floor[t] == 0), s.has_ts(t) | (s.ts[t] == 0)),
+            ),
+            forall(
+                s.Task,
+                s.Channel,
+                lambda t, c: implies(s.appended[t, c], s.uses[t, c] & s.has_ts(t) & ~s.unknown[t, c]),
+            ),
+            (s.tick == "asked") | (s.now_floor == 0),
+            any_of(s.tick == "stamped", s.tick == "taken", s.now == 0),
+            forall(
+                s.Channel,
+                lambda c: all_of(
+                    s.present[c] | ((s.min_ts[c] == 0) & (s.max_ts[c] == 0)),
+                    s.snap_present[c] | ((s.snap_min[c] == 0) & (s.snap_max[c] == 0)),
+                    (s.tick == "taken") | ~s.snap_present[c],
+                    s.follows[c] | ((s.published[c] == 0) & (s.current[c] == 0)),
+                ),
             ),
         )

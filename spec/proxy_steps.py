@@ -157,18 +157,22 @@ class Proxy(Protocol):
     @action(fairness="weak", source="seed 002, commitPChanStats; facts 3.1")
     def commit(s, t: Task):
         """The statistics of the task's channels get its timestamp; the lock is released."""
-        require(s.enqueued(t) & ~s.committed[t])
+        require(s.is_due(t))
         s.committed[t] = True
-        ts = s.ts[t]
-        s.min_ts = each(
-            s.Channel,
-            lambda c: ite(s.uses[t, c], ite(s.present[c], minimum(s.min_ts[c], ts), ts), s.min_ts[c]),
-        )
-        s.max_ts = each(s.Channel, lambda c: ite(s.uses[t, c], maximum(s.max_ts[c], ts), s.max_ts[c]))
+        s.min_ts = each(s.Channel, lambda c: ite(s.uses[t, c], s.least_with(t, c), s.min_ts[c]))
+        s.max_ts = each(s.Channel, lambda c: ite(s.uses[t, c], maximum(s.max_ts[c], s.ts[t]), s.max_ts[c]))
         s.present = each(s.Channel, lambda c: s.present[c] | s.uses[t, c])
         s.tracked = each(
             s.Channel, s.Ts, lambda c, x: s.tracked[c, x] | (s.uses[t, c] & (x == s.entered(t, c)))
         )
+
+    def is_due(s, t):
+        """The task waits to be committed."""
+        return s.enqueued(t) & ~s.committed[t]
+
+    def least_with(s, t, c):
+        """The least timestamp of a channel after a commit."""
+        return ite(s.present[c], minimum(s.min_ts[c], s.ts[t]), s.ts[t])
 
     def entered(s, t, c):
         """What a commit puts into the set of a channel."""
