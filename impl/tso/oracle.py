@@ -239,7 +239,7 @@ class TimestampOracle:
     async def allocate(self, count: int = 1) -> Batch:
         """Return ``count`` timestamps: ``generate`` gives the last of them (facts 2.3)."""
         last = await self.generate(count)
-        return Batch(first=Timestamp(last - count + 1), last=last)
+        return Batch(Timestamp(last - count + 1), last)
 
     # The end.
 

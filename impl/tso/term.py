@@ -44,9 +44,8 @@ class Term:
 
     def check(self) -> None:
         """Raise NotLeaderError if the term is over. Time that has run out ends it for good."""
-        if not self.ended and self._steady.monotonic() >= self._until:
-            self.ended = "the lease was not renewed in time"
-        if self.ended:
+        if self.ended or self._steady.monotonic() >= self._until:
+            self.end("the lease was not renewed in time")
             raise NotLeaderError(
                 f"{self.leadership.server} does not lead: {self.ended}; ask the leader of the next term"
             )
