@@ -16,7 +16,7 @@ covers less. So, with draws, faults and their budgets, and in parts of a tree, s
 up; none is lost.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from checks.interleave.depth_first import Node
@@ -54,7 +54,8 @@ class _OptimalNode(Node):
 
     def advance(self) -> bool:
         """Go to the next branch that is not asleep."""
-        self.prune()
+        if self.current < 0:
+            self.prune(self.sleep)
         while self.wakeup:
             branch = self.wakeup.pop(0)
             if branch.label not in self.sleep:
@@ -63,10 +64,17 @@ class _OptimalNode(Node):
                 return True
         return False
 
-    def prune(self) -> None:
-        """Drop what sleeps."""
-        for word in list(prune(self.wakeup, self.sleep, self._excluding)):
-            self.insert(word)
+    def put_current_to_sleep(self) -> None:
+        """Cover the current child, and what it covers in the tree. What slept before covers nothing there."""
+        super().put_current_to_sleep()
+        if self.footprint is not None:
+            self.prune({self.enabled[self.current]: self.footprint})
+
+    def prune(self, asleep: Mapping[str, Footprint]) -> None:
+        """Drop what sleeping events cover."""
+        if asleep and self.wakeup:
+            for word in list(prune(self.wakeup, asleep, self._excluding)):
+                self.insert(word)
 
     def insert(self, word: Word) -> None:
         """See to it that some execution begins like this, unless what sleeps here covers it."""
@@ -103,7 +111,7 @@ class Optimal(RaceSearch):
             branch = above.branch
             node.wakeup = branch.children
             if branch.forced:
-                node.prune()
+                node.prune(node.sleep)
             elif not branch.children and self._follow(above, branch, node):
                 return node
         if not node.wakeup:
