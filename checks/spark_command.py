@@ -114,7 +114,7 @@ def plan_lines(found: Measured, plan: Sizing) -> list[str]:
         f"planned: {plan.states:,} states on {plan.executors} executors with {plan.cores} cores each",
         f"  partitions       {plan.partitions:,}",
         f"  rounds           {plan.rounds}",
-        f"  an executor      {memory:,.1f} GiB for its tasks, {cache:,.1f} GiB of page cache for states",
+        f"  an executor      {memory:,.1f} GiB for its tasks, {cache:,.1f} GiB of page cache for tables",
         f"  shared folder    {plan.log_bytes / gib:,.0f} GiB of level logs, twice that with merged runs",
         f"  shuffled         {sent:,.0f} GiB, {most:,.0f} GiB in the greatest round",
         f"  read again       {plan.read_bytes / gib:,.0f} GiB at most, if tasks never stay where they were",

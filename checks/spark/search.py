@@ -21,8 +21,10 @@ HANDOVER = 20_000
 """Frontier from which a round is worth a Spark job: below it, the job's latency costs more than the work."""
 TOGETHER = 8
 """Rounds of a job: its own latency is shared by these, and so is what it keeps on disk until it ends."""
-JOB_STATES = 1 << 22
-"""States that a job expands at most, if its frontiers stay as they are: a large round is shown at once."""
+JOB_STATES = 1 << 21
+"""States of a partition that a job expands at most, if its frontiers stay as they are: a large round is
+shown at once.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +189,8 @@ class Search:
         if limits.max_states is not None or limits.max_seconds is not None:
             return 1
         most = limits.together if limits.max_depth is None else limits.max_depth - last.number
-        return max(1, min(limits.together, most, JOB_STATES // last.states))
+        room = JOB_STATES * self.directory.plan.partitions
+        return max(1, min(limits.together, most, room // last.states))
 
     def _runner(self, frontier: int) -> Runner:
         return self._local if self._spark is None or frontier < self.limits.handover else self._spark

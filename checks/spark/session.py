@@ -172,6 +172,8 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
         "spark.sql.catalogImplementation": "in-memory",
         **_EVERYWHERE,
     }
+    if master.is_local:
+        chosen["spark.shuffle.compress"] = "false"  # nothing is sent to another machine
     if master.on_loopback:
         chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
         chosen |= {"spark.executorEnv.PYTHONPATH": str(ROOT)}

@@ -16,6 +16,8 @@ import pyarrow.dataset as ds
 
 from checks.errors import BadInputError
 from checks.spark.history import Row
+from checks.spark.search import JOB_STATES, TOGETHER
+from checks.spark.table import FULL
 
 RESERVE = 2.0
 """Memory that is asked for, as a multiple of what a task needs: Python, the kernel, unlike partitions."""
@@ -25,6 +27,9 @@ TASK_BYTES = 256e6
 
 TASKS_A_SECOND = 300.0
 """What a Spark driver starts. A rule of thumb, not measured here: it only bounds the number of partitions."""
+
+LOAD = FULL * 0.75
+"""States by slot of a table, on average over its growth from half of ``FULL``."""
 
 BELL = 2.5
 """Greatest level of a search as a multiple of its average level: that of a bell curve cut at its feet."""
@@ -71,7 +76,7 @@ class Sizing:
     memory_bytes: float
     """One executor: what its tasks sort at the same time, with reserve."""
     cache_bytes: float
-    """One executor: known states that its tasks look through. They are mapped, and best in the page cache."""
+    """One executor: its tables of known states. They are mapped, and best in the page cache."""
     compute_seconds: float
     latency_seconds: float
 
@@ -149,6 +154,7 @@ def size(found: Measured, *, states: int, executors: int, cores: int, rounds: in
     round_bytes = widest * found.sent_bytes
     # Every task of a round in a few waves at most, each with as much as it can sort.
     partitions = slots * max(1, math.ceil(round_bytes / slots / TASK_BYTES))
+    together = max(1.0, min(TOGETHER, JOB_STATES * partitions / (states / levels)))
     task = (round_bytes + 8 * found.words * widest) / partitions
     return Sizing(
         states=states,
@@ -162,7 +168,7 @@ def size(found: Measured, *, states: int, executors: int, cores: int, rounds: in
         # Known states grow like the area below a bell curve: half of them, on average over the rounds.
         read_bytes=8.0 * found.words * states * levels / 2,
         memory_bytes=RESERVE * cores * 3 * task,
-        cache_bytes=8.0 * found.words * states / executors,
+        cache_bytes=8.0 * found.words * states / executors / LOAD,
         compute_seconds=states * found.core_seconds / slots,
-        latency_seconds=levels * (found.latency + 2 * partitions / TASKS_A_SECOND),
+        latency_seconds=levels * (found.latency + (1 + 1 / together) * partitions / TASKS_A_SECOND),
     )

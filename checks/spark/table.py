@@ -160,6 +160,7 @@ class Table:
 
     def _grow(self) -> None:
         flat = self._larger(self.size(self._words, 2 * (self._slots.size // self._words)))
+        flat[_OPEN] = 1  # first: whoever finds the place with the rest of this must not take it for whole
         flat[:STATE] = self._state
         _refill(self._slots, self._words, flat[STATE:])
         self._place(flat)
