@@ -174,7 +174,7 @@ class _Search:
     def _round(self, items: Sequence[WorkItem], total: Exploration, budget: int) -> list[Exploration]:
         merging = self._options.reduction is Reduction.STATES
         met = self._context.broadcast(frozenset(total.states)) if merging else None
-        work = _Work(program=self._program, options=self._options, budget=budget, met=met)
+        work = Work(program=self._program, options=self._options, budget=budget, met=met)
         hands = deal(items, self._tasks)
         found = self._context.parallelize(hands, len(hands)).map(work).collect()
         if met is not None:
@@ -185,7 +185,7 @@ class _Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Done:
+class Done:
     """What a task returns. Its seconds are those that it has searched."""
 
     result: Exploration
@@ -194,7 +194,7 @@ class _Done:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
+class Work:
     """What a worker does with its hand. An instance of a named class, so that it pickles by reference."""
 
     program: ProgramRef
@@ -202,7 +202,8 @@ class _Work:
     budget: int
     met: "Broadcast[frozenset[bytes]] | None"
 
-    def __call__(self, hand: Sequence[WorkItem]) -> _Done:
+    def __call__(self, hand: Sequence[WorkItem]) -> Done:
+        """Search the items of a hand, one after the other, until the budget is spent."""
         began = time.perf_counter()
         met = set(self.met.value) if self.met is not None else set()
         parts, searched, untouched = [], [], []
@@ -221,7 +222,7 @@ class _Work:
             parts.append(part)
         result = merge(parts, bounds="")
         result.remaining = (*result.remaining, *untouched)
-        return _Done(result=result, searched=tuple(searched), seconds=time.perf_counter() - began)
+        return Done(result=result, searched=tuple(searched), seconds=time.perf_counter() - began)
 
 
 def deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:

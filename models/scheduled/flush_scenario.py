@@ -6,7 +6,7 @@ from impl.config import DataNodeConfig
 from impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition, Tick
 from models.instance import Instance
 from models.scheduled.flush_edges import NODE
-from models.scheduled.settings import ClockOrder, FaultBudget, Link, Settings
+from models.scheduled.settings import ClockOrder, FaultBudget, Settings
 
 CHANNEL: ChannelName = "channel"
 _NEVER = 1_000_000
@@ -30,7 +30,6 @@ class Scenario:
         repetitions: how many failed calls and writes the node repeats, and the client as many; None: each
             repetition is a firing of a timer.
         local_storage: the binlogs lie on the node's own disk; otherwise in a store that all share.
-        links: what is special about some of the links.
         repeats_calls: a client repeats a call that the node has refused, or was not there to take, again and
             again; otherwise when there is news at the coordinator.
     """
@@ -46,7 +45,6 @@ class Scenario:
     remote_client: bool = False
     repetitions: int | None = None
     local_storage: bool = False
-    links: tuple[Link, ...] = ()
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -75,7 +73,6 @@ class Scenario:
             crashable=frozenset({NODE}) if self.faults.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
             timer_firings=self.timer_firings,
-            links=self.links,
         )
 
     def config(self) -> DataNodeConfig:
