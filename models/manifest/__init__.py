@@ -1,4 +1,7 @@
-"""What is judged within which bounds, and what must come out: one TOML file per protocol."""
+"""What is judged within which bounds, and what must come out: one TOML file per protocol.
+
+A folder of its name may hold more files with more of its entries.
+"""
 
 from models.manifest.errors import ManifestError, PinError
 from models.manifest.load import load, manifest_files, parse

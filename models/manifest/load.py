@@ -22,13 +22,28 @@ def manifest_files() -> tuple[Path, ...]:
 
 
 def load(path: Path) -> Manifest:
-    """Read and check one manifest file.
+    """Read and check one manifest file, and with it the files in the folder of its name, which add entries.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
     entry that it does not declare.
     """
+    data = _read(path)
+    for more in sorted(path.with_suffix("").glob("*.toml")):
+        for section, entries in _read(more).items():
+            known = data.setdefault(section, [])
+            if not (isinstance(known, list) and isinstance(entries, list)):
+                raise ManifestError(
+                    f"{section} is no list of entries",
+                    file=f"{path.stem}/{more.name}",
+                    remedy=f"say in {path.name} what is said once; here stand entries only",
+                )
+            known.extend(entries)
+    return parse(data, file=path.name)
+
+
+def _read(path: Path) -> dict[str, object]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ManifestError(
             f"cannot be read ({error.strerror})", file=path.name, remedy="give an existing manifest file"
@@ -37,7 +52,6 @@ def load(path: Path) -> Manifest:
         raise ManifestError(
             f"is not TOML: {error}", file=path.name, remedy="correct the syntax there"
         ) from error
-    return parse(data, file=path.name)
 
 
 def parse(data: dict[str, object], *, file: str) -> Manifest:

@@ -218,17 +218,21 @@ class ProxyProgram(RefiningProgram):
         """Return the mutable data that influence what happens next."""
         assert self.proxy is not None
         assert self.clock is not None
-        queue = self.proxy.queue
-        return (
-            tuple(self.observe().values()),
-            tuple(task.ts for task in queue.unissued),
-            tuple(sorted(queue.active)),
-            tuple(queue.stats_lock.users),
-            tuple(sorted(self.clock.left.items())),
-            tuple(tuple(sorted((c, o.value) for c, o in task.outcomes.items())) for task in self.tasks),
-            self.proxy.scheduler.free_slots,
-            self.oracle.given,
-        )
+        memory = memory_of(self.proxy, self.clock, self.tasks)
+        return tuple(self.observe().values()), memory, self.oracle.given
+
+
+def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Hashable:
+    """Return what influences the future of a proxy, beyond its view."""
+    queue = proxy.queue
+    return (
+        tuple(task.ts for task in queue.unissued),
+        tuple(sorted(queue.active)),
+        tuple(queue.stats_lock.users),
+        tuple(sorted(clock.left.items())),
+        tuple(tuple(sorted((c, o.value) for c, o in task.outcomes.items())) for task in tasks),
+        proxy.scheduler.free_slots,
+    )
 
 
 @functools.cache

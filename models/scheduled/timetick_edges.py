@@ -227,7 +227,7 @@ async def run_proxy(
     begins when the coordinator has.
     """
     if prepared:
-        await _begin(process)
+        await wait_for_beginning(process)
     else:
         await process.point("proxy.register")
         sessions.change(source.source, alive=True)
@@ -243,7 +243,7 @@ async def run_proxy(
         process.post(ROOT_COORD, "session_changed")
 
 
-async def _begin(process: Process) -> None:
+async def wait_for_beginning(process: Process) -> None:
     """Wait for the word to begin."""
     told = asyncio.Event()
 
@@ -285,6 +285,10 @@ class Beginning:
         if not self.told:
             await arrived.wait()
         await coordinator.start()
+        self.pass_on(process, proxies)
+
+    def pass_on(self, process: Process, proxies: Sequence[SourceId]) -> None:
+        """Give the word to the proxies, once."""
         if not self.passed_on:
             self.passed_on = True
             for source in proxies:

@@ -300,15 +300,7 @@ class TimeTickProgram(RefiningProgram):
         alive = self.world.lanes[ROOT_COORD].alive
         memory: Hashable = None
         if alive and self.coordinators:
-            coordinator = self.coordinators[-1]
-            rounds = coordinator.sync.rounds
-            memory = (
-                tuple(coordinator.sync.lock.users),
-                coordinator.watch.revision,
-                self.calls[-1].told,
-                tuple(repr(sorted(complete.items())) for complete in rounds.waiting),
-                tuple(sorted(self.clocks[-1].left.items())),
-            )
+            memory = memory_of(self.coordinators[-1], self.clocks[-1], self.calls[-1])
         return (
             tuple(self.observe().values()),
             memory,
@@ -317,6 +309,18 @@ class TimeTickProgram(RefiningProgram):
             self.oracle.given,
             (self.beginning.told, self.beginning.passed_on),
         )
+
+
+def memory_of(coordinator: RootCoord, clock: CountedClock, calls: SessionCalls) -> Hashable:
+    """Return what influences the future of a coordinator, beyond its view."""
+    rounds = coordinator.sync.rounds
+    return (
+        tuple(coordinator.sync.lock.users),
+        coordinator.watch.revision,
+        calls.told,
+        tuple(repr(sorted(complete.items())) for complete in rounds.waiting),
+        tuple(sorted(clock.left.items())),
+    )
 
 
 @functools.cache

@@ -207,3 +207,38 @@ class TestFiles:
         path.write_text(f'name = "x"\nprotocol = {REFERENCE}\n', encoding="utf-8")
         with pytest.raises(ManifestError, match="is not TOML"):
             load(path)
+
+
+class TestFolder:
+    """Files in the folder of a manifest's name add entries to it."""
+
+    MORE = """
+    [[mutant]]
+    name = "another"
+    ref = "tests.checks.gate.toy:Careless"
+    instance = "{instance}"
+    source = "a test"
+    killer = "{killer}"
+    """
+
+    def _files(self, tmp_path, more):
+        whole = next(path for path in manifest_files() if path.stem == "flush")
+        (tmp_path / "flush.toml").write_text(whole.read_text())
+        (tmp_path / "flush").mkdir()
+        (tmp_path / "flush" / "more.toml").write_text(more)
+        return tmp_path / "flush.toml"
+
+    def test_entries_are_added(self, tmp_path):
+        more = self.MORE.format(instance="small", killer="flush.stored_once")
+        names = [entry.name for entry in load(self._files(tmp_path, more)).mutant]
+        assert names[-1] == "another"
+        assert len(names) > 1
+
+    def test_they_are_checked_like_the_others(self, tmp_path):
+        more = self.MORE.format(instance="tall", killer="flush.stored_once")
+        with pytest.raises(ManifestError, match="unknown instance 'tall'"):
+            load(self._files(tmp_path, more))
+
+    def test_what_is_said_once_stays_in_the_first_file(self, tmp_path):
+        with pytest.raises(ManifestError, match="name is no list of entries"):
+            load(self._files(tmp_path, 'name = "flush"'))
