@@ -83,10 +83,10 @@ def gate(
     return result.exit_code.value
 
 
-def wide_console() -> Console:
+def wide_console(width: int = _WIDE) -> Console:
     """The terminal as it is; where there is none (a log file), wide enough that the table does not wrap."""
     console = Console()
-    return console if console.is_terminal else Console(width=_WIDE)
+    return console if console.is_terminal else Console(width=width)
 
 
 def _say_saved(screen: Console, build: Path, chosen: list[Task], *, done: int) -> None:

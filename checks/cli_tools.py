@@ -21,6 +21,9 @@ from checks.report.trace_text import trace_text
 from checks.token import is_run_token, parse_token
 from models.manifest import GeneratedMutants, MutantEntry
 
+_LONG = 500
+"""Columns of a file that takes a tree: its lines are not to be cut."""
+
 
 def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     """Replay a token: of a specification run here, of an implementation run with the controlled loop."""
@@ -113,9 +116,9 @@ def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
     if dot:
         sys.stdout.write(argument_dot(whole))
     else:
-        console = wide_console()
+        console = wide_console(_LONG)
         for one in [name] if name else whole.manifests:
-            console.print(argument_tree(whole, one), markup=False, soft_wrap=True)
+            console.print(argument_tree(whole, one), markup=False)
     shown = [name] if name else list(whole.manifests)
     open_ends = [one for each in shown for one in whole.reliances(each) if one.problem]
     return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value

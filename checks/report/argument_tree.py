@@ -8,8 +8,11 @@ from checks.argument import ENVIRONMENT, Argument, Reliance
 
 
 def argument_tree(argument: Argument, name: str) -> Tree:
-    """What the protocol takes for granted, what supports it, and so on down to what rests on nothing."""
-    return _grow(Tree(_heading(argument, name), highlight=False), argument, name)
+    """What the protocol takes for granted, what supports it, and so on down to what rests on nothing.
+
+    What a protocol rests on is shown once; further below only its name.
+    """
+    return _grow(Tree(_heading(argument, name), highlight=False), argument, name, shown={name})
 
 
 def _heading(argument: Argument, name: str) -> str:
@@ -17,12 +20,15 @@ def _heading(argument: Argument, name: str) -> str:
     return name if rests else f"{name}: takes nothing for granted"
 
 
-def _grow(tree: Tree, argument: Argument, name: str) -> Tree:
+def _grow(tree: Tree, argument: Argument, name: str, *, shown: set[str]) -> Tree:
     for one in argument.reliances(name):
         branch = tree.add(_line(one))
         owner = None if one.of_environment or one.problem else argument.owner(one.claim)
-        if owner is not None:
-            _grow(branch.add(_heading(argument, owner)), argument, owner)
+        if owner in shown:
+            branch.add(f"{owner}: as above")
+        elif owner is not None:
+            shown.add(owner)
+            _grow(branch.add(_heading(argument, owner)), argument, owner, shown=shown)
     return tree
 
 
