@@ -10,7 +10,7 @@ both, again and again, and reports it as if the coordinator were a proxy.
 Sources: seed 002 (sendMinDdlTsAsTt), facts 4, hazard 53, bugs B5, B11, B47.
 
 The oracle is seen from outside: a call is answered with a timestamp greater than every one that was answered
-before the call began (``tso.ordered``). Whether an append succeeded is known when the call returns.
+before the call began (``tso.ordered``).
 """
 
 from spec.language import (
@@ -48,6 +48,10 @@ class Ddl(Protocol):
     JOB_LOCK: Bool = option(True)  # a job holds the manager's lock from before its timestamp to its note
     READER_LOCK: Bool = option(True)  # the loop fetches a timestamp only under the manager's lock
     COUNT_FIRST: Bool = option(True)  # a job is counted before it has a timestamp
+
+    KNOWN_OUTCOME: Bool = option(
+        True, assumes="when a DDL task is finished, it is known whether the logs have its message"
+    )
 
     silent: Set[Task] = constant()  # dummy tasks: they append nothing, they move the minimum
 
@@ -91,7 +95,11 @@ class Ddl(Protocol):
 
     def may_append(s, t):
         """The task has its timestamp and may still append its message."""
-        return ((s.phase[t] == "stamped") | (s.phase[t] == "queued")) & ~s.silent[t] & ~s.appended[t]
+        return ((s.phase[t] == "stamped") | s.is_running(t)) & ~s.silent[t] & ~s.appended[t]
+
+    def is_running(s, t):
+        """The task may append now: also when it was given up, if that says nothing about its message."""
+        return (s.phase[t] == "queued") | (~s.KNOWN_OUTCOME & (s.phase[t] == "finished"))
 
     @action(source="facts 2.3, 2.5")
     def others_allocate(s, ts: Ts):
@@ -135,7 +143,7 @@ class Ddl(Protocol):
     @action(source="seed 002: DDL and DML are ordered")
     def append(s, t: Task):
         """The task's message is in the logs."""
-        require((s.phase[t] == "queued") & ~s.silent[t])
+        require(s.is_running(t) & ~s.silent[t])
         require(~s.appended[t])
         s.appended[t] = True
 

@@ -58,6 +58,12 @@ class OnlyBackground(Ddl):
         return s.background
 
 
+class OutcomeUnknown(Ddl):
+    """A task that was given up is finished, though the logs may still get its message (hazard 12)."""
+
+    KNOWN_OUTCOME = False
+
+
 class TasksReport(Ddl):
     """A DDL task reports its own timestamp when it is over, beside the loop (B5)."""
 
