@@ -338,6 +338,7 @@ class FlushProgram(RefiningProgram):
         if node is not None and self._alive():
             rest = tuple(
                 (
+                    pipeline.write_buffer.owner.term,
                     pipeline.time_tick_node.last_update,
                     tuple(sorted((s, b.start.ts) for s, b in pipeline.write_buffer.buffers.items())),
                     tuple(sorted((k, p.ts) for k, p in pipeline.write_buffer.in_flight.items())),
