@@ -18,6 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from checks.errors import CheckError
+from checks.exit_codes import ExitCode
 from checks.interleave.audit import check_explained, random_sample
 from checks.interleave.explore import bounds_text, explore_subtree, split
 from checks.interleave.forecast import Forecast, Searched
@@ -179,6 +181,9 @@ class _Search:
         found = self._context.parallelize(hands, len(hands)).map(work).collect()
         if met is not None:
             met.destroy()
+        for task in found:
+            if task.trouble is not None:
+                raise TaskError(task.trouble)
         self._busy += sum(task.seconds for task in found)
         self._forecast.learn(part for task in found for part in task.searched)
         return [task.result for task in found]
@@ -186,11 +191,17 @@ class _Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a task returns. Its seconds are those that it has searched."""
+    """What a task returns. Its seconds are those that it has searched.
+
+    Attributes:
+        trouble: message, remedy and exit code of the error that has ended the task. An exception would be
+            wrapped by Spark, and lose its words.
+    """
 
     result: Exploration
-    searched: tuple[Searched, ...]
-    seconds: float
+    searched: tuple[Searched, ...] = ()
+    seconds: float = 0.0
+    trouble: tuple[str, str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,11 +215,17 @@ class Work:
 
     def __call__(self, hand: Sequence[WorkItem]) -> Done:
         """Search the items of a hand, one after the other, until the budget is spent."""
+        try:
+            return self._search([WorkItem(*fields) for fields in hand])
+        except CheckError as error:
+            return Done(result=Exploration(), trouble=(error.message, error.remedy, error.exit_code))
+
+    def _search(self, hand: Sequence[WorkItem]) -> Done:
         began = time.perf_counter()
         met = set(self.met.value) if self.met is not None else set()
         parts, searched, untouched = [], [], []
         budget, options = self.budget, self.options
-        for item in (WorkItem(*fields) for fields in hand):
+        for item in hand:
             if budget <= 0:
                 untouched.append(item)
                 continue
@@ -223,6 +240,15 @@ class Work:
         result = merge(parts, bounds="")
         result.remaining = (*result.remaining, *untouched)
         return Done(result=result, searched=tuple(searched), seconds=time.perf_counter() - began)
+
+
+class TaskError(CheckError):
+    """A task has ended with an error: its words, its remedy and its exit code."""
+
+    def __init__(self, trouble: tuple[str, str, int]) -> None:
+        message, remedy, code = trouble
+        super().__init__(message, remedy=remedy)
+        self.exit_code = ExitCode(code)
 
 
 def deal(items: Sequence[WorkItem], tasks: int) -> list[list[WorkItem]]:

@@ -5,10 +5,12 @@ import random
 
 import pytest
 
+from checks.exit_codes import ExitCode
 from checks.interleave import Exploration, Options, Reduction, explore, split
 from checks.interleave.result import merge
-from checks.interleave.spark import Work, deal
-from models.scheduled import ProgramRef
+from checks.interleave.spark import TaskError, Work, deal
+from checks.interleave.work import WHOLE
+from models.scheduled import Process, Program, ProgramRef, World
 from tests.checks.interleave.test_subtrees import facts
 
 PROGRAMS = "tests.checks.interleave.programs:"
@@ -66,3 +68,29 @@ def test_what_is_found_is_the_same_where_the_cut_costs_executions(reduction):
     assert spread.states == alone.states
     assert spread.covered == alone.covered
     assert spread.statistics.executions >= alone.statistics.executions
+
+
+class Forgetful(Program):
+    """Its second execution differs from the first one: the module remembers."""
+
+    runs = 0
+
+    def build(self, world: World) -> None:
+        type(self).runs += 1
+        odd = type(self).runs % 2
+
+        async def main(process: Process) -> None:
+            await process.point("odd" if odd else "even")
+
+        world.process("p", main)
+
+
+def test_an_error_in_a_task_keeps_its_words_and_its_exit_code():
+    here = ProgramRef.of("tests.checks.interleave.test_hands:Forgetful")
+    work = Work(program=here, options=Options(), budget=10, met=None)
+    done = work([WHOLE])
+    assert done.trouble is not None
+    error = TaskError(pickle.loads(pickle.dumps(done)).trouble)
+    assert "two different executions" in str(error) or "diverges" in str(error)
+    assert "remedy: " in str(error)
+    assert error.exit_code in {ExitCode.INCONCLUSIVE, ExitCode.BAD_INPUT}
