@@ -54,6 +54,7 @@ class Scenario:
         others: how many timestamps somebody else is given.
         parallel: how many tasks are executed at the same time.
         interval: how far the gate may run ahead of the tick's timestamp.
+        greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
         near_oracle: a call of the oracle is one step, and answers come in the order of the timestamps.
         near_logs: an append is one step, and always succeeds.
         oracle_faults: of the calls of the oracle.
@@ -66,6 +67,7 @@ class Scenario:
     others: int = 0
     parallel: int = 2
     interval: int = 1
+    greatest: int = 0
     near_oracle: bool = False
     near_logs: bool = False
     oracle_faults: FaultBudget = field(default_factory=FaultBudget)
@@ -79,7 +81,7 @@ class Scenario:
     @property
     def last(self) -> int:
         """The greatest timestamp that may be given."""
-        return len(self.tasks) + self.ticks + self.others
+        return self.greatest or len(self.tasks) + self.ticks + self.others
 
     def settings(self) -> Settings:
         """Return the bounds of the world."""
@@ -171,10 +173,10 @@ class ProxyProgram(RefiningProgram):
         self.proxy = Proxy(source=1, ports=ports, config=config, parts=self._parts)
         self.proxy.serving.set()
         self.proxy.start()
-        process.spawn(self._run_clients(process, self.proxy), "clients")
+        process.spawn(self.run_clients(process, self.proxy), "clients")
         await self.proxy.supervisor.wait_failed()
 
-    async def _run_clients(self, process: Process, proxy: Proxy) -> None:
+    async def run_clients(self, process: Process, proxy: Proxy) -> None:
         """Clients come one after another. Which of them comes first makes no difference but in names."""
         for place, task in enumerate(self.tasks):
             await process.point("client.write")
