@@ -57,7 +57,7 @@ def _rates(plan: Plan) -> list[Row]:
 
 
 def _window(plan: Plan) -> list[Row]:
-    seconds = 4.0 if plan.quick else 20.0
+    seconds = 4.0 if plan.quick else 10.0
     sides = [
         Side(IDLE, partial(in_fresh_process, window, pause=0.1, seconds=seconds)),
         Side(BUSY, partial(in_fresh_process, window, pause=0.0, seconds=seconds)),

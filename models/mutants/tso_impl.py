@@ -13,6 +13,7 @@ from impl.tso.oracle import Published, Stage, TimestampOracle, Update
 from impl.tso.ports import NEVER_SAVED
 from impl.tso.server import OracleParts
 from impl.tso.timestamp import Batch, Timestamp, compose
+from models.mutants.tso import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
 from models.mutants.tso_pairs import EarlyLeaseEnd
 from models.scheduled.tso_edges import SharedStore
 from models.scheduled.tso_program import OracleProgram
@@ -34,6 +35,24 @@ class DeposedUnconditional(Deposed):
     RAISES = False
 
 
+class ErrorIsFresh(LoadErrorIsFresh):
+    """Looked at for what clients see."""
+
+    restart_never_reissues = None
+
+
+class SavedIsIgnored(InitIgnoresSaved):
+    """Looked at for what clients see."""
+
+    restart_never_reissues = None
+
+
+class NoGuard(GuardZero):
+    """Looked at for what clients see."""
+
+    a_new_object_has_a_new_millisecond = None
+
+
 def _like(protocol: str, parts: OracleParts, scenario: dict[str, Any]) -> OracleProgram:
     """The program with other parts, compared with a mutant of the specification."""
     return oracle(parts=parts, protocol=f"models.mutants.{protocol}", sound=False, **scenario)
@@ -52,7 +71,7 @@ class _TakesErrorsForNothing(TimestampOracle):
 
 def load_error_is_fresh(**scenario: Any) -> OracleProgram:
     """A window that cannot be read counts as one that was never saved (B1, H44)."""
-    return _like("tso:LoadErrorIsFresh", OracleParts(oracle=_TakesErrorsForNothing), scenario)
+    return _like("tso_impl:ErrorIsFresh", OracleParts(oracle=_TakesErrorsForNothing), scenario)
 
 
 class _IgnoresSaved(TimestampOracle):
@@ -63,7 +82,7 @@ class _IgnoresSaved(TimestampOracle):
 
 def init_ignores_saved(**scenario: Any) -> OracleProgram:
     """The saved window is not used (B2)."""
-    return _like("tso:InitIgnoresSaved", OracleParts(oracle=_IgnoresSaved), scenario)
+    return _like("tso_impl:SavedIsIgnored", OracleParts(oracle=_IgnoresSaved), scenario)
 
 
 class _StartsAtTheEnd(TimestampOracle):
@@ -101,7 +120,7 @@ class _FollowsAtOnce(TimestampOracle):
 
 def guard_zero(**scenario: Any) -> OracleProgram:
     """The time moves within a millisecond, and the counter begins anew (B3, H41)."""
-    return _like("tso:GuardZero", OracleParts(oracle=_FollowsAtOnce), scenario)
+    return _like("tso_impl:NoGuard", OracleParts(oracle=_FollowsAtOnce), scenario)
 
 
 class _FollowsBack(TimestampOracle):
@@ -288,6 +307,12 @@ class _UpdatesTheDead(TimestampOracle):
 def update_after_the_end(**scenario: Any) -> OracleProgram:
     """An update that was under way publishes after the term has ended (B4)."""
     return oracle(parts=OracleParts(oracle=_UpdatesTheDead), sound=False, **scenario)
+
+
+def lease_ends_while_it_serves(**scenario: Any) -> OracleProgram:
+    """Nobody steps down in time: the holder serves when its lease has ended (H42)."""
+    changed = {"lease_rule": False, "protocol": "models.mutants.tso_impl:Deposed", "sound": False}
+    return oracle(**{**scenario, **changed})
 
 
 # ---- the store ----
