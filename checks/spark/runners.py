@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from checks.spark.facts import judge_states
 from checks.spark.names import named
 from checks.spark.rounds import Packet, Plan, absorb, expand
-from checks.spark.search_kernel import Recipe, kernel_of
+from checks.spark.search_kernel import Recipe, kernel_of, task_done
 from checks.spark.sieve import Sieve
 from checks.spark.table import Table, empty_place
 from checks.spark.words import minus, sorted_run
@@ -140,12 +140,14 @@ def _load(recipe: Recipe, places: Iterable[int]) -> Iterator[tuple[int, bytes]]:
     table.enter(np.arange(kernel.words * _GROWS, dtype=np.uint64).reshape(-1, kernel.words))
     minus(sorted_run(successors), [run])
     judge_states(kernel, run)
+    task_done()
     return ((place, bytes(_GROWS)) for place in places)
 
 
 def _expand(plan: Plan, partitions: Iterable[int]) -> Iterator[tuple[int, Packet]]:
     for partition in partitions:
         yield from expand(plan, partition)
+    task_done()
 
 
 def _absorb_and_expand(
@@ -153,8 +155,10 @@ def _absorb_and_expand(
 ) -> Iterator[tuple[int, Packet]]:
     absorb(plan, partition, (packet for _, packet in packets))
     yield from expand(replace(plan, number=plan.number + 1), partition)
+    task_done()
 
 
 def _absorb(plan: Plan, partition: int, packets: Iterable[tuple[int, Packet]]) -> Iterator[int]:
     absorb(plan, partition, (packet for _, packet in packets))
+    task_done()
     yield 1

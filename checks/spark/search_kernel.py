@@ -106,3 +106,19 @@ def kernel_of(recipe: Recipe) -> SearchKernel:
     gc.collect()
     gc.freeze()
     return kernel
+
+
+def task_done() -> None:
+    """To be called at the end of a task: Spark's worker looks for garbage after each one.
+
+    What was loaded for the first tasks never dies, and would be looked through every time. Seldom later: what
+    is set aside while it is garbage stays for ever.
+    """
+    global _tasks  # noqa: PLW0603 - of this process
+    _tasks += 1
+    if _tasks & (_tasks - 1) == 0:
+        gc.collect()
+        gc.freeze()
+
+
+_tasks = 0

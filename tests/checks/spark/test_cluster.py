@@ -67,7 +67,7 @@ def is_on_spark(line) -> bool:
 
 
 def lines_of(process) -> list[list[str]]:
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     return [line.split() for line in output.splitlines()]
 
