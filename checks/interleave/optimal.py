@@ -11,9 +11,10 @@ may depend on values: a compare-and-swap that fails only reads. When a leaf of a
 else than was expected, something may sleep below it all the same. Then what it was to cover is followed to
 the end instead, and without such it is given up.
 
-What rules 2 and 3 of `checks.interleave.races` add is tried whatever sleeps, and what sleeps because of them
-covers less. So, with draws, faults and their budgets, and in parts of a tree, some executions may be given
-up; none is lost.
+Of an event that was excluded (rule 2 of `checks.interleave.races`) nothing is known: it is expected to touch
+everything. And an event that excludes others covers less when it sleeps, since what races with them was not
+seen. So, with draws, faults and their budgets, and in parts of a tree, some executions may be given up; none
+is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from collections.abc import Set as AbstractSet
 
 from checks.interleave.depth_first import Node
 from checks.interleave.errors import UnsoundReductionError
-from checks.interleave.races import Order, RaceSearch, label_of
+from checks.interleave.races import Order, RaceSearch
 from checks.interleave.wakeup import EVERYTHING, Branch, Word, after, begins_with, insert, prune
 from models.scheduled import Footprint
 
@@ -37,7 +38,7 @@ class _OptimalNode(Node):
     __slots__ = ("_excluding", "branch", "wakeup")
 
     def __init__(
-        self, enabled: Sequence[str], sleep: dict[str, Footprint], excluding: AbstractSet[str]
+        self, enabled: Sequence[str], sleep: dict[str, Footprint], excluding: Mapping[str, AbstractSet[str]]
     ) -> None:
         super().__init__(enabled, sleep)
         self._excluding = excluding
@@ -78,7 +79,7 @@ class _OptimalNode(Node):
 
     def insert(self, word: Word) -> None:
         """See to it that some execution begins like this, unless what sleeps here covers it."""
-        if not begins_with(self.sleep, word, self._excluding):
+        if word and not begins_with(self.sleep, word, self._excluding):
             insert(self.wakeup, word)
 
     def force(self, label: str) -> None:
@@ -109,7 +110,7 @@ class Optimal(RaceSearch):
         above = self._stack[-1] if place else None
         if isinstance(above, _OptimalNode) and above.branch is not None:
             branch = above.branch
-            node.wakeup = branch.children
+            node.wakeup = [child for child in branch.children if child.label in enabled or not child.forced]
             if branch.forced:
                 node.prune(node.sleep)
             elif not branch.children and self._follow(above, branch, node):
@@ -127,16 +128,19 @@ class Optimal(RaceSearch):
             rest = after(branch.label, above.footprint, above.footprint, word)
             if rest is None:
                 above.insert(word)
-            elif rest and not node.sleep.keys() <= self._excluding:
+            elif rest and not node.sleep.keys() <= self._excluding.keys():
                 node.insert(rest)
-        return not node.sleep.keys() <= self._excluding
+        return not node.sleep.keys() <= self._excluding.keys()
 
-    def _try_all(self, node: Node) -> None:
+    def _exclude(self, order: Order, step: int, gone: Sequence[str]) -> None:
+        node = order.nodes[step]
         assert isinstance(node, _OptimalNode)
-        taken = label_of(node)
-        for label in node.enabled:
-            if label != taken:
-                node.force(label)
+        assert node.footprint is not None
+        for label in gone:
+            steps = order.before_excluded(label, step, self._excluding)
+            node.insert((*[order.step(later) for later in steps], (label, EVERYTHING)))
+        if node.footprint.writes & self._budgets:
+            node.insert(tuple([order.step(later) for later in order.without(step)]))
 
     def _reverse(self, order: Order, earlier: int, later: int) -> None:
         node = order.nodes[earlier]

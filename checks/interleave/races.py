@@ -11,18 +11,21 @@ go, so that three rules are added, each of which only tries more:
 1. A step happens after the one that made its event possible, whatever their footprints say. Such a pair is no
    race.
 2. An event that was enabled and is gone without having been taken (another outcome of a draw, the loss of a
-   message that was delivered, what a crash ended) will never show a race. Where it was last enabled,
-   everything enabled is tried. An execution that ends early, at a violation or a limit, takes everything with
-   it.
-3. Where a fault was taken, everything enabled is tried, since a spent budget may keep later faults from ever
-   being enabled.
+   message that was delivered, what a crash ended) will never show a race. The step that took it along has
+   excluded it: it is tried in place of that step. An execution that ends early, at a violation or a limit,
+   takes everything with it.
+3. Where a fault was taken, the execution without it is tried, too, since a spent budget may keep later faults
+   from ever being enabled.
+
+Source sets know no whole executions to be tried, and try every event that is enabled there instead.
 
 A part of the tree that is searched elsewhere cannot add events above its root. Hence the roots of work items
 are searched in full.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from checks.interleave.depth_first import DepthFirst, Node
 from checks.interleave.work import WHOLE, WorkItem
@@ -38,12 +41,18 @@ class RaceSearch(DepthFirst):
         self._budgets = interner.mask(f"budget {kind.value}" for kind in FaultKind)
         self._fresh = 0
         self._blocked_at: frozenset[str] = frozenset()
-        # Also what sleeps since it was tried elsewhere: its races are not seen here.
-        self._excluding: set[str] = {label for label, _ in item.sleep}
+        # Events by what they have excluded; also what was tried elsewhere, since its races are not seen here.
+        self._excluding: dict[str, set[str]] = {label: set() for label, _ in item.sleep}
 
     @abstractmethod
-    def _try_all(self, node: Node) -> None:
-        """See to it that each event that is enabled is tried at a node."""
+    def _exclude(self, order: "Order", step: int, gone: Sequence[str]) -> None:
+        """See to it that what a step has excluded is tried where it was taken.
+
+        Args:
+            order: the execution.
+            step: the step.
+            gone: the events that it took with it. There are none if it has only spent a budget.
+        """
 
     @abstractmethod
     def _reverse(self, order: "Order", earlier: int, later: int) -> None:
@@ -67,9 +76,9 @@ class RaceSearch(DepthFirst):
         """Look for races in the execution: for all of them, since what comes after the second step counts."""
         super().done(last)
         nodes = [node for node in self._stack if node.footprint is not None]
-        self._look_for_exclusions(nodes)
         order = Order(nodes)
         races = [order.add(step) for step in range(len(nodes))]
+        self._look_for_exclusions(order)
         for later, found in enumerate(races):
             for earlier in found:
                 self._reverse(order, earlier, later)
@@ -91,17 +100,20 @@ class RaceSearch(DepthFirst):
         """Tell whether everything is tried at a place of the stack: at the root of a part."""
         return place == 0 and not self._whole
 
-    def _look_for_exclusions(self, nodes: Sequence[Node]) -> None:
-        """Note which events took others with them or spent a budget, and try everything there."""
-        for place in range(self._fresh, len(nodes)):
-            node = nodes[place]
+    def _look_for_exclusions(self, order: "Order") -> None:
+        """Note which events took others with them or spent a budget."""
+        nodes = order.nodes
+        found = []
+        for place, node in enumerate(nodes):
             assert node.footprint is not None
             taken = label_of(node)
             later = nodes[place + 1].enabled if place + 1 < len(nodes) else self._blocked_at
-            gone = any(label != taken and label not in later for label in node.enabled)
+            gone = [label for label in node.enabled if label != taken and label not in later]
             if gone or node.footprint.writes & self._budgets:
-                self._excluding.add(taken)
-                self._try_all(node)
+                self._excluding.setdefault(taken, set()).update(gone)
+                found.append((place, gone))
+        for place, gone in found:
+            self._exclude(order, place, gone)
 
 
 class Order:
@@ -152,8 +164,27 @@ class Order:
 
         What comes after the later step is part of it, so that the later one comes last.
         """
-        steps = range(earlier + 1, len(self._before))
-        return [step for step in steps if not self._before[step] >> earlier & 1] + [later]
+        return [*self.without(earlier), later]
+
+    def without(self, step: int) -> list[int]:
+        """Return the later steps that do not happen after a step."""
+        return [later for later in range(step + 1, len(self._before)) if not self._before[later] >> step & 1]
+
+    def before_excluded(self, label: str, step: int, excluding: Mapping[str, AbstractSet[str]]) -> list[int]:
+        """Return what may come before an event that a step has excluded, when that step is left out.
+
+        Args:
+            label: the excluded event.
+            step: the step.
+            excluding: events by what they exclude: other steps may exclude it as well, and are left out.
+        """
+        found, out = [], 0
+        for later in self.without(step):
+            if self._before[later] & out or label in excluding.get(label_of(self.nodes[later]), ()):
+                out |= 1 << later
+            else:
+                found.append(later)
+        return found
 
     def _note_births(self, step: int) -> None:
         if not step:

@@ -106,7 +106,9 @@ class SourceSets(RaceSearch):
     def _node(self, place: int, enabled: Sequence[str], sleep: dict[str, Footprint]) -> Node:
         return _SourceNode(enabled, sleep, full=self._is_full(place))
 
-    def _try_all(self, node: Node) -> None:
+    def _exclude(self, order: Order, step: int, gone: Sequence[str]) -> None:
+        del gone
+        node = order.nodes[step]
         assert isinstance(node, _SourceNode)
         node.wanted.update(node.enabled)
 

@@ -10,7 +10,6 @@ when it is dropped.
 """
 
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
 
 from models.scheduled import Footprint, independent
 
@@ -90,7 +89,7 @@ def after(label: str, known: Footprint | None, expected: Footprint, word: Word) 
     return word if commutes(known or expected, word) else None
 
 
-def begins_with(asleep: Mapping[str, Footprint], word: Word, excluding: AbstractSet[str]) -> bool:
+def begins_with(asleep: Mapping[str, Footprint], word: Word, excluding: Mapping[str, object]) -> bool:
     """Tell whether what begins with a word is covered by what begins with a sleeping event.
 
     Args:
@@ -108,7 +107,7 @@ def begins_with(asleep: Mapping[str, Footprint], word: Word, excluding: Abstract
 
 
 def prune(
-    branches: list[Branch], asleep: Mapping[str, Footprint], excluding: AbstractSet[str]
+    branches: list[Branch], asleep: Mapping[str, Footprint], excluding: Mapping[str, object]
 ) -> Iterator[Word]:
     """Drop what is covered by what begins with a sleeping event. Yield the words that were covered by it."""
     for branch in tuple(branches):
@@ -126,7 +125,7 @@ def prune(
                     yield (first, *word)
                 if branch.children:
                     continue
-            elif below.keys() <= excluding:
+            elif below.keys() <= excluding.keys():
                 continue
         branches.remove(branch)
         yield from _covered(branch)

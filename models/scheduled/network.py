@@ -390,10 +390,7 @@ class Network:
         """Break the calls of and to a dead incarnation. Requests that were not delivered stay under way."""
         for message in list(self._messages.values()):
             if message.sender is lane:
-                self._world.touch(writes=message.bit)
-                message.waiting = None
-                if message.state == "answered":
-                    self._forget(message)
+                self._abandon(message)
             if message.server is lane and message.state == "handled":
                 self._world.touch(writes=message.bit)
                 self._unavailable(message)

@@ -3,7 +3,17 @@
 import asyncio
 import random
 
-from models.scheduled import Cell, FaultBudget, Process, Program, ProgramRef, Settings, World
+from models.scheduled import (
+    Cell,
+    FaultBudget,
+    Process,
+    Program,
+    ProgramRef,
+    Settings,
+    StorageFailedError,
+    StorageUnknownError,
+    World,
+)
 
 
 class Anything(Program):
@@ -139,6 +149,94 @@ class Memory(Program):
     def final(self) -> object:
         cells = tuple(cell.value for cell in self.cells)
         return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
+
+
+class Faulty(Program):
+    """Processes that call, post, store and crash under random budgets; some run forever, some restart."""
+
+    KINDS = (
+        ("drops",), ("lost_replies",), ("delays",), ("duplicates",), ("crashes",), ("drops", "crashes"),
+        ("storage_failures", "storage_lost_acks"), ("crashes", "storage_lost_acks"), ("delays", "drops"),
+    )  # fmt: skip
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        kinds = self._random.choice(self.KINDS)
+        self.settings = Settings(
+            faults=FaultBudget(**dict.fromkeys(kinds, 1)),
+            crashable=frozenset(self._random.sample(["p0", "p1", "p2"], 2)),
+            timer_firings=1,
+        )
+        self.log: dict[str, list[object]] = {}
+
+    def build(self, world: World) -> None:
+        draw = self._random
+        self.cells = [Cell(world, name, 0) for name in "xy"]
+        world.store("s")
+        for number in range(3):
+            script = [draw.choice("lscupdmmqfg") for _ in range(draw.randint(0, 2))]
+            main = self._main(script, self.cells[draw.randrange(2)], f"p{draw.randrange(3)}")
+            world.process(f"p{number}", main, restarts=draw.random() < 0.6, daemon=draw.random() < 0.3)
+
+    def _main(self, script: list[str], cell: Cell[int], other: str):
+        async def main(process: Process) -> None:
+            log = self.log.setdefault(process.name, [])
+            asked = 0
+
+            async def who() -> tuple[str, int]:
+                nonlocal asked
+                asked += 1
+                if asked == 1:
+                    await cell.update(lambda value: value + 1)
+                return (process.name, asked)
+
+            process.serve("who", who)
+            for what in script:
+                try:
+                    log.append(await self._do(what, cell, process, other))
+                except (
+                    TimeoutError,
+                    ConnectionError,
+                    StorageFailedError,
+                    StorageUnknownError,
+                    KeyError,
+                ) as error:
+                    log.append(type(error).__name__)
+
+        return main
+
+    async def _do(self, what: str, cell: Cell[int], process: Process, other: str) -> object:
+        match what:
+            case "l":
+                return await cell.load()
+            case "s":
+                await cell.store(7)
+            case "c":
+                return await cell.compare_and_swap(0, 1)
+            case "u":
+                return await cell.update(lambda value: value + 1)
+            case "p":
+                await process.point("here")
+            case "d":
+                return await process.choose(2, "coin")
+            case "m":
+                return await process.call(other, "who")
+            case "q":
+                process.post(other, "who")
+            case "f":
+                await process.store("s").put("k", process.name)
+            case "g":
+                return await process.store("s").get("k")
+        return None
+
+    def final(self) -> object:
+        cells = tuple(cell.value for cell in self.cells)
+        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
+
+
+def faulty(seed: int) -> ProgramRef:
+    """Faults of every kind."""
+    return ProgramRef.of(f"{__name__}:Faulty", seed=seed)
 
 
 def anything(seed: int) -> ProgramRef:

@@ -5,7 +5,7 @@ import pytest
 from checks.interleave import Options, Reduction, Status, explore
 from checks.interleave.result import Exploration
 from models.scheduled import ProgramRef
-from tests.checks.interleave.random_programs import anything, memory
+from tests.checks.interleave.random_programs import anything, faulty, memory
 from tests.checks.interleave.test_subtrees import in_rounds
 
 PROGRAMS = "tests.checks.interleave.programs:"
@@ -17,7 +17,7 @@ both = pytest.mark.parametrize("options", [SOURCE, OPTIMAL], ids=["source-sets",
 
 ANYTHING = [
     0, 1, 3, 4, 5, 6, 8, 9, 16, 17, 20, 22, 24, 25, 27, 31, 33, 36, 39, 40, 41, 44, 45, 49, 51, 52,
-    55, 56, 58, 59,
+    55, 56, 58, 59, 106,
 ]  # fmt: skip
 """Seeds of programs with at least four traces and at most 120 executions by sleep sets."""
 
@@ -84,6 +84,27 @@ def test_random_programs_have_the_same_traces_as_by_sleep_sets(seed, options):
 def test_steps_may_touch_what_values_say(seed, options):
     program = memory(seed)
     assert_same(explore(program, options), explore(program, SLEEP))
+
+
+FAULTY = [2, 3, 5, 11, 22, 43, 50, 64, 84, 91, 93, 169, 523]
+"""Seeds of programs with faults and more than one trace. In the last two of them one-way messages are under
+way when their sender crashes."""
+
+
+@both
+@pytest.mark.parametrize("seed", FAULTY)
+def test_random_faults_have_the_same_traces_as_by_sleep_sets(seed, options):
+    sleep = explore(faulty(seed), SLEEP)
+    assert len(sleep.classes) > 1
+    assert_same(explore(faulty(seed), options), sleep)
+
+
+def test_wakeup_trees_begin_little_in_vain_where_faults_exclude_one_another():
+    blocked = {
+        name: sum(explore(faulty(seed), options).statistics.blocked for seed in FAULTY)
+        for name, options in (("sleep", SLEEP), ("source", SOURCE), ("optimal", OPTIMAL))
+    }
+    assert blocked["optimal"] < blocked["source"] < blocked["sleep"]
 
 
 @both
