@@ -85,8 +85,13 @@ class CoordinatorClient(Protocol):
     async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
         """Raise checkpoints. Success is not evidence of a write: positions may be filtered or ignored."""
 
-    async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:
-        """Begin a new incarnation of the channel's owner. Raise NotOwnerError when another owns it."""
+    async def recover_channel(
+        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
+        """Begin a new incarnation of the channel's owner, once however often it is asked.
+
+        Raise NotOwnerError when another node, or a later incarnation, owns it.
+        """
 
     async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
         """Mark the channel dropped, after its last rows were recorded."""

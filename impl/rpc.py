@@ -65,9 +65,11 @@ class DirectCoordinatorClient:
         handler = self._coordinator.update_channel_checkpoints(request)
         await self._calls.call(handler, name="UpdateChannelCheckpoint", deadline=deadline)
 
-    async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:
+    async def recover_channel(
+        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
         """Take up a channel."""
-        handler = self._coordinator.recover_channel(channel, node_id)
+        handler = self._coordinator.recover_channel(channel, node_id, session)
         return await self._calls.call(handler, name="RecoverChannel", deadline=deadline)
 
     async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:

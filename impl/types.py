@@ -180,13 +180,16 @@ class SegmentRecord:
 
 @dataclass(frozen=True)
 class ChannelRecord:
-    """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client."""
+    """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client;
+    ``session`` is the incarnation of the last owner that has recovered it, 0 if that is not known.
+    """
 
     channel: ChannelName
     checkpoint: Tick = LOG_BEGINNING.ts
     assigned_to: str | None = None
     last_owner: str | None = None
     term: int = 0
+    session: int = 0
     dropped: bool = False
     flush_requests: tuple[Tick, ...] = ()
 

@@ -72,10 +72,12 @@ class Coordinator:
         async with self._lock:
             await self._save_channel(replace(self.channel(channel), assigned_to=None))
 
-    async def recover_channel(self, channel: ChannelName, node_id: str) -> RecoveryAnswer:
+    async def recover_channel(self, channel: ChannelName, node_id: str, session: int = 0) -> RecoveryAnswer:
         """Begin a new incarnation of the owner: saves of earlier ones are refused from now on.
 
-        A channel that is assigned to nobody goes to the node. Raises NotOwnerError when another node has it.
+        A channel that is assigned to nobody goes to the node. A question that comes again, repeated by its
+        incarnation or doubled by the network, keeps the term: a new one would fence the node that lives.
+        Raises NotOwnerError when another node has the channel, or a later incarnation.
         """
         async with self._lock:
             record = self.channel(channel)
@@ -84,7 +86,14 @@ class Coordinator:
                     f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
                     " assign it first"
                 )
-            record = replace(record, assigned_to=node_id, last_owner=node_id, term=record.term + 1)
+            known = record.session if record.last_owner == node_id else 0
+            if 0 < session < known:
+                raise NotOwnerError(
+                    f"channel {channel!r} was recovered by incarnation {known} of {node_id!r}; {session} is"
+                    " an earlier one, and must not take it back"
+                )
+            term = record.term if 0 < session == known else record.term + 1
+            record = replace(record, assigned_to=node_id, last_owner=node_id, term=term, session=session)
             await self._save_channel(record)
             return RecoveryAnswer(
                 channel=channel,

@@ -53,17 +53,22 @@ class DataNode:
 
     All work runs in tasks of ``supervisor``; a failure in any of them is the node's failure and is raised by
     ``supervisor.check()``.
+
+    session: the number of this incarnation, greater than that of every earlier one with the same ``node_id``.
+    0 says nothing: each question for a channel then counts as that of a new incarnation.
     """
 
     def __init__(
         self,
         *,
         node_id: str,
+        session: int = 0,
         ports: DataNodePorts,
         config: DataNodeConfig,
         parts: DataNodeParts | None = None,
     ) -> None:
         self.node_id = node_id
+        self.session = session
         self.supervisor = Supervisor()
         self.pipelines: dict[ChannelName, ChannelPipeline] = {}
         self._ports = ports
@@ -100,7 +105,7 @@ class DataNode:
         while True:
             try:
                 answer = await self._ports.coordinator.recover_channel(
-                    channel, self.node_id, deadline=self._config.save_rpc_timeout
+                    channel, self.node_id, self.session, deadline=self._config.save_rpc_timeout
                 )
             except RpcError:
                 await self._ports.clock.sleep(self._config.retry_initial_seconds)

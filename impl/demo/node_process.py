@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 
 from impl.config import DataNodeConfig
@@ -77,6 +78,7 @@ class NodeProcess:
         self.coordinator = Coordinator(meta=self.meta)
         self.node = DataNode(
             node_id=NODE_ID,
+            session=time.time_ns(),
             ports=DataNodePorts(
                 clock=clock,
                 log=FileLogReader(log_root(directory), clock=clock),

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from impl.errors import CorruptDataError, StoreError
 from impl.types import BinlogRecord, ChannelRecord, EndPosition, MetaSnapshot, SegmentRecord
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA = """
 CREATE TABLE channels (
     channel TEXT PRIMARY KEY,
@@ -21,6 +21,7 @@ CREATE TABLE channels (
     assigned_to TEXT,
     last_owner TEXT,
     term INTEGER NOT NULL,
+    session INTEGER NOT NULL,
     dropped INTEGER NOT NULL,
     flush_requests TEXT NOT NULL
 ) STRICT;
@@ -39,7 +40,7 @@ CREATE TABLE binlogs (
     PRIMARY KEY (segment_id, ordinal)
 ) STRICT;
 """
-SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?)"
+SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 SAVE_SEGMENT = """
 INSERT INTO segments VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (segment_id) DO UPDATE SET
@@ -71,6 +72,7 @@ class SqliteMetaStore:
                 record.assigned_to,
                 record.last_owner,
                 record.term,
+                record.session,
                 int(record.dropped),
                 json.dumps(record.flush_requests),
             )
@@ -173,13 +175,14 @@ class SqliteMetaStore:
 
 def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
     """The record of a row of table channels."""
-    channel, checkpoint, assigned_to, last_owner, term, dropped, flush_requests = row
+    channel, checkpoint, assigned_to, last_owner, term, session, dropped, flush_requests = row
     return ChannelRecord(
         channel=channel,
         checkpoint=checkpoint,
         assigned_to=assigned_to,
         last_owner=last_owner,
         term=term,
+        session=session,
         dropped=bool(dropped),
         flush_requests=tuple(json.loads(flush_requests)),
     )

@@ -161,10 +161,12 @@ class CoordinatorCalls:
         self._noted()
         await remote(self._process, COORDINATOR, "update_channel_checkpoints", request, call)
 
-    async def recover_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> RecoveryAnswer:
+    async def recover_channel(
+        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
         """Take up a channel."""
         del deadline
-        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id)
+        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id, session)
         assert isinstance(answer, RecoveryAnswer)
         return answer
 

@@ -128,7 +128,9 @@ class FlushProgram(RefiningProgram):
 
     async def _run_coordinator(self, process: Process) -> None:
         meta = MemoryMetaStore()
-        meta.channels[CHANNEL] = ChannelRecord(channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1)
+        meta.channels[CHANNEL] = ChannelRecord(
+            channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1, session=1
+        )
         coordinator = self._coordinator_class(meta=meta)
         await coordinator.load()
         self.coordinator = coordinator
@@ -185,8 +187,8 @@ class FlushProgram(RefiningProgram):
             self._handled |= {call, self._history.same_report(call, positions)}
             self._news()
 
-        async def recover(channel: ChannelName, node_id: str) -> RecoveryAnswer:
-            answer = await coordinator.recover_channel(channel, node_id)
+        async def recover(channel: ChannelName, node_id: str, session: int) -> RecoveryAnswer:
+            answer = await coordinator.recover_channel(channel, node_id, session)
             self._news()
             return answer
 
@@ -246,7 +248,9 @@ class FlushProgram(RefiningProgram):
             coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
             preemption=process,
         )
-        node = DataNode(node_id=NODE, ports=ports, config=self.config(), parts=self._parts)
+        node = DataNode(
+            node_id=NODE, session=process.incarnation, ports=ports, config=self.config(), parts=self._parts
+        )
         process.serve("flush_channel", self._flush_handler(node, process.incarnation))
         process.serve("seal_segments", _seal_handler(node))
         if process.incarnation == 1:

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from impl.datanode.sync_task import SyncStage, SyncTask
-from impl.types import SaveBinlogPaths, SaveOutcome, SegmentId, UpdateCheckpoints
+from impl.types import ChannelName, SaveBinlogPaths, SaveOutcome, SegmentId, UpdateCheckpoints
 from models.interpreted.interpreter import Step
 from models.scheduled.flush_edges import NODE
 from models.scheduled.flush_scenario import CHANNEL
@@ -154,8 +154,7 @@ class Reader:
         if method == "update_channel_checkpoints":
             return self._report(verb, arguments[0])
         if verb == "deliver" and title.endswith(_AGAIN):
-            # A copy of the question of a recovering node gives it the channel, as the question did.
-            return None if self._program.values()["assigned"] else Step("assign")
+            return self._asked_again(*arguments)
         if verb == "reply" and method == "recover_channel":
             return None if self._seek is None else self._recover(self._seek)
         if verb == "deliver" and self._program.opened:
@@ -173,6 +172,15 @@ class Reader:
         if verb in _LOSSES or (verb == "reply" and refused):
             return self._task_step("lose_save", segment, end)
         return self._task_step("finish_sync", segment, end) if verb == "reply" else None
+
+    def _asked_again(self, channel: ChannelName, node_id: str, session: int) -> Step | None:
+        """A copy of the question of a recovering node gives it the channel, as the question did; that of an
+        earlier incarnation is refused.
+        """
+        del node_id
+        assert self._program.coordinator is not None
+        record = self._program.coordinator.channel(channel)
+        return Step("assign") if record.assigned_to is None and session >= record.session else None
 
     def _report(self, verb: str, request: UpdateCheckpoints) -> Step | None:
         if verb == "deliver":

@@ -131,6 +131,35 @@ def test_saves_of_an_earlier_incarnation_are_refused_and_its_checkpoints_are_not
     run(scenario())
 
 
+def test_a_question_that_comes_again_does_not_fence_its_own_incarnation():
+    """Repeated after a lost answer, or doubled on the way; late, even after a later incarnation has asked."""
+
+    async def scenario():
+        bench = await Bench().start()
+        first = await bench.coordinator.recover_channel(CHANNEL, "a", 7)
+        again = await bench.coordinator.recover_channel(CHANNEL, "a", 7)
+        assert again.owner == first.owner
+        assert await bench.save(5, owner=first.owner) is SaveOutcome.RECORDED
+        later = await bench.coordinator.recover_channel(CHANNEL, "a", 8)
+        assert later.owner.term == first.owner.term + 1
+        with pytest.raises(NotOwnerError, match="incarnation 8 of 'a'; 7 is an earlier one"):
+            await bench.coordinator.recover_channel(CHANNEL, "a", 7)
+        assert await bench.save(6, owner=later.owner) is SaveOutcome.RECORDED
+
+    run(scenario())
+
+
+def test_the_incarnations_of_another_node_are_counted_apart():
+    async def scenario():
+        bench = await Bench().start()
+        old = await bench.coordinator.recover_channel(CHANNEL, "a", 7)
+        await bench.coordinator.unassign(CHANNEL)
+        new = await bench.coordinator.recover_channel(CHANNEL, "b", 3)
+        assert new.owner.term == old.owner.term + 1
+
+    run(scenario())
+
+
 def test_a_node_that_gets_its_channel_back_goes_on_unless_another_had_it():
     async def scenario():
         bench = await Bench().start()

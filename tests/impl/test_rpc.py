@@ -31,7 +31,7 @@ def test_a_caller_that_gives_up_does_not_stop_the_callee():
         await assigning
         meta.gate.clear()
         with pytest.raises(RpcTimeoutError, match=r"RecoverChannel: no answer within 0\.01 s"):
-            await client.recover_channel(CHANNEL, "a", deadline=0.01)
+            await client.recover_channel(CHANNEL, "a", 1, deadline=0.01)
         assert coordinator.channel(CHANNEL).term == 1
         meta.gate.set()
         await settle()

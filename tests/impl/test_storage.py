@@ -78,6 +78,7 @@ CHANNEL_RECORD = ChannelRecord(
     assigned_to=None,
     last_owner="a",
     term=3,
+    session=9,
     dropped=True,
     flush_requests=(6, 9),
 )
@@ -137,7 +138,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
             connection.execute("PRAGMA user_version = 7")
         connection.close()
         store = SqliteMetaStore(tmp_path / "meta")
-        with pytest.raises(CorruptDataError, match="has version 7, this program reads 1"):
+        with pytest.raises(CorruptDataError, match="has version 7, this program reads 2"):
             await store.load()
         await store.close()
 
