@@ -61,7 +61,11 @@ class TaskScheduler:
 
     async def execute(self, task: DmlTask) -> None:
         """Produce the task's messages, answer the client, settle what is unknown, pop."""
-        await asyncio.gather(*(self._produce(task, channel) for channel in task.channels))
+        produces = [
+            asyncio.create_task(self._produce(task, channel), name=f"produce {task.ts} {channel}")
+            for channel in task.channels
+        ]
+        await asyncio.gather(*produces)
         await self._preemption.point("task.finish")
         task.phase = TaskPhase.FINISHED
         task.answered.set()

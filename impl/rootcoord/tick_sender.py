@@ -53,7 +53,11 @@ class TickSender:
     async def _send_round(self, complete: Round) -> None:
         self.round = {channel: self._tick_of(channel, complete) for channel in self.last}
         self.to_send = set(self.round)
-        await asyncio.gather(*(self._send(channel, ts) for channel, ts in self.round.items()))
+        sends = [
+            asyncio.create_task(self._send(channel, ts), name=f"tick {channel}")
+            for channel, ts in self.round.items()
+        ]
+        await asyncio.gather(*sends)
         await self._preemption.point("sender.end_round")
         self.round = {}
 

@@ -33,7 +33,9 @@ async def _nothing() -> AsyncIterator[None]:
 # ---- queue and statistics ----
 
 
-class _Unlocked(DmlTaskQueue):
+class Unlocked(DmlTaskQueue):
+    """No lock at all."""
+
     def _exclusively(self, point: str) -> AbstractAsyncContextManager[None]:
         del point
         return _nothing()
@@ -41,7 +43,7 @@ class _Unlocked(DmlTaskQueue):
 
 def lock_is_lost(**scenario: Any) -> ProxyProgram:
     """Timestamps are taken, and enter the statistics, in any order (hazard 26, B7; the seed's example)."""
-    return proxy(parts=ProxyParts(queue=_Unlocked), protocol=f"{_VARIANTS}:EnqueueUnlocked", **scenario)
+    return proxy(parts=ProxyParts(queue=Unlocked), protocol=f"{_VARIANTS}:EnqueueUnlocked", **scenario)
 
 
 class _PopsUnlocked(DmlTaskQueue):
@@ -105,7 +107,9 @@ def max_ts_stays(**scenario: Any) -> ProxyProgram:
 # ---- ticker ----
 
 
-class _SnapshotFirst(ChannelsTimeTicker):
+class SnapshotFirst(ChannelsTimeTicker):
+    """The snapshot, then the timestamp."""
+
     async def _look(self) -> None:
         await self._take_snapshot()
         self.stage = TickStage.TAKEN
@@ -115,10 +119,12 @@ class _SnapshotFirst(ChannelsTimeTicker):
 
 def now_after_the_snapshot(**scenario: Any) -> ProxyProgram:
     """The tick takes the snapshot, then fetches its timestamp (hazard 24)."""
-    return proxy(parts=ProxyParts(ticker=_SnapshotFirst), protocol=f"{_VARIANTS}:SnapshotFirst", **scenario)
+    return proxy(parts=ProxyParts(ticker=SnapshotFirst), protocol=f"{_VARIANTS}:SnapshotFirst", **scenario)
 
 
-class _NoMinusOne(ChannelsTimeTicker):
+class NoMinusOne(ChannelsTimeTicker):
+    """The least timestamp itself."""
+
     def _value(self, min_ts: Timestamp, now: Timestamp) -> Timestamp:
         del now
         return min_ts
@@ -126,7 +132,7 @@ class _NoMinusOne(ChannelsTimeTicker):
 
 def no_minus_one(**scenario: Any) -> ProxyProgram:
     """The tick publishes minTs itself (hazard 25, B6)."""
-    return proxy(parts=ProxyParts(ticker=_NoMinusOne), protocol=f"{_VARIANTS}:NoMinusOne", **scenario)
+    return proxy(parts=ProxyParts(ticker=NoMinusOne), protocol=f"{_VARIANTS}:NoMinusOne", **scenario)
 
 
 class _NoGate(ChannelsTimeTicker):
@@ -143,7 +149,9 @@ def gate_is_open(**scenario: Any) -> ProxyProgram:
 # ---- workers ----
 
 
-class _IgnoresTheUnknown(TaskScheduler):
+class IgnoresTheUnknown(TaskScheduler):
+    """Nothing is settled."""
+
     async def _settle_all(self, task: DmlTask) -> None:
         del task
 
@@ -151,7 +159,7 @@ class _IgnoresTheUnknown(TaskScheduler):
 def unknown_outcome_is_popped(**scenario: Any) -> ProxyProgram:
     """A produce that timed out is over, and its timestamp is popped (hazard 12)."""
     return proxy(
-        parts=ProxyParts(scheduler=_IgnoresTheUnknown), protocol=f"{_VARIANTS}:OutcomeUnknown", **scenario
+        parts=ProxyParts(scheduler=IgnoresTheUnknown), protocol=f"{_VARIANTS}:OutcomeUnknown", **scenario
     )
 
 

@@ -26,7 +26,9 @@ _VARIANTS = "models.mutants.timetick"
 # ---- sessions ----
 
 
-class _MissesOne(SessionWatch):
+class MissesOne(SessionWatch):
+    """The last session is not in the list."""
+
     def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
         return sources[:-1]
 
@@ -34,7 +36,7 @@ class _MissesOne(SessionWatch):
 def session_is_missed_at_restart(**scenario: Any) -> TimeTickProgram:
     """The list of sessions from which a coordinator starts lacks a live proxy (B46)."""
     return timetick(
-        parts=RootCoordParts(watch=_MissesOne), protocol=f"{_VARIANTS}:InitSessionsMissesOne", **scenario
+        parts=RootCoordParts(watch=MissesOne), protocol=f"{_VARIANTS}:InitSessionsMissesOne", **scenario
     )
 
 
@@ -63,14 +65,16 @@ def reports_of_strangers_are_taken(**scenario: Any) -> TimeTickProgram:
     return timetick(parts=RootCoordParts(sync=_TakesAll), **scenario)
 
 
-class _Collides(TimeTickSync):
+class Collides(TimeTickSync):
+    """The DDL source has the key of proxy 1."""
+
     def _ddl_key(self) -> SourceId:
         return 1
 
 
 def ddl_key_collides(**scenario: Any) -> TimeTickProgram:
     """The DDL source and a proxy have one key, so that the DDL report stands for both (B45)."""
-    return timetick(parts=RootCoordParts(sync=_Collides), **scenario)
+    return timetick(parts=RootCoordParts(sync=Collides), **scenario)
 
 
 # ---- rounds and ticks ----
@@ -103,14 +107,16 @@ def round_does_not_wait(**scenario: Any) -> TimeTickProgram:
     return timetick(parts=RootCoordParts(sync=_DoesNotWait), **scenario)
 
 
-class _Greatest(TickSender):
+class Greatest(TickSender):
+    """The maximum over the sessions."""
+
     def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
         return max(report.value(channel) for report in complete.values())
 
 
 def tick_is_the_greatest_report(**scenario: Any) -> TimeTickProgram:
     """The tick is the maximum over the sessions."""
-    return timetick(parts=RootCoordParts(sender=_Greatest), **scenario)
+    return timetick(parts=RootCoordParts(sender=Greatest), **scenario)
 
 
 class _OneForAll(TickSender):
