@@ -60,7 +60,8 @@ class Book:
         for name, wanted in claims.items():
             entry = self._entries[name]
             assert not isinstance(entry, ProofEntry)
-            for verdict in explore(self._instance(entry), properties=wanted):
+            host = self._host(entry)
+            for verdict in explore(self._instance(entry), properties=wanted, symmetry=host.symmetry):
                 found[name, verdict.subject.property_id] = verdict
         return found
 
@@ -94,12 +95,16 @@ class Book:
             )
         return _ENDING.format(entry=entry.name)
 
-    def _instance(self, entry: InstanceEntry | MutantEntry) -> Instance:
-        if isinstance(entry, InstanceEntry):
-            return Instance(entry.protocol, entry.bounds, entry.constants, entry.name)
-        host = self._entries[entry.instance]
+    def _host(self, entry: InstanceEntry | MutantEntry) -> InstanceEntry:
+        """The entry that gives the bounds: a mutant is judged on another one."""
+        host = entry if isinstance(entry, InstanceEntry) else self._entries[entry.instance]
         assert isinstance(host, InstanceEntry)
-        return Instance(entry.ref, host.bounds, host.constants, entry.name)
+        return host
+
+    def _instance(self, entry: InstanceEntry | MutantEntry) -> Instance:
+        host = self._host(entry)
+        protocol = entry.protocol if isinstance(entry, InstanceEntry) else entry.ref
+        return Instance(protocol, host.bounds, host.constants, entry.name)
 
 
 def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:

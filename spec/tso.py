@@ -160,6 +160,18 @@ class Tso(tso_steps.Tso):
             ),
         )
 
+    @transition_invariant(source="seed 002, UpdateTimestamp")
+    def an_update_goes_step_by_step(before, after):
+        """An update that has chosen its time is saved, published or given up, and begins no other."""
+        return forall(
+            after.Server,
+            after.Updater,
+            lambda m, u: (
+                implies(before.stage[m, u] == "saving", after.stage[m, u] != "read")
+                & implies(before.stage[m, u] == "publishing", one_of(after.stage[m, u], "publishing", "idle"))
+            ),
+        )
+
     # ---- what should happen ----
 
     @leads_to(source="seed 002, GenerateTSO; hazard 40")
@@ -390,6 +402,37 @@ class Tso(tso_steps.Tso):
                 s.answered(c) & s.serves(s.at[c]), s.last[c] <= s.logical[s.at[c], s.object[c]]
             ),
         )
+
+    @lemma(source="facts 2.4")
+    def memory_is_lost(s):
+        """Who does not run knows nothing."""
+        return forall(
+            s.Server,
+            lambda m: implies(
+                ~s.runs(m),
+                all_of(s.base[m] == 0, s.next[m] == 0, s.window[m] == 0, s.current[m] == 0),
+            ),
+        )
+
+    @lemma(source="seed 002")
+    def what_is_over_is_empty(s):
+        """Nothing is left over of a start or an update that is done."""
+        return all_of(
+            forall(s.Server, lambda m: implies(s.serves(m), s.next[m] == 0)),
+            forall(
+                s.Server,
+                s.Updater,
+                lambda m, u: (
+                    implies(s.stage[m, u] != "read", s.update_now[m, u] == 0)
+                    & implies(one_of(s.stage[m, u], "idle", "read"), s.update_next[m, u] == 0)
+                ),
+            ),
+        )
+
+    @lemma(source="facts 2.3")
+    def calls_are_made_to_servers(s):
+        """A call that has begun was made to a server that ran."""
+        return forall(s.Call, lambda c: (s.call[c] == "new") | (s.role[s.at[c]] != "new"))
 
     @lemma(source="facts 2.3")
     def batches_are_not_empty(s):
