@@ -37,7 +37,7 @@ def _line(one: Reliance) -> str:
         return f"NOT SUPPORTED {one.claim} ({one.where}): {one.problem}"
     if one.of_environment:
         option = one.claim.removeprefix(ENVIRONMENT)
-        return f"assumes {option}: {one.where}; without it a claim breaks in {one.support}"
+        return f"assumes {option}: {one.where.rstrip('.')}; without it a claim breaks in {one.support}"
     return f"relies on {one.claim} in {one.where}; proved for any size by {one.support}"
 
 

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-DOCUMENTS = ["docs/export.md", "docs/first-protocol.md", "docs/interleavings.md"]
+DOCUMENTS = ["docs/export.md", "docs/first-protocol.md", "docs/interleavings.md", "docs/time.md"]
 PROGRAMS = {
     "tidemark": ["-m", "checks"],
     "python": [],
