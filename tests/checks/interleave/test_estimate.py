@@ -84,6 +84,13 @@ def test_a_search_that_was_cut_says_how_far_it_came():
     assert (whole.left, whole.forecast()) == (0, "")
 
 
+def test_nothing_is_said_where_states_are_merged():
+    program = ProgramRef.of("tests.models.scheduled.test_asyncio_traps:DeclaredHiddenState")
+    merged = explore(program, Options(reduction=Reduction.STATES, limits=Limits(executions=5)))
+    assert merged.remaining
+    assert merged.forecast() == ""
+
+
 def test_parts_add_up():
     done, parts = split(shared("ainc", 5), 6, options=Options(reduction=Reduction.NONE))
     assert len(parts) >= 6
