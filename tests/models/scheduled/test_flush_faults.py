@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from checks.interleave import Exploration, Options, Reduction, Status, explore
+from impl.datacoord.coordinator import Coordinator
 from impl.datanode.data_node import DataNodeParts
 from impl.datanode.sync_manager import SyncManager
 from impl.ports import ObjectStore
-from impl.types import SaveOutcome
+from impl.types import ChannelName, RecoveryAnswer, SaveOutcome
 from models.mutants import flush_impl
 from models.scheduled import ProgramRef
 from models.scheduled.flush_edges import LocalObjects
@@ -65,6 +66,18 @@ def answers_at_once(**scenario: Any) -> FlushProgram:
     return _AnswersAtOnce(flush(**scenario).scenario)
 
 
+class _CountsEachQuestion(Coordinator):
+    """Each question of a recovering node begins a new term."""
+
+    async def recover_channel(self, channel: ChannelName, node_id: str, session: int = 0) -> RecoveryAnswer:
+        del session
+        return await super().recover_channel(channel, node_id)
+
+
+def counts_each_question(**scenario: Any) -> FlushProgram:
+    return flush(coordinator=_CountsEachQuestion, **scenario)
+
+
 CASES = [
     ({"crashes": 1}, HERE, not_synced, {**ONE_SYNC, "local_storage": True}, "binlogs_are_stored"),
     ({"torn_writes": 1}, MUTANTS, flush_impl.upload_error_is_swallowed, ONE_SYNC, "binlogs_are_stored"),
@@ -100,6 +113,17 @@ def test_a_bug_that_shows_with_a_fault_only(faults, module, bug, scenario, claim
     happened = {f"fault.{kind}" for kind in faults} & sound.covered
     moved = {"unassign", "assign"} & sound.covered
     assert happened or moved
+
+
+def test_a_copy_of_its_question_does_not_fence_a_recovered_node():
+    """Nothing wrong is stored either way; but a node that is refused for ever makes nothing durable."""
+    crash = {**ONE_SYNC, "crashes": 1}
+    wanted = search(FLUSH, crash).finals
+    assert search(FLUSH, {**crash, "duplicates": 1}).finals == wanted
+    assert search(f"{HERE}counts_each_question", crash).finals == wanted
+    fenced = search(f"{HERE}counts_each_question", {**crash, "duplicates": 1})
+    assert fenced.violations == {}
+    assert fenced.finals > wanted
 
 
 def test_a_crash_leaves_each_part_of_what_was_not_synced():
