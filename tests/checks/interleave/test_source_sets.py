@@ -115,6 +115,13 @@ def test_faults_are_tried_wherever_sleep_sets_try_them(arguments, options):
 
 
 @both
+@pytest.mark.parametrize("order", ["fifo", "asyncio", "relaxed"])
+def test_finer_steps_are_reduced_as_well(order, options):
+    program = ProgramRef.of(f"{PROGRAMS}calls", repeats=True, drops=1, order=order)
+    assert_same(explore(program, options), explore(program, SLEEP))
+
+
+@both
 @pytest.mark.parametrize(("parts", "budget"), [(1, 1), (5, 3), (20, 10)])
 def test_parts_put_together_have_all_traces(parts, budget, options):
     program = shared("lastzero", 4)
