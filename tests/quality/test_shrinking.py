@@ -6,8 +6,10 @@ which is far from the natural order of the steps.
 
 import pytest
 
+from checks.errors import BadInputError
 from checks.interleave.judge import program_of
 from checks.interleave.planted import failing_execution, planted_bugs
+from checks.interleave.replay import ByLabel
 from checks.interleave.run import Step
 from checks.interleave.shrink import deviations, shrink
 from models.manifest import load, manifest_files
@@ -50,3 +52,20 @@ def step(enabled: str, pick: int) -> Step:
 )
 def test_an_event_that_is_held_back_is_one_deviation(trace, count):
     assert deviations(trace) == count
+
+
+def test_a_program_that_never_fails_is_refused():
+    sound = FLUSH["impl-upload-error-is-swallowed"].model_copy(
+        update={"program": "models.scheduled.flush_programs:flush"}
+    )
+    with pytest.raises(BadInputError, match="never fails"):
+        failing_execution(sound)
+
+
+def test_events_are_taken_by_name_where_they_are_enabled():
+    """A name that is not enabled waits for its turn; where none is wanted, the oldest event is taken."""
+    strategy = ByLabel(["c", "b", "b"])
+    for _ in range(2):
+        assert strategy.new_execution()
+        picks = [strategy.pick(enabled, None) for enabled in ("ab", "abc", "ab", "ab")]
+        assert picks == [1, 2, 1, 0]
