@@ -14,7 +14,7 @@ from impl.errors import RpcError
 from impl.rootcoord.ports import SessionEvent
 from impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
 from impl.rootcoord.root_coord import RootCoord
-from models.refinements.timetick import MessageView, SessionsView, SourceView, TickView, values_of
+from models.refinements.timetick import MessageView, SessionsView, SourceView, TickView, Values, values_of
 from models.scheduled.errors import StorageFailedError, StorageUnknownError
 from models.scheduled.process import Process
 from models.scheduled.proxy_edges import Answers, OracleCalls
@@ -166,6 +166,7 @@ class Source:
     Attributes:
         channel_of: by number of a message its channel.
         reports_left: how often it may still report.
+        upto: nothing above this is reported; None for no such bound.
         promised: the last report that it has made.
     """
 
@@ -174,6 +175,7 @@ class Source:
     channel_of: dict[int, str]
     answers: Answers
     reports_left: int = 0
+    upto: Timestamp | None = None
     messages: dict[int, MessageView] = field(default_factory=dict)
     promised: TimeTickReport | None = None
 
@@ -183,12 +185,17 @@ class Source:
 
     def report(self) -> TimeTickReport | None:
         """Make a report: for each channel the greatest value that is true. None before there is one."""
-        upto = self.answers.latest()
-        if not upto:
+        values = self.values()
+        if not any(values):
             return None
-        values = tuple((channel, self._value(channel, upto)) for channel in self.channels)
-        self.promised = TimeTickReport(self.source, values, 0)
+        self.promised = TimeTickReport(self.source, tuple(zip(self.channels, values, strict=True)), 0)
         return self.promised
+
+    def values(self) -> Values:
+        """Return what it would report."""
+        latest = self.answers.latest()
+        upto = latest if self.upto is None else min(self.upto, latest)
+        return tuple(self._value(channel, upto) for channel in self.channels)
 
     def _value(self, channel: str, upto: Timestamp) -> Timestamp:
         limits = [upto]

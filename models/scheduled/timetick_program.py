@@ -76,6 +76,7 @@ class Scenario:
         round_capacity: rounds that may wait for the sender.
         prepared: at first the others are given their timestamps, then all proxies register, then the
             coordinator begins, then they.
+        greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
         faults: crashes of the coordinator, and ticks whose sending fails.
     """
 
@@ -88,6 +89,7 @@ class Scenario:
     expires: tuple[SourceId, ...] = ()
     round_capacity: int = 1
     prepared: bool = False
+    greatest: int = 0
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -110,7 +112,7 @@ class Scenario:
 
     def instance(self, protocol: str) -> Instance:
         """Return the bounded instance of a specification with these sources and messages."""
-        last = self.others + len(self.messages)
+        last = self.greatest or self.others + len(self.messages)
         place = {channel: index for index, channel in enumerate(self.channels)}
         senders = [self.proxies if sender == 0 else sender - 1 for sender, _ in self.messages]
         return Instance(
