@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from checks.interleave.traces import trace_digest
 from checks.interleave.tree import TreeWalk
 from checks.interleave.work import WHOLE, WorkItem
 from models.scheduled import Interner, Program, ProgramRef, closed_world
+from models.scheduled.execution import take_asyncgens
 
 Tick = Callable[[Exploration], None]
 
@@ -185,10 +187,12 @@ def quiet() -> Iterator[None]:
     gc.disable()
     # What exists now outlives the search: later collections need not look at it.
     gc.freeze()
+    hooks = take_asyncgens()
     try:
         with closed_world.installed():
             yield
     finally:
+        sys.set_asyncgen_hooks(*hooks)
         gc.unfreeze()
         if was_enabled:
             gc.enable()
@@ -220,7 +224,7 @@ def search(
                 result.seconds = meter.seconds
                 result.left = strategy.left() if isinstance(strategy, TreeWalk) else 0.0
                 tick(result)
-            if options.is_enough(result.violations):
+            if result.violations and options.is_enough(result.violations):
                 result.remaining = (WHOLE,)
                 break
             reached = meter.reached()

@@ -26,7 +26,7 @@ two components, and compute the conjunction in `on_step`.
 import asyncio
 import contextlib
 import sys
-from collections.abc import Hashable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from models.scheduled.closed_world import GUARD
 from models.scheduled.errors import ProgramError
 from models.scheduled.footprint import OBSERVATION, Footprint, Interner
 from models.scheduled.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
+from models.scheduled.loop import ControlledLoop
 from models.scheduled.program import Observation, Program
 from models.scheduled.snapshot import digest, world_state
 from models.scheduled.world import World
@@ -69,6 +70,30 @@ class Violation:
         return (self.kind, self.message.partition(":")[0] if self.kind == "property" else "")
 
 
+_Hook = Callable[[AsyncGenerator[Any, Any]], None] | None
+Hooks = tuple[_Hook, _Hook]
+"""What Python does with asynchronous generators."""
+
+
+def take_asyncgens() -> Hooks:
+    """Let the controlled loop finish asynchronous generators. Return the hooks that were there before."""
+    before = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(firstiter=None, finalizer=finish_asyncgen)
+    return (before.firstiter, before.finalizer)
+
+
+def finish_asyncgen(generator: AsyncGenerator[Any, Any]) -> None:
+    """Close a generator that is no longer used in its lane, as a loop does; one of a dead lane is kept."""
+    loop = asyncio._get_running_loop()  # noqa: SLF001  # documented for authors of event loops
+    if not isinstance(loop, ControlledLoop):
+        return
+    lane = loop.current
+    if lane.alive:
+        loop.create_task(generator.aclose())
+    else:
+        lane.asyncgens.append(generator)
+
+
 class Execution:
     """A program between its first and its last step.
 
@@ -90,8 +115,8 @@ class Execution:
         self._interner = interner
         self._observation_bit = interner.bit(OBSERVATION)
         self._state: Observation | None = None
+        self._hooks: Hooks | None = None
         self._stale = False
-        self._hooks = sys.get_asyncgen_hooks()
 
     def start(self, *, checked: bool = False) -> None:
         """Build the program and bring each process to its first wait.
@@ -101,7 +126,7 @@ class Execution:
         """
         world = self.world
         asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
-        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finish_asyncgen)
+        self._hooks = None if sys.get_asyncgen_hooks().finalizer is finish_asyncgen else take_asyncgens()
         GUARD.complaints = self._complaints
         GUARD.armed = GUARD.installed
         try:
@@ -122,7 +147,8 @@ class Execution:
                     f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
                     "would be checked. Return what is to be checked from `observe`, component by component"
                 )
-        self._take_complaints()
+        if self._complaints:
+            self._take_complaints()
 
     def enabled(self) -> list[Event]:
         """Return what may happen next. Empty: the execution is complete."""
@@ -201,7 +227,8 @@ class Execution:
                 with contextlib.suppress(BaseException):
                     coroutine.close()
         world.dismantle()
-        sys.set_asyncgen_hooks(*self._hooks)
+        if self._hooks is not None:
+            sys.set_asyncgen_hooks(*self._hooks)
         asyncio._set_running_loop(None)  # noqa: SLF001
 
     def blame(self, kind: str, message: str) -> None:
@@ -212,13 +239,6 @@ class Execution:
     def observation(self) -> Observation | None:
         """Return the present abstract state."""
         return self._state
-
-    def _finish_asyncgen(self, generator: object) -> None:
-        lane = self.world.loop.current
-        if lane.alive:
-            self.world.loop.create_task(generator.aclose())  # type: ignore[attr-defined]
-        else:
-            lane.asyncgens.append(generator)
 
     def _found(self, kind: str, message: str) -> Violation:
         return Violation(kind, f"{message}{self.world.settings.order.label}")

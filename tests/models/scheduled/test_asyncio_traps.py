@@ -1,6 +1,7 @@
 """Traps of asyncio that a controlled loop must show: timers, cancellation, state that frames do not show."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -210,3 +211,35 @@ def test_all_outcomes_of_a_draw_are_explored():
 @pytest.mark.parametrize("order", list(Order))
 def test_the_order_is_part_of_the_claim(order):
     assert order.value in Settings(order=order).text()
+
+
+class Generators(Program):
+    """Leaves an asynchronous generator in the middle: the loop closes it, in the lane of its process."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+
+    def build(self, world: World) -> None:
+        async def numbers():
+            try:
+                for number in range(3):
+                    yield number
+            finally:
+                self.log.append("closed")
+
+        async def main(process: Process) -> None:
+            async for _ in numbers():
+                break
+            await process.point("meanwhile")
+            self.log.append("ended")
+
+        world.process("p", main)
+
+    def final(self) -> object:
+        return tuple(self.log)
+
+
+def test_asynchronous_generators_are_closed_by_the_controlled_loop():
+    before = sys.get_asyncgen_hooks()
+    assert explore(ProgramRef.of(f"{HERE}Generators")).finals == {("closed", "ended")}
+    assert sys.get_asyncgen_hooks() == before
