@@ -59,7 +59,8 @@ STEPS = st.lists(
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(STEPS)
 def test_heap_and_scan_give_the_same_answers(steps):
-    heap, scan, running = HeapStatistics(), ScanStatistics(), {}
+    heap, scan = HeapStatistics(), ScanStatistics()
+    running: dict[int, tuple[str, ...]] = {}
     for ts, channels, length in steps:
         over = running.pop(ts, None)
         if over is None:

@@ -12,13 +12,20 @@ from impl.rootcoord.ports import SessionEvent
 from impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
 
 
+def _open() -> asyncio.Event:
+    """An event that is set: nobody waits."""
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass
 class Oracle:
     """Counts. ``held``: calls wait until it is set. ``fails``: calls that get no answer."""
 
     given: Timestamp = 0
     fails: int = 0
-    held: asyncio.Event | None = None
+    held: asyncio.Event = field(default_factory=_open)
 
     async def alloc(self, count: int) -> Timestamp:
         if self.fails:
@@ -26,8 +33,7 @@ class Oracle:
             raise RpcTimeoutError("no answer from the oracle")
         self.given += count
         answer = self.given
-        if self.held is not None:
-            await self.held.wait()
+        await self.held.wait()
         return answer
 
 
@@ -40,7 +46,7 @@ class Streams:
     late: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     settled: list[Message] = field(default_factory=list)
-    settle_gate: asyncio.Event | None = None
+    settle_gate: asyncio.Event = field(default_factory=_open)
     running: int = 0
     most: int = 0
 
@@ -59,8 +65,7 @@ class Streams:
             self.running -= 1
 
     async def settle(self, message: Message) -> Outcome:
-        if self.settle_gate is not None:
-            await self.settle_gate.wait()
+        await self.settle_gate.wait()
         self.settled.append(message)
         return Outcome.APPENDED if message in self.appended else Outcome.REFUSED
 
@@ -112,11 +117,10 @@ class Ticks:
 
     sent: list[tuple[str, Timestamp]] = field(default_factory=list)
     fails: set[str] = field(default_factory=set)
-    gate: asyncio.Event | None = None
+    gate: asyncio.Event = field(default_factory=_open)
 
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
-        if self.gate is not None:
-            await self.gate.wait()
+        await self.gate.wait()
         if channel in self.fails:
             self.fails.discard(channel)
             raise RpcError("not sent")

@@ -9,6 +9,11 @@ from models.mutants import chain_impl, proxy_impl, timetick_impl
 from models.scheduled import Program
 
 MODULES = (proxy_impl, timetick_impl, chain_impl)
+OPTIONS: dict[object, dict[str, object]] = {
+    proxy_impl: {"tasks": (("a",),)},
+    timetick_impl: {},
+    chain_impl: {"writes": ((("a",),),)},
+}
 FEWEST = {proxy_impl: 12, timetick_impl: 13, chain_impl: 7}
 
 
@@ -35,8 +40,7 @@ def test_every_mutant_is_in_the_manifest_with_its_killer(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_mutant_is_a_program_and_says_what_is_wrong(module):
-    options = {proxy_impl: {"tasks": (("a",),)}, timetick_impl: {}, chain_impl: {"writes": ((("a",),),)}}
     for name in factories(module):
         factory = getattr(module, name)
-        assert isinstance(factory(**options[module]), Program)
+        assert isinstance(factory(**OPTIONS[module]), Program)
         assert (factory.__doc__ or "").strip().endswith(".")
