@@ -9,7 +9,9 @@ import impl
 
 ROOT = Path(impl.__file__).parent
 CORE = sorted(
-    file for file in ROOT.rglob("*.py") if not {"storage", "system", "demo"} & set(file.relative_to(ROOT).parts)
+    file
+    for file in ROOT.rglob("*.py")
+    if not {"storage", "system", "demo"} & set(file.relative_to(ROOT).parts)
 )
 BANNED_MODULES = {
     "time",
