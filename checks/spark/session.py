@@ -159,13 +159,7 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
         "spark.ui.enabled": str(options.ui).lower(),
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": f"{memory}g",
-        "spark.driver.extraJavaOptions": " ".join(
-            f"-D{key}={_quoted(folder / value)}"
-            for key, value in (
-                ("log4j2.configurationFile", "log4j2.properties"),
-                ("derby.system.home", "derby"),
-            )
-        ),
+        "spark.driver.extraJavaOptions": " ".join(_java_options(master, folder)),
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         # Hive would make a metastore in the current directory.
@@ -178,6 +172,15 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
         chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
         chosen |= {"spark.executorEnv.PYTHONPATH": str(ROOT)}
     return chosen | dict(options.settings)
+
+
+def _java_options(master: Master, folder: Path) -> list[str]:
+    places = {"log4j2.configurationFile": "log4j2.properties", "derby.system.home": "derby"}
+    chosen = [f"-D{key}={_quoted(folder / value)}" for key, value in places.items()]
+    if master.is_local:
+        # Java only passes on what Python computes, and its second compiler takes the cores from that.
+        chosen.append("-XX:TieredStopAtLevel=1")
+    return chosen
 
 
 def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -> SparkSession:
