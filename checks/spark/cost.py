@@ -11,9 +11,9 @@ import numpy as np
 from checks.spark.search_kernel import SearchKernel
 from checks.spark.words import minus, sorted_run
 
-ROUND_SECONDS = 0.25
-"""Latency of one Spark round, whatever its size: two stages of Python tasks. Measured with two local cores,
-warm.
+ROUND_SECONDS = 0.1
+"""Latency of one Spark round, whatever its size: a stage of Python tasks and a part of a job. Measured with
+two busy local cores, warm.
 """
 
 SHARE = 0.6
