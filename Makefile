@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test cross-check bench report check doctor format lock clean distclean FORCE
+.PHONY: help verify test etcd cross-check bench report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -19,6 +19,9 @@ verify: $(READY) ## run every check on every protocol; the verdicts go to build/
 
 test: $(READY) ## test the suite itself
 	@.venv/bin/python -m pytest $(ARGS)
+
+etcd: $(READY) ## fetch Debian's etcd for the tests that want a real one; says why where it cannot be had
+	@sh checks/environment/etcd.sh
 
 cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where TLA2TOOLS names its jar
 	@.venv/bin/tidemark cross-check $(ARGS)
