@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+from dataclasses import dataclass
+from enum import Enum
 
-from impl.errors import RpcError
+from impl.errors import ImplementationError, RpcError
 from impl.ports import Preemption
 from impl.rootcoord.ddl_scheduler import Execute
 from impl.rootcoord.ports import Oracle
@@ -12,32 +13,89 @@ from impl.rootcoord.report import Timestamp
 from impl.stepped_lock import SteppedLock
 
 
-class DdlTsLockManager:
-    """A lock, a counter of those who have asked for it, and the last timestamp that is done with.
+class JobStage(Enum):
+    """How far a background job has come."""
 
-    last_ts: everything in the background up to here is appended. in_progress: background tasks that have, or
-    wait for, a timestamp that may be above it.
+    NEW = "new"
+    LOCKED = "locked"
+    ASKED = "asked"
+    STAMPED = "stamped"
+    SENT = "sent"
+    OVER = "over"
+    UNLOCKED = "unlocked"
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of background work. ``counted``: it is among those in progress."""
+
+    stage: JobStage = JobStage.NEW
+    ts: Timestamp = 0
+    counted: bool = False
+
+
+class ReaderStage(Enum):
+    """How far a question for the minimum has come: the counter was read, the oracle was asked."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    FREE = "free"
+    ASKED = "asked"
+
+
+class DdlTsLockManager:
+    """A lock, a counter of the jobs, and the last timestamp that is done with.
+
+    last_ts: everything in the background up to here is appended. in_progress: jobs that are counted.
+    reader: the question that is going on.
     """
 
     def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
         self.last_ts: Timestamp = 0
         self.in_progress = 0
+        self.reader = ReaderStage.IDLE
+        self.lock = SteppedLock(preemption)
         self._oracle = oracle
         self._preemption = preemption
-        self._lock = SteppedLock(preemption)
 
-    async def run_task(self, execute: Execute) -> Timestamp:
-        """Append in the background. The counter rises before there is a timestamp, never after (B47)."""
-        async with self._lock.holding("background.begin"):
-            self.in_progress += 1
-            try:
-                ts = await self._oracle.alloc(1)
-                await self._preemption.point("background.execute")
-                await execute(ts)
-                self.last_ts = ts
-            finally:
-                self.in_progress -= 1
-        return ts
+    async def run_task(self, execute: Execute, job: Job | None = None) -> Timestamp:
+        """Append in the background. Raise what the oracle or ``execute`` raises; nothing is noted then."""
+        job = Job() if job is None else job
+        try:
+            async with self.lock.holding("background.begin"):
+                job.stage = JobStage.LOCKED
+                try:
+                    await self._work(job, execute)
+                finally:
+                    await self._preemption.point("background.unlock")
+                    job.stage = JobStage.UNLOCKED
+        finally:
+            if job.counted:
+                await self._preemption.point("background.uncount")
+                self._count(job, counted=False)
+        return job.ts
+
+    async def _work(self, job: Job, execute: Execute) -> None:
+        """The counter rises before there is a timestamp, never after (B47)."""
+        await self._preemption.point("background.count")
+        self._count(job, counted=True)
+        await self._preemption.point("background.ask")
+        try:
+            job.stage = JobStage.ASKED
+            job.ts = await self._oracle.alloc(1)
+            job.stage = JobStage.STAMPED
+            await execute(job.ts)
+        except ImplementationError:
+            job.stage = JobStage.OVER
+            raise
+        job.stage = JobStage.SENT
+        await self._preemption.point("background.note")
+        self.last_ts = job.ts
+        job.stage = JobStage.OVER
+
+    def _count(self, job: Job, *, counted: bool) -> None:
+        job.counted = counted
+        self.in_progress += 1 if counted else -1
 
     async def min_ddl_ts(self) -> Timestamp:
         """Every background message still to come is above this.
@@ -45,9 +103,18 @@ class DdlTsLockManager:
         While something is in progress, the last timestamp that is done with. Else a new one: who asks the
         lock later gets a greater one.
         """
-        if self.in_progress:
-            return self.last_ts
-        async with self._lock.holding("background.minimum"):
-            with contextlib.suppress(RpcError):  # no answer: what was true before still is
+        self.reader = ReaderStage.BUSY if self.in_progress else ReaderStage.FREE
+        await self._preemption.point("background.look")
+        try:
+            return self.last_ts if self.reader is ReaderStage.BUSY else await self._new_minimum()
+        finally:
+            self.reader = ReaderStage.IDLE
+
+    async def _new_minimum(self) -> Timestamp:
+        async with self.lock.holding("background.minimum"):
+            self.reader = ReaderStage.ASKED
+            try:
                 self.last_ts = await self._oracle.alloc(1)
+            except RpcError:
+                return self.last_ts  # no answer: what was true before still is
             return self.last_ts

@@ -5,7 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import Enum
 
+from impl.errors import RpcError
 from impl.ports import Preemption
 from impl.rootcoord.ports import Oracle
 from impl.rootcoord.report import Timestamp
@@ -14,12 +16,22 @@ from impl.stepped_lock import SteppedLock
 Execute = Callable[[Timestamp], Awaitable[None]]
 
 
+class DdlPhase(Enum):
+    """How far a task has come."""
+
+    NEW = "new"
+    ASKED = "asked"
+    STAMPED = "stamped"
+    QUEUED = "queued"
+    FINISHED = "finished"
+
+
 @dataclass(order=True)
 class DdlTask:
     """A DDL task. It is finished when nothing with its timestamp will be appended any more."""
 
     ts: Timestamp = 0
-    finished: bool = field(default=False, compare=False)
+    phase: DdlPhase = field(default=DdlPhase.NEW, compare=False)
 
 
 class DdlScheduler:
@@ -31,34 +43,44 @@ class DdlScheduler:
     def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
         self.min_ddl_ts: Timestamp = 0
         self.heap: list[DdlTask] = []
+        self.lock = SteppedLock(preemption)
         self._oracle = oracle
         self._preemption = preemption
-        self._lock = SteppedLock(preemption)
 
-    async def run_task(self, execute: Execute) -> Timestamp:
+    async def run_task(self, execute: Execute, task: DdlTask | None = None) -> Timestamp:
         """Give a task its timestamp, execute it, count it as finished whether it failed or not."""
-        task = await self.begin()
+        task = await self.begin(task)
         try:
             await execute(task.ts)
         finally:
+            await self._preemption.point("ddl.finish")
             self.finish(task)
         return task.ts
 
-    async def begin(self) -> DdlTask:
+    async def begin(self, task: DdlTask | None = None) -> DdlTask:
         """A new task. Timestamp and entry under one lock: no later task is counted before it."""
-        task = DdlTask()
-        async with self._lock.holding("ddl.begin"):
-            task.ts = await self._oracle.alloc(1)
+        task = DdlTask() if task is None else task
+        async with self.lock.holding("ddl.begin"):
+            task.phase = DdlPhase.ASKED
+            try:
+                task.ts = await self._oracle.alloc(1)
+            except RpcError:
+                task.phase = DdlPhase.NEW
+                raise
+            task.phase = DdlPhase.STAMPED
             await self._preemption.point("ddl.push")
             heapq.heappush(self.heap, task)
+            task.phase = DdlPhase.QUEUED
         return task
 
     def finish(self, task: DdlTask) -> None:
         """Everything of the task is appended. The minimum moves over the finished tasks at the front."""
-        task.finished = True
-        while self.heap and self.heap[0].finished:
+        task.phase = DdlPhase.FINISHED
+        while self.heap and self.heap[0].phase is DdlPhase.FINISHED:
             self.min_ddl_ts = heapq.heappop(self.heap).ts
 
-    async def run_dummy(self) -> None:
+    async def run_dummy(self, task: DdlTask | None = None) -> None:
         """A task that does nothing: moves the minimum when there is no DDL (B11)."""
-        self.finish(await self.begin())
+        task = await self.begin(task)
+        await self._preemption.point("ddl.finish")
+        self.finish(task)

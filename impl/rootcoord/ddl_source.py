@@ -22,18 +22,25 @@ class DdlReporter(Protocol):
 
 
 class DdlSource:
-    """Both kinds of DDL work, and the least timestamp that either may still append."""
+    """Both kinds of DDL work, and the least timestamp that either may still append.
+
+    background: of the question that is going on, the minimum of the background, once there is one.
+    """
 
     scheduler_class: type[DdlScheduler] = DdlScheduler
     lock_manager_class: type[DdlTsLockManager] = DdlTsLockManager
 
     def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
+        self.background: Timestamp | None = None
+        self._preemption = preemption
         self.scheduler = self.scheduler_class(oracle=oracle, preemption=preemption)
         self.lock_manager = self.lock_manager_class(oracle=oracle, preemption=preemption)
 
     async def minimum(self) -> Timestamp:
         """Every DDL message still to come is above this; 0 while nothing can be said."""
-        background = await self.lock_manager.min_ddl_ts()
+        self.background = await self.lock_manager.min_ddl_ts()
+        await self._preemption.point("ddl.scheduler")
+        background, self.background = self.background, None
         return min(background, self.scheduler.min_ddl_ts)
 
     async def run_dummy(self) -> None:

@@ -1,20 +1,21 @@
-"""The mutants of proxy, root coordinator and chain: all of them are judged."""
+"""The mutants of proxy, root coordinator, DDL source and chain: all of them are judged."""
 
 import inspect
 
 import pytest
 
 from models.manifest import load, manifest_files
-from models.mutants import chain_impl, proxy_impl, timetick_impl
+from models.mutants import chain_impl, ddl_impl, proxy_impl, timetick_impl
 from models.scheduled import Program
 
-MODULES = (proxy_impl, timetick_impl, chain_impl)
+MODULES = (proxy_impl, timetick_impl, ddl_impl, chain_impl)
 OPTIONS: dict[object, dict[str, object]] = {
     proxy_impl: {"tasks": (("a",),)},
     timetick_impl: {},
+    ddl_impl: {},
     chain_impl: {"writes": ((("a",),),)},
 }
-FEWEST = {proxy_impl: 12, timetick_impl: 13, chain_impl: 7}
+FEWEST = {proxy_impl: 12, timetick_impl: 13, ddl_impl: 5, chain_impl: 7}
 
 
 def factories(module):
