@@ -86,7 +86,7 @@ class _OptimalNode(Node):
         """See to it that an event is tried, unless it sleeps."""
         for branch in self.wakeup:
             if branch.label == label:
-                branch.force()
+                branch.forced = True
                 return
         if label not in self.sleep:
             self.wakeup.append(Branch(label, EVERYTHING))
@@ -113,7 +113,7 @@ class Optimal(RaceSearch):
             node.wakeup = [child for child in branch.children if child.label in enabled or not child.forced]
             if branch.forced:
                 node.prune(node.sleep)
-            elif not branch.children and self._follow(above, branch, node):
+            if not branch.children and self._follow(above, branch, node) and not branch.forced:
                 return node
         if not node.wakeup:
             first = [label for label in enabled if label not in sleep]

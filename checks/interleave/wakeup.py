@@ -25,7 +25,7 @@ class Branch:
 
     Attributes:
         covered: the words that this leaf covers, from where its event is to happen.
-        forced: nothing is known of it but that it has to be tried. It covers nothing, and is never dropped.
+        forced: it has to be tried, whatever sleeps, and is never dropped.
     """
 
     __slots__ = ("children", "covered", "footprint", "forced", "label")
@@ -34,17 +34,8 @@ class Branch:
         self.label = label
         self.footprint = footprint
         self.children: list[Branch] = []
-        self.covered: list[Word] = []
+        self.covered: dict[Word, None] = {}
         self.forced = footprint is EVERYTHING
-
-    def force(self) -> None:
-        """Make sure that it is tried. What it covered is to follow it."""
-        self.forced = True
-        for word in self.covered:
-            rest = after(self.label, None, self.footprint, word)
-            if rest:
-                insert(self.children, rest)
-        self.covered.clear()
 
 
 def insert(branches: list[Branch], word: Word) -> None:
@@ -59,10 +50,7 @@ def insert(branches: list[Branch], word: Word) -> None:
             _append(branches, word)
             return
         if not branch.children:
-            if branch.forced:
-                _append(branch.children, rest)
-            else:
-                branch.covered.append(word)
+            branch.covered[word] = None
             return
         word, branches = rest, branch.children
 
