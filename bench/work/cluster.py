@@ -34,8 +34,8 @@ _WARM = "flush/tiny"
 def on_cluster(*, reference: str, workers: int, handover: int, kill: bool = False) -> Sample:
     """All states, with so many executors of one core, which a small search has warmed up.
 
-    ``kill``: search twice more, and end one executor in the middle of the last search. ``recovery_seconds`` is
-    what that takes longer than the one before it.
+    ``kill``: search twice more, and end one executor in the middle of the last search.
+    ``recovery_seconds`` is what that takes longer than the one before it.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-cluster-") as name:
         folder = Path(name)
