@@ -10,7 +10,8 @@ executions depends on the cut, since tasks of one round do not see each other's 
 since the parts of a tree are searched in full at their roots.
 
 Budgets follow the forecast of what is left: small at first, so that large parts are cut and dealt out again;
-then so large that a round might finish the search.
+then so large that a round might finish the search, or double what was done: a forecast may be far too low,
+and each round costs a part of a second.
 """
 
 import time
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import SparkSession
 
-TASKS_A_WORKER = 4
-"""More tasks than workers: who is done early takes another one."""
-LEAST = 40
+TASKS_A_WORKER = 12
+"""More tasks than workers: who is done early takes another one, and waits for one task at most."""
+LEAST = 100
 """Executions that are worth a task."""
 
 
@@ -43,7 +44,7 @@ class Spread:
     """How to deal out the work.
 
     Attributes:
-        partitions: tasks in one round; 0 takes four for each core of the session.
+        partitions: tasks in one round; 0 takes twelve for each core of the session.
         parts: parts into which the driver cuts the tree before the first round.
         budget: most executions that a task may spend in one round.
         rounds: largest number of rounds. What is left then makes the result inconclusive.
@@ -157,7 +158,7 @@ class _Search:
             if not items or number == self._spread.rounds or stopped is not None:
                 break
             number += 1
-            parts = self._round(items, total, self._budget(done.forecast))
+            parts = self._round(items, total, self._budget(done.forecast, total.done))
             items = sorted(item for part in parts for item in part.remaining)
             for part in parts:
                 part.remaining, part.left = (), 0.0  # the forecast of the rounds speaks of the whole
@@ -167,11 +168,10 @@ class _Search:
             total.reasons = (*total.reasons, stopped)
         return total
 
-    def _budget(self, forecast: float | None) -> int:
-        if forecast is None:
-            return min(LEAST, self._spread.budget)
-        fair = int(forecast / self._tasks) + 1
-        return min(max(LEAST, fair), self._spread.budget)
+    def _budget(self, forecast: float | None, spent: int) -> int:
+        """The executions of a task: what is left and a half, or what was spent, shared out."""
+        share = max(1.5 * (forecast or 0.0), spent) / self._tasks
+        return min(max(LEAST, int(share)), self._spread.budget)
 
     def _round(self, items: Sequence[WorkItem], total: Exploration, budget: int) -> list[Exploration]:
         merging = self._options.reduction is Reduction.STATES
