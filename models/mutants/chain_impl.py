@@ -39,11 +39,6 @@ def ddl_key_collides(**scenario: Any) -> ChainProgram:
     return chain(root_parts=RootCoordParts(sync=timetick_impl.Collides), **scenario)
 
 
-def session_is_missed_at_restart(**scenario: Any) -> ChainProgram:
-    """A coordinator starts without a live proxy (B46)."""
-    return chain(root_parts=RootCoordParts(watch=timetick_impl.MissesOne), **scenario)
-
-
 def tick_is_the_greatest_report(**scenario: Any) -> ChainProgram:
     """The tick is the maximum over the sessions."""
     return chain(root_parts=RootCoordParts(sender=timetick_impl.Greatest), **scenario)

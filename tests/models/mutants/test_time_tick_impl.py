@@ -15,7 +15,7 @@ OPTIONS: dict[object, dict[str, object]] = {
     ddl_impl: {},
     chain_impl: {"writes": ((("a",),),)},
 }
-FEWEST = {proxy_impl: 12, timetick_impl: 13, ddl_impl: 5, chain_impl: 7}
+FEWEST = {proxy_impl: 12, timetick_impl: 13, ddl_impl: 5, chain_impl: 6}
 
 
 def factories(module):
