@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 DEFAULT_MASTER = "local[*]"
 
 _LOOPBACK = "127.0.0.1"
+_SOCKET_FOLDER = 50
+"""Longest folder for sockets: the system allows some hundred characters for the whole name."""
 
 _QUIET_LOG = """\
 rootLogger.level = {level}
@@ -168,6 +170,10 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
     }
     if master.is_local:
         chosen["spark.shuffle.compress"] = "false"  # nothing is sent to another machine
+        if (
+            len(str(folder)) < _SOCKET_FOLDER
+        ):  # else in the temporary folder, where a killed process leaves them
+            chosen["spark.python.unix.domain.socket.dir"] = str(folder / "local")
     if master.on_loopback:
         chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
         chosen |= {"spark.executorEnv.PYTHONPATH": str(ROOT)}
