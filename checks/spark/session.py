@@ -170,6 +170,7 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
     }
     if master.is_local:
         chosen["spark.shuffle.compress"] = "false"  # nothing is sent to another machine
+        chosen["spark.python.daemon.module"] = "checks.spark.daemon"
         if (
             len(str(folder)) < _SOCKET_FOLDER
         ):  # else in the temporary folder, where a killed process leaves them
@@ -256,10 +257,18 @@ def _set_environment(master: Master, home: Path) -> None:
     if master.on_loopback:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+        _make_importable(ROOT)
     else:
         # Another machine may have its Python elsewhere.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYTHONHASHSEED", "0")
+
+
+def _make_importable(folder: Path) -> None:
+    """Processes that are started below this one find our modules, wherever it was started."""
+    known = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    if str(folder) not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join([*known, str(folder)])
 
 
 def _start_error(master: Master, java: Java, error: Exception) -> MissingToolError:
