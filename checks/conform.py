@@ -25,6 +25,7 @@ from models.instance import Instance
 from models.manifest import AnyEntry, ConformEntry, Kind
 from models.refinements.step import StepChecker
 from models.stateful import Adapter, Journal, Mismatch, Run, machine, shortest
+from models.stateful.draws import same_draws_everywhere
 
 CLAIM = "conformance"
 
@@ -155,7 +156,7 @@ def _drive(
         tested._hypothesis_internal_use_seed = context.seed  # noqa: SLF001  what @seed does to a test function
     try:
         # Hypothesis prints the choices of a failing example; the counterexample says it better.
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), same_draws_everywhere():
             run_state_machine_as_test(tested, settings=tested.TestCase.settings)
     except Mismatch:
         return journal.last
