@@ -33,7 +33,7 @@ class TickSender:
         self.last: dict[ChannelName, Timestamp] = dict.fromkeys(channels, 0)
         self.synced: dict[ChannelName, Timestamp] = dict.fromkeys(channels, 0)
         self.round: dict[ChannelName, Timestamp] = {}
-        self.to_send: set[ChannelName] = set()
+        self.to_send: tuple[ChannelName, ...] = ()
         self._rounds = rounds
         self._streams = streams
         self._preemption = preemption
@@ -52,7 +52,7 @@ class TickSender:
 
     async def _send_round(self, complete: Round) -> None:
         self.round = {channel: self._tick_of(channel, complete) for channel in self.last}
-        self.to_send = set(self.round)
+        self.to_send = tuple(self.round)
         sends = [
             asyncio.create_task(self._send(channel, ts), name=f"tick {channel}")
             for channel, ts in self.round.items()
@@ -76,7 +76,7 @@ class TickSender:
         except RpcError:
             self._failed(channel, ts)
         finally:
-            self.to_send.discard(channel)
+            self.to_send = tuple(other for other in self.to_send if other != channel)
 
     def _goes_on(self, channel: ChannelName, ts: Timestamp) -> bool:
         """A session that joins may report less than was ticked before: such a tick is left out."""

@@ -22,12 +22,12 @@ class TimeTickSync:
     """The known sessions and what they have reported since the last round.
 
     entries: by session its report; None while it is awaited. Empty until ``init_sessions``.
-    accepted: sources of which a report was accepted: these may take writes.
+    accepted: sources of which a report was accepted, in order: these may take writes.
     """
 
     def __init__(self, *, rounds: RoundQueue, preemption: Preemption) -> None:
         self.entries: dict[SourceId, TimeTickReport | None] = {}
-        self.accepted: set[SourceId] = set()
+        self.accepted: tuple[SourceId, ...] = ()
         self.rounds = rounds
         self.lock = SteppedLock(preemption)
         self._preemption = preemption
@@ -63,7 +63,7 @@ class TimeTickSync:
                     f"source {report.source} reports and has no session; known: {known}; register it first"
                 )
             self.entries[source] = report
-            self.accepted.add(source)
+            self.accepted = tuple(sorted(dict.fromkeys((*self.accepted, source))))
             await self._close_if_complete()
 
     def _key(self, report: TimeTickReport) -> SourceId:
