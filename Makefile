@@ -27,12 +27,13 @@ cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where 
 	@.venv/bin/tidemark cross-check $(ARGS)
 
 bench: $(READY) ## measure rates and memory, as ratios within one run; the table goes to build/
-	@.venv/bin/python -m bench $(ARGS)
+	@.venv/bin/python -m tidemark.bench $(ARGS)
 
 report: $(READY) ## write build/report/index.html from the last verdicts
 	@.venv/bin/tidemark report $(ARGS)
 
 check: .venv/.ready-check ## formatting, lint and types
+	@sh checks/environment/typing.sh
 	@.venv/bin/ruff format --check .
 	@.venv/bin/ruff check .
 	@.venv/bin/mypy

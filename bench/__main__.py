@@ -1,8 +1,8 @@
-"""``python -m bench``."""
+"""``python -m tidemark.bench``."""
 
 from __future__ import annotations
 
-from bench.cli import app
+from tidemark.bench.cli import app
 
 if __name__ == "__main__":
     app()

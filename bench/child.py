@@ -1,4 +1,4 @@
-"""The other end of ``bench.process.in_fresh_process``: call one function, write down its sample."""
+"""The other end of ``tidemark.bench.process.in_fresh_process``: call one function, write down its sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from bench.sample import NotMeasured, Sample
+from tidemark.bench.sample import NotMeasured, Sample
 
 
 def main(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The command ``python -m bench``: options, and the exit status."""
+"""The command ``python -m tidemark.bench``: options, and the exit status."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bench.machine import load, machine
-from bench.measure import Measure, Plan
-from bench.measures import MEASURES
-from bench.process import ROOT
-from bench.report import Result, show, write
-from bench.row import FEWEST, Row, Status
-from checks.errors import BadInputError, known_names
-from checks.exit_codes import MEANING, ExitCode, most_severe
+from tidemark.bench.machine import load, machine
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.measures import MEASURES
+from tidemark.bench.report import Result, show, write
+from tidemark.bench.row import FEWEST, Row, Status
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, most_severe
+from tidemark.models.rooms import ROOT
 
 _WIDTH = 150
 _INTERRUPTED = 130
@@ -132,7 +132,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        status = application(given, prog_name="python -m bench", standalone_mode=False)
+        status = application(given, prog_name="python -m tidemark.bench", standalone_mode=False)
     except KeyboardInterrupt:
         status = _INTERRUPTED
     except BadInputError as error:
@@ -141,7 +141,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        print(f"bench: {error.format_message()}\n  remedy: see  python -m bench --help", file=sys.stderr)
+        print(
+            f"bench: {error.format_message()}\n  remedy: see  python -m tidemark.bench --help",
+            file=sys.stderr,
+        )
         return ExitCode.BAD_INPUT.value
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -7,9 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.instance import Instance
-from models.manifest import Expected, InstanceEntry, Kind, Manifest, instance_of, load, manifest_files
-from tests.protocols.peers import FLUSH_CP, PEERS, Peer, flush_cp_size
+from tidemark.checks.crosscheck.peers import FLUSH_CP, PEERS, Peer, flush_cp_size
+from tidemark.models.instance import Instance
+from tidemark.models.manifest import (
+    Expected,
+    InstanceEntry,
+    Kind,
+    Manifest,
+    instance_of,
+    load,
+    manifest_files,
+)
 
 COUNTS = ("distinct", "generated", "depth")
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.row import Row, Status
-from bench.sample import Side
-from bench.series import Say, Series, alternate
+from tidemark.bench.row import Row, Status
+from tidemark.bench.sample import Side
+from tidemark.bench.series import Say, Series, alternate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Plan:
     say: Say = field(default=lambda _text: None)
 
     def series(self, sides: Sequence[Side], *, measure: str, size: str) -> Series:
-        """See ``bench.series.alternate``. A quick run judges no goal."""
+        """See ``tidemark.bench.series.alternate``. A quick run judges no goal."""
         found = alternate(sides, measure=measure, size=size, repeat=self.repeat, say=self.say)
         found.judged = not self.quick
         return found

@@ -18,9 +18,9 @@ from typing import Any
 
 import psutil
 
-from bench.sample import BrokenRun, NotMeasured, Sample
+from tidemark.bench.sample import BrokenRun, NotMeasured, Sample
+from tidemark.models.rooms import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SAMPLE_EVERY = 0.5
 """Seconds between two looks at the memory of a family of processes."""
 _LONGEST = 300
@@ -139,7 +139,7 @@ def _own_bytes(process: psutil.Process) -> int:
 
 
 Work = Callable[..., Sample]
-"""A function of ``bench.work`` that takes keyword arguments which JSON can carry."""
+"""A function of ``tidemark.bench.work`` that takes keyword arguments which JSON can carry."""
 
 
 def in_fresh_process(
@@ -150,7 +150,7 @@ def in_fresh_process(
     env: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> Sample:
-    """Call a function of ``bench.work`` in a process of its own. Errors: NotMeasured, BrokenRun."""
+    """Call a function of ``tidemark.bench.work`` in a process of its own. Errors: NotMeasured, BrokenRun."""
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as folder:
         answer = Path(folder) / "sample.json"
         call = {
@@ -158,13 +158,12 @@ def in_fresh_process(
             "arguments": arguments,
             "answer": str(answer),
         }
-        path = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
         done = run_process(
-            [sys.executable, "-m", "bench.child", json.dumps(call)],
+            [sys.executable, "-m", "tidemark.bench.child", json.dumps(call)],
             cwd=ROOT,
             timeout=timeout,
             family=family,
-            env={"PYTHONPATH": path, "PYTHONHASHSEED": "0", **(env or {})},
+            env={"PYTHONHASHSEED": "0", **(env or {})},
         )
         name = f"{work.__module__}.{work.__qualname__}"
         if done.status != 0 or not answer.exists():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.scheduled.flush_program import FlushProgram
-from models.scheduled.flush_scenario import Scenario
+from tidemark.models.protocols.flush.program import FlushProgram
+from tidemark.models.protocols.flush.scenario import Scenario
 
 
 def row_and_flush() -> FlushProgram:

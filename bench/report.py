@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.row import Row, Status
+from tidemark.bench.row import Row, Status
 
 SCHEMA = 1
 _STYLES = {

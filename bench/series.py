@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.row import Goal, Row, Status, judge
-from bench.sample import BrokenRun, NotMeasured, Number, Sample, Side
+from tidemark.bench.row import Goal, Row, Status, judge
+from tidemark.bench.sample import BrokenRun, NotMeasured, Number, Sample, Side
 
 Say = Callable[[str], None]
 """Told what runs next."""

@@ -8,9 +8,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from bench.instances import Subject
-from bench.process import run_process
-from bench.sample import BrokenRun, NotMeasured, Sample
+from tidemark.bench.instances import Subject
+from tidemark.bench.process import run_process
+from tidemark.bench.sample import BrokenRun, NotMeasured, Sample
 
 FLAGS = ("-O2", "-w", "-DNOREDUCE", "-DSAFETY", "-DMEMLIM=12000", "-DVECTORSZ=8192")
 INSTALL = "install them, for example  apt-get install spin gcc"
@@ -59,7 +59,7 @@ class Pan:
         missing = [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
         if missing:
             raise NotMeasured(f"{' and '.join(missing)} is missing; {INSTALL}")
-        from models.promela import to_promela
+        from tidemark.models.exports.promela import to_promela
 
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "model.pml").write_text(to_promela(self.subject.instance), encoding="utf-8")

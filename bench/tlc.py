@@ -6,9 +6,9 @@ import os
 import re
 from pathlib import Path
 
-from bench.instances import Subject
-from bench.process import run_process
-from bench.sample import BrokenRun, NotMeasured, Sample
+from tidemark.bench.instances import Subject
+from tidemark.bench.process import run_process
+from tidemark.bench.sample import BrokenRun, NotMeasured, Sample
 
 JAR = "TLA2TOOLS"
 """Environment variable that names tla2tools.jar."""
@@ -34,9 +34,9 @@ class Tlc:
 
     def run(self) -> Sample:
         """One search. Time and memory are those of the whole process."""
-        from checks.errors import MissingToolError
-        from checks.spark.java import find_java
-        from models.tla import to_tla
+        from tidemark.checks.spark.java import find_java
+        from tidemark.checks.verdicts.errors import MissingToolError
+        from tidemark.models.exports.tla import to_tla
 
         where = jar()
         try:

@@ -1,5 +1,5 @@
-"""``python -m checks`` is ``tidemark``."""
+"""``python -m tidemark.checks`` is ``tidemark``."""
 
-from checks.cli import app
+from tidemark.checks.cli.app import app
 
 app()

@@ -1,9 +1,10 @@
 """The edges of the implementation: everything that it asks of the world.
 
 The parts receive these objects and never reach for a clock, a file, a socket or a random number themselves.
-On a plain event loop the adapters are those of ``impl.storage``, ``impl.rpc`` and ``impl.runtime``; an
-explorer of interleavings supplies its own. Its adapters suspend the caller in every coroutine method:
-the granularity table of ``impl/README.md`` counts each of these awaits as a place of interruption.
+On a plain event loop the adapters are those of ``tidemark.impl.storage``, ``tidemark.impl.rpc`` and
+``tidemark.impl.runtime``; an explorer of interleavings supplies its own. Its adapters suspend the caller in
+every coroutine method: the granularity table of ``impl/README.md`` counts each of these awaits as a place of
+interruption.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from impl.types import (
+from tidemark.impl.types import (
     ChannelName,
     ChannelRecord,
     MetaSnapshot,

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from impl.datacoord.coordinator import Coordinator
-from impl.datanode.data_node import DataNode
-from impl.errors import RpcError, RpcTimeoutError, StoreError, UnknownChannelError
-from impl.types import (
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.data_node import DataNode
+from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError, UnknownChannelError
+from tidemark.impl.types import (
     ChannelName,
     RecoveryAnswer,
     SaveBinlogPaths,

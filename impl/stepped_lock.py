@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from impl.ports import Preemption
+from tidemark.impl.ports import Preemption
 
 
 class SteppedLock:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from spec.language.expr import Value, Variable
-from spec.language.protocol import initial_literal, resolve
-from spec.language.spec import Spec
-from spec.language.types import BoolType, EnumType, MapType, NumberType, SortType, Type
+from tidemark.spec.language.expr import Value, Variable
+from tidemark.spec.language.protocol import initial_literal, resolve
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, SortType, Type
 
 Bound = int | tuple[int, int]
 

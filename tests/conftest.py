@@ -24,7 +24,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark session of the whole test run, on all local cores. Mark the test with ``spark``."""
-    from checks.spark.session import SparkOptions, spark_session, stop_session
+    from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
 
     build: Path = tmp_path_factory.mktemp("spark-build")
     yield spark_session(build=build, options=SparkOptions(memory_gib=1))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.measure import Measure
-from bench.measures import (
+from tidemark.bench.measure import Measure
+from tidemark.bench.measures import (
     cluster,
     growth,
     interleave,

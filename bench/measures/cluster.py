@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from bench.instances import subject
-from bench.measure import NOT_QUICK, Measure, Plan, left_out
-from bench.measures.search import STATES
-from bench.process import in_fresh_process
-from bench.row import Row
-from bench.sample import Side, rate, value
-from bench.work.cluster import on_cluster
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
+from tidemark.bench.measures.search import STATES
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Row
+from tidemark.bench.sample import Side, rate, value
+from tidemark.bench.work.cluster import on_cluster
 
 NAME = "cluster"
 REFERENCE = "flush/million"

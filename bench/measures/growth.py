@@ -7,11 +7,11 @@ from functools import partial
 
 import psutil
 
-from bench.instances import subject
-from bench.measure import NOT_QUICK, Measure, Plan, left_out
-from bench.measures.search import BYTES, ONE, STATES, side
-from bench.row import Goal, Row
-from bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
+from tidemark.bench.measures.search import BYTES, ONE, STATES, side
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
 
 NAME = "growth"
 FEW, MANY = "bench/flush-cp-8", "bench/flush-cp-13"

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bench.measure import Measure, Plan
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import Side, seconds, value
-from bench.work.interleave import classes, executions
-from bench.work.tiny import by_asyncio, by_control
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Side, seconds, value
+from tidemark.bench.work.interleave import classes, executions
+from tidemark.bench.work.tiny import by_asyncio, by_control
 
 NAME = "interleave"
 PLAIN, CONTROLLED = "asyncio.run", "controlled loop"
@@ -42,7 +42,9 @@ class Case:
 
 
 _SHARED = "tests.checks.interleave.programs:shared"
-FLUSH = Case("one row, one flush", "bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, OPTIMAL, STATES))
+FLUSH = Case(
+    "one row, one flush", "tidemark.bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, OPTIMAL, STATES)
+)
 SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP, SOURCE, OPTIMAL), {"kind": "lastzero", "size": 3}, 920)
 LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, SOURCE, OPTIMAL), {"kind": "lastzero", "size": 4}, 44_300)
 

@@ -6,20 +6,28 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from bench.measure import Measure, Plan
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import Side, seconds, value
-from bench.work.interleave import executions
-from bench.work.interleave_spark import spread
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Side, seconds, value
+from tidemark.bench.work.interleave import executions
+from tidemark.bench.work.interleave_spark import spread
 
 NAME = "interleave-spark"
 MASTER = "local[2]"
 ALONE, TOGETHER = "one process", f"Spark, {MASTER}"
 AGAINST_ALONE = Goal(at_least=1.6)
 OVERHEAD = Goal(at_most=10, unit="%")
-LARGE: dict[str, Any] = {"program": "bench.programs:row_flush_and_tick", "arguments": {}, "reduction": "none"}
-SMALL: dict[str, Any] = {"program": "bench.programs:row_and_flush", "arguments": {}, "reduction": "none"}
+LARGE: dict[str, Any] = {
+    "program": "tidemark.bench.programs:row_flush_and_tick",
+    "arguments": {},
+    "reduction": "none",
+}
+SMALL: dict[str, Any] = {
+    "program": "tidemark.bench.programs:row_and_flush",
+    "arguments": {},
+    "reduction": "none",
+}
 
 
 def run(plan: Plan) -> Iterator[Row]:

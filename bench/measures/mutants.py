@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from bench.measure import NOT_QUICK, Measure, Plan, left_out
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import Sample, Side, count, seconds
-from bench.work.mutants import generated, named
+from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Sample, Side, count, seconds
+from tidemark.bench.work.mutants import generated, named
 
 NAME = "mutants"
 QUICK_SAMPLE = 4

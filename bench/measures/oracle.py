@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from bench.measure import Measure, Plan
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import NotMeasured, Sample, Side, value
-from bench.work.oracle import ETCD, SQLITE, allocations, counter, saves, window
-from impl.storage.etcd_server import ABSENT, find_etcd
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import NotMeasured, Sample, Side, value
+from tidemark.bench.work.oracle import ETCD, SQLITE, allocations, counter, saves, window
+from tidemark.impl.storage.etcd_server import ABSENT, find_etcd
 
 NAME = "oracle"
 COUNTER = "itertools.count"

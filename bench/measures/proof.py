@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from bench.measure import Measure, Plan
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import Side, count, seconds, value
-from bench.work.proof import proved
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Side, count, seconds, value
+from tidemark.bench.work.proof import proved
 
 NAME = "proof"
 ONE, TWO = "one process", "two processes"
@@ -17,7 +17,7 @@ NONE_UNKNOWN = Goal(at_most=0, unit="")
 
 def run(plan: Plan) -> list[Row]:
     """The proof for any size with one process and with two."""
-    protocol = "tests.protocols_proof.locks:TicketLock" if plan.quick else "spec.flush:Flush"
+    protocol = "tests.protocols_proof.locks:TicketLock" if plan.quick else "tidemark.spec.flush:Flush"
     sides = [
         Side(name, partial(in_fresh_process, proved, family=True, protocol=protocol, jobs=jobs))
         for jobs, name in enumerate((ONE, TWO), start=1)

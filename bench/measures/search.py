@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from bench.instances import subject
-from bench.measure import NOT_QUICK, Measure, Plan, left_out
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import Side, cpu_rate, rate, value
-from bench.series import Series
-from bench.work.search import interpreted, native
-from bench.work.spark import distributed
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Side, cpu_rate, rate, value
+from tidemark.bench.series import Series
+from tidemark.bench.work.search import interpreted, native
+from tidemark.bench.work.spark import distributed
 
 NAME = "search"
 INTERPRETER, ONE, TWO, SPARK = "interpreter", "one worker", "two workers", "Spark, two cores"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from bench.measure import Measure, Plan
-from bench.process import in_fresh_process
-from bench.row import Row
-from bench.sample import Number, Side, count, value
-from bench.work.shrinking import shrunk
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Row
+from tidemark.bench.sample import Number, Side, count, value
+from tidemark.bench.work.shrinking import shrunk
 
 NAME = "shrinking"
 PROTOCOL = "flush"
@@ -20,8 +20,8 @@ FEW = 3
 
 def run(plan: Plan) -> Iterator[Row]:
     """A line for steps, deviations and work of each bug. Nothing varies: one repetition is enough."""
-    from checks.interleave.planted import planted_bugs
-    from models.manifest import load, manifest_files
+    from tidemark.checks.interleave.planted import planted_bugs
+    from tidemark.models.manifest import load, manifest_files
 
     bugs = sorted(planted_bugs(next(m for m in map(load, manifest_files()) if m.name == PROTOCOL)))
     for bug in bugs[:FEW] if plan.quick else bugs:

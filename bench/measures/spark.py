@@ -8,14 +8,14 @@ from functools import partial
 
 import psutil
 
-from bench.instances import subject
-from bench.measure import NOT_QUICK, Measure, Plan, left_out
-from bench.measures.search import LARGE, MASTER, SPARK, STATES, TWO
-from bench.measures.search import side as search_side
-from bench.process import in_fresh_process
-from bench.row import Goal, Row
-from bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
-from bench.work.spark import distributed
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
+from tidemark.bench.measures.search import LARGE, MASTER, SPARK, STATES, TWO
+from tidemark.bench.measures.search import side as search_side
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
+from tidemark.bench.work.spark import distributed
 
 NAME = "spark"
 HANDOVER = 20_000

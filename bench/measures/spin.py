@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from bench.instances import subject
-from bench.measure import Measure, Plan
-from bench.measures.search import ONE, STATES
-from bench.measures.search import side as search_side
-from bench.row import Goal, Row
-from bench.sample import Sample, Side, cpu_rate, rate, value
-from bench.spin import Pan, rounded, with_rounded_counts
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.measures.search import ONE, STATES
+from tidemark.bench.measures.search import side as search_side
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Sample, Side, cpu_rate, rate, value
+from tidemark.bench.spin import Pan, rounded, with_rounded_counts
 
 NAME = "spin"
 SPIN = "Spin"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 import time
 
-from bench.instances import subject
-from bench.measure import Measure, Plan
-from bench.process import in_fresh_process
-from bench.row import Row
-from bench.sample import Sample, Side, seconds
-from bench.work.startup import first_state
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.process import in_fresh_process
+from tidemark.bench.row import Row
+from tidemark.bench.sample import Sample, Side, seconds
+from tidemark.bench.work.startup import first_state
 
 NAME = "startup"
 COLD, WARM = "cold", "warm"

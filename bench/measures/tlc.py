@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.instances import subject
-from bench.measure import Measure, Plan
-from bench.measures.search import STATES, TWO
-from bench.measures.search import side as search_side
-from bench.row import Goal, Row
-from bench.sample import Side, rate
-from bench.tlc import Tlc
+from tidemark.bench.instances import subject
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.measures.search import STATES, TWO
+from tidemark.bench.measures.search import side as search_side
+from tidemark.bench.row import Goal, Row
+from tidemark.bench.sample import Side, rate
+from tidemark.bench.tlc import Tlc
 
 NAME = "tlc"
 TLC = "TLC"

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import psutil
 
-from bench.instances import subject
-from bench.sample import NotMeasured, Sample
-from bench.work.clock import Clock
-from checks.errors import MissingToolError
-from checks.spark.native_kernel import FACTORY
-from checks.spark.run_directory import RunDirectory
-from checks.spark.runners import OnSpark
-from checks.spark.search import Limits, Round, Search
-from checks.spark.search_kernel import Recipe
-from checks.spark.session import SparkOptions, spark_session, stop_session
-from tests.checks.spark.cluster import cluster, executors
+from tidemark.bench.instances import subject
+from tidemark.bench.sample import NotMeasured, Sample
+from tidemark.bench.work.clock import Clock
+from tidemark.checks.spark.search.breadth_first import Limits, Round, Search
+from tidemark.checks.spark.search.native_kernel import FACTORY
+from tidemark.checks.spark.search.run_directory import RunDirectory
+from tidemark.checks.spark.search.runners import OnSpark
+from tidemark.checks.spark.search.search_kernel import Recipe
+from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
+from tidemark.checks.spark.standalone import cluster, executors
+from tidemark.checks.verdicts.errors import MissingToolError
 
 _SETTINGS = {
     "spark.executor.memory": "512m",

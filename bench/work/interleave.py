@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.sample import Sample
-from bench.work.clock import Clock
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
 
 
 def executions(
@@ -16,8 +16,8 @@ def executions(
     Raises:
         RuntimeError: the search was cut, or the number of executions is not the ``expected`` one.
     """
-    from checks.interleave import Options, Reduction, Status, explore
-    from models.scheduled import ProgramRef
+    from tidemark.checks.interleave import Options, Reduction, Status, explore
+    from tidemark.models.simulation import ProgramRef
 
     clock = Clock()
     found = explore(ProgramRef.of(program, **arguments), Options(reduction=Reduction(reduction)))
@@ -46,8 +46,8 @@ def classes(*, programs: list[tuple[str, str, int]], factory: str, reduction: st
     Raises:
         RuntimeError: a search was cut, or a class was run twice.
     """
-    from checks.interleave import Options, Reduction, Status, explore
-    from models.scheduled import ProgramRef
+    from tidemark.checks.interleave import Options, Reduction, Status, explore
+    from tidemark.models.simulation import ProgramRef
 
     clock = Clock()
     counts: dict[str, int] = {}

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.sample import NotMeasured, Sample
+from tidemark.bench.sample import NotMeasured, Sample
 
 
 def spread(*, program: str, arguments: dict[str, Any], reduction: str, master: str) -> Sample:
@@ -17,11 +17,11 @@ def spread(*, program: str, arguments: dict[str, Any], reduction: str, master: s
     Raises:
         RuntimeError: the search was cut.
     """
-    from checks.errors import MissingToolError
-    from checks.interleave import Options, Reduction, Status
-    from checks.interleave.spark import Round, Spread, explore_on_spark
-    from checks.spark.session import spark_session, stop_session
-    from models.scheduled import ProgramRef
+    from tidemark.checks.interleave import Options, Reduction, Status
+    from tidemark.checks.interleave.spark import Round, Spread, explore_on_spark
+    from tidemark.checks.spark.session import spark_session, stop_session
+    from tidemark.checks.verdicts.errors import MissingToolError
+    from tidemark.models.simulation import ProgramRef
 
     chosen = ProgramRef.of(program, **{name: _frozen(value) for name, value in arguments.items()})
     options = Options(reduction=Reduction(reduction))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bench.sample import Sample
-from bench.work.clock import Clock
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
 
 
 def generated(*, reference: str, sample: int) -> Sample:
     """A fixed sample of the mutants made by rule from the protocol of an instance of a manifest."""
-    from bench.instances import subject, upheld
-    from checks.mutate import mutate, sampled
-    from checks.mutation.result import summary
-    from models.mutants.generated import mutants_of
+    from tidemark.bench.instances import subject, upheld
+    from tidemark.checks.mutation.judge import mutate, sampled
+    from tidemark.checks.mutation.result import summary
+    from tidemark.models.mutation.generated import mutants_of
 
     instance = subject(reference).instance
     ids = sampled([mutant.id for mutant in mutants_of(instance.protocol)], sample)
@@ -37,10 +37,10 @@ def named(*, manifest: str) -> Sample:
     """The argued mutants of a manifest, each on its own instance; how many die as they should."""
     from pathlib import Path
 
-    from checks.judge import Context
-    from checks.mutate import JUDGE
-    from checks.verdict import Outcome
-    from models.manifest import load, manifest_files
+    from tidemark.checks.mutation.judge import JUDGE
+    from tidemark.checks.verdicts.judge import Context
+    from tidemark.checks.verdicts.verdict import Outcome
+    from tidemark.models.manifest import load, manifest_files
 
     found = next(m for m in map(load, manifest_files()) if m.name == manifest)
     context = Context(manifest=found, build=Path("build"))

@@ -10,18 +10,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from bench.sample import Sample
-from bench.work.clock import Clock
-from impl.errors import NotLeaderError
-from impl.runtime import AsyncioClock, NoPreemption
-from impl.storage.etcd_oracle import EtcdOracleStore
-from impl.storage.etcd_server import EtcdServer
-from impl.storage.memory_oracle import MemoryOracleStore
-from impl.storage.sqlite_oracle import SqliteOracleStore
-from impl.system.clocks import SystemSteadyClock, SystemWallClock
-from impl.tso.config import OracleConfig
-from impl.tso.ports import Leadership, OraclePorts, OracleStore
-from impl.tso.server import OracleServer
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
+from tidemark.impl.errors import NotLeaderError
+from tidemark.impl.runtime import AsyncioClock, NoPreemption
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
+from tidemark.impl.storage.etcd_server import EtcdServer
+from tidemark.impl.storage.memory_oracle import MemoryOracleStore
+from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
+from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.ports import Leadership, OraclePorts, OracleStore
+from tidemark.impl.tso.server import OracleServer
 
 MEMORY, SQLITE, ETCD = "memory", "sqlite", "etcd"
 _EACH = 200

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bench.sample import Sample
-from bench.work.clock import Clock
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
 
 
 def proved(*, protocol: str, jobs: int) -> Sample:
     """The proof for any size, with so many processes."""
-    from checks.prove_run import prove
+    from tidemark.checks.prove.run import prove
 
     clock = Clock()
     proof = prove(protocol, jobs=jobs)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bench.instances import subject
-from bench.sample import Sample
-from bench.work.clock import Clock
+from tidemark.bench.instances import subject
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
 
 _WARM = 20_000
 """States of a first search that only loads compiled code, that of the growing table included."""
@@ -12,8 +12,8 @@ _WARM = 20_000
 
 def interpreted(*, reference: str) -> Sample:
     """All states, by the interpreter."""
-    from models.interpreted.interpreter import Interpreter
-    from models.interpreted.search import Search
+    from tidemark.models.interpreted.interpreter import Interpreter
+    from tidemark.models.interpreted.search import Search
 
     interpreter = Interpreter(subject(reference).instance)
     clock = Clock()
@@ -27,8 +27,8 @@ def interpreted(*, reference: str) -> Sample:
 
 def native(*, reference: str, workers: int) -> Sample:
     """All states, by the compiled kernel. Loading the code is not part of the time."""
-    from models.native.kernel import compile_kernel
-    from models.native.search import Limits, Search
+    from tidemark.models.native.kernel import compile_kernel
+    from tidemark.models.native.search.breadth_first import Limits, Search
 
     kernel = compile_kernel(subject(reference).instance)
     Search(kernel, Limits(states=_WARM), workers=workers).run()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bench.sample import Sample
-from bench.work.clock import Clock
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
 
 
 def shrunk(*, protocol: str, bug: str) -> Sample:
     """A failing execution of a mutant of the manifest, before and after. Finding it is not timed."""
-    from checks.interleave.judge import program_of
-    from checks.interleave.planted import failing_execution, planted_bugs
-    from checks.interleave.shrink import shrink
-    from models.manifest import load, manifest_files
+    from tidemark.checks.interleave.executions.shrink import shrink
+    from tidemark.checks.interleave.judge import program_of
+    from tidemark.checks.interleave.planted import failing_execution, planted_bugs
+    from tidemark.models.manifest import load, manifest_files
 
     entry = planted_bugs(next(m for m in map(load, manifest_files()) if m.name == protocol))[bug]
     found = failing_execution(entry)

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from bench.instances import subject
-from bench.sample import NotMeasured, Sample
-from bench.work.clock import Clock, family_cpu
+from tidemark.bench.instances import subject
+from tidemark.bench.sample import NotMeasured, Sample
+from tidemark.bench.work.clock import Clock, family_cpu
 
 
 def distributed(*, reference: str, master: str, handover: int, together: int | None = None) -> Sample:
@@ -16,13 +16,13 @@ def distributed(*, reference: str, master: str, handover: int, together: int | N
 
     ``handover``: frontier from which rounds go to Spark; ``together``: so many in a job.
     """
-    from checks.errors import MissingToolError
-    from checks.spark.native_kernel import FACTORY
-    from checks.spark.run_directory import RunDirectory
-    from checks.spark.runners import OnSpark
-    from checks.spark.search import Limits, Search
-    from checks.spark.search_kernel import Recipe
-    from checks.spark.session import spark_session, stop_session
+    from tidemark.checks.spark.search.breadth_first import Limits, Search
+    from tidemark.checks.spark.search.native_kernel import FACTORY
+    from tidemark.checks.spark.search.run_directory import RunDirectory
+    from tidemark.checks.spark.search.runners import OnSpark
+    from tidemark.checks.spark.search.search_kernel import Recipe
+    from tidemark.checks.spark.session import spark_session, stop_session
+    from tidemark.checks.verdicts.errors import MissingToolError
 
     instance = subject(reference).instance
     limits = Limits(handover=handover) if together is None else Limits(handover=handover, together=together)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-from bench.instances import subject
-from bench.sample import Sample
+from tidemark.bench.instances import subject
+from tidemark.bench.sample import Sample
 
 
 def first_state(*, reference: str, begun: float) -> Sample:
     """Import, trace, compile or load, expand the initial states. ``begun``: Unix time of the command."""
-    from models.native.kernel import compile_kernel
-    from models.native.search import Limits, Search
+    from tidemark.models.native.kernel import compile_kernel
+    from tidemark.models.native.search.breadth_first import Limits, Search
 
     kernel = compile_kernel(subject(reference).instance)
     result = Search(kernel, Limits(states=1)).run()

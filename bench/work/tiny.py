@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from bench.sample import Sample
-from bench.work.clock import Clock
+from tidemark.bench.sample import Sample
+from tidemark.bench.work.clock import Clock
 
 
 async def two_tasks() -> int:
@@ -30,7 +30,7 @@ def by_asyncio(*, runs: int) -> Sample:
 
 def by_control(*, runs: int) -> Sample:
     """One execution after the other, in asyncio's own order."""
-    from checks.interleave import Options, RandomWalk, explore_coroutine
+    from tidemark.checks.interleave import Options, RandomWalk, explore_coroutine
 
     clock = Clock()
     walk = RandomWalk(seed=1, executions=runs)

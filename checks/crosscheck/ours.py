@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from checks.crosscheck.outcome import Outcome
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.interpreted.search import Search as PlainSearch
-from models.native.kernel import compile_kernel
-from models.native.search import Limits, Search
+from tidemark.checks.crosscheck.outcome import Outcome
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Search as PlainSearch
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import Limits, Search
 
 Judge = Callable[[Instance], Outcome]
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from rich.table import Table
 
-from checks.cli_run import manifests as read
-from checks.cli_run import wide_console
-from checks.crosscheck.ours import native
-from checks.crosscheck.outcome import Comparison
-from checks.crosscheck.spin import SpinError, require_spin, run_spin
-from checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc
-from checks.errors import BadInputError, known_names
-from checks.exit_codes import ExitCode
-from models.instance import BadInstance
-from models.manifest import InstanceEntry, Manifest, Tier, instance_of
+from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.run import wide_console
+from tidemark.checks.crosscheck.ours import native
+from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.crosscheck.spin import SpinError, require_spin, run_spin
+from tidemark.checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.instance import BadInstance
+from tidemark.models.manifest import InstanceEntry, Manifest, Tier, instance_of
 
 
 def cross_check(

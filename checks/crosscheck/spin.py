@@ -14,12 +14,12 @@ import subprocess
 import time
 from pathlib import Path
 
-from checks.crosscheck.outcome import Outcome
-from checks.errors import CheckError, MissingToolError
-from checks.exit_codes import ExitCode
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.promela import WITNESSES, flags, to_promela
+from tidemark.checks.crosscheck.outcome import Outcome
+from tidemark.checks.verdicts.errors import CheckError, MissingToolError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.exports.promela import WITNESSES, flags, to_promela
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
 
 INSTALL = "install them:  apt-get install spin gcc  (Debian, Ubuntu), or see https://spinroot.com"
 MEMORY_MB = 4_000

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from checks.crosscheck.outcome import Outcome
-from checks.errors import MissingToolError
-from checks.spark.java import find_java
-from models.instance import Instance
-from models.text.names import short_name
-from models.tla import to_tla
+from tidemark.checks.crosscheck.outcome import Outcome
+from tidemark.checks.spark.java import find_java
+from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.models.exports.text.names import short_name
+from tidemark.models.exports.tla import to_tla
+from tidemark.models.instance import Instance
 
 JAR = "TLA2TOOLS"
 """Environment variable that names tla2tools.jar."""

@@ -4,13 +4,11 @@ The reduction is by sleep sets over recorded footprints, alone, with source sets
 exhaustive search runs exactly one complete execution of each Mazurkiewicz trace; executions that are given up
 because everything enabled is asleep are counted as blocked: many with sleep sets, few with source sets, none
 with wakeup trees unless events exclude one another.
-`models.scheduled.execution` states why checks of single steps survive the reduction.
+`tidemark.models.simulation.execution` states why checks of single steps survive the reduction.
 """
 
-from checks.interleave.bounded import BoundedSearch, DelayBounded, PreemptionBounded
-from checks.interleave.coroutines import explore_coroutine, replay_coroutine, require_every_order
-from checks.interleave.depth_first import DepthFirst
-from checks.interleave.errors import (
+from tidemark.checks.interleave.coroutines import explore_coroutine, replay_coroutine, require_every_order
+from tidemark.checks.interleave.errors import (
     CorruptTokenError,
     DivergenceError,
     IncompleteSearchError,
@@ -19,17 +17,26 @@ from checks.interleave.errors import (
     UnsoundReductionError,
     WrongProgramError,
 )
-from checks.interleave.explore import explore, explore_by, explore_randomly, explore_subtree, replay, split
-from checks.interleave.limits import Limits
-from checks.interleave.optimal import Optimal
-from checks.interleave.options import Options, Reduction
-from checks.interleave.priorities import Priorities
-from checks.interleave.random_walk import RandomWalk
-from checks.interleave.result import Exploration, Found, Statistics, Status
-from checks.interleave.source_sets import SourceSets
-from checks.interleave.strategy import Strategy
-from checks.interleave.token import decode, encode
-from checks.interleave.work import WorkItem
+from tidemark.checks.interleave.executions.token import decode, encode
+from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.result import Exploration, Found, Statistics, Status
+from tidemark.checks.interleave.searches import (
+    explore,
+    explore_by,
+    explore_randomly,
+    explore_subtree,
+    replay,
+    split,
+)
+from tidemark.checks.interleave.strategies.bounded import BoundedSearch, DelayBounded, PreemptionBounded
+from tidemark.checks.interleave.strategies.depth_first import DepthFirst
+from tidemark.checks.interleave.strategies.optimal import Optimal
+from tidemark.checks.interleave.strategies.priorities import Priorities
+from tidemark.checks.interleave.strategies.random_walk import RandomWalk
+from tidemark.checks.interleave.strategies.source_sets import SourceSets
+from tidemark.checks.interleave.strategies.strategy import Strategy
+from tidemark.checks.interleave.trees.work import WorkItem
 
 __all__ = [
     "BoundedSearch",

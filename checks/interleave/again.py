@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checks.counterexample import Counterexample
-from checks.errors import BadInputError
-from checks.interleave.judge import program_of
-from checks.interleave.token import decode
-from checks.interleave.witness import counterexample_of, witness
-from models.manifest import InterleaveEntry, Manifest
-from models.scheduled import ProgramRef, Violation
+from tidemark.checks.interleave.executions.recorded_execution import counterexample_of, witness
+from tidemark.checks.interleave.executions.token import decode
+from tidemark.checks.interleave.judge import program_of
+from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.manifest import InterleaveEntry, Manifest
+from tidemark.models.simulation import ProgramRef, Violation
 
 
 @dataclass(frozen=True)

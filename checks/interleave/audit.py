@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from checks.interleave.errors import UnsoundReductionError
-from checks.interleave.limits import Limits
-from checks.interleave.options import Options, Reduction
-from checks.interleave.random_walk import RandomWalk
-from checks.interleave.result import Exploration
-from checks.interleave.strategy import StateStrategy
-from models.scheduled import Execution, ProgramRef
+from tidemark.checks.interleave.errors import UnsoundReductionError
+from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.result import Exploration
+from tidemark.checks.interleave.strategies.random_walk import RandomWalk
+from tidemark.checks.interleave.strategies.strategy import StateStrategy
+from tidemark.models.simulation import Execution, ProgramRef
 
 _SEED = 20240229
 
@@ -36,8 +36,8 @@ class Sample:
 
 def random_sample(program: ProgramRef, options: Options) -> Sample | None:
     """Run the executions of the audit. None if nothing is reduced, or no audit is wanted."""
-    from checks.interleave.explore import search
-    from models.scheduled import Interner
+    from tidemark.checks.interleave.searches import search
+    from tidemark.models.simulation import Interner
 
     if options.reduction is Reduction.NONE or not options.audit:
         return None

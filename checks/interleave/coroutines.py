@@ -8,18 +8,18 @@ any time, as waiting for something real would), or kept (the timer with the earl
 
 from dataclasses import replace
 
-from checks.errors import BadInputError
-from checks.interleave.errors import IncompleteSearchError, OrderError
-from checks.interleave.explore import explore, explore_by, replay
-from checks.interleave.limits import Limits
-from checks.interleave.options import Options, Reduction
-from checks.interleave.result import Exploration, Status
-from checks.interleave.run import Run
-from checks.interleave.shrink import shrink
-from checks.interleave.story import tell
-from checks.interleave.strategy import Strategy
-from models.scheduled import ClockOrder, Order, Settings
-from models.scheduled.coroutines import CoroutineRef, Main, coroutine_ref, name_of
+from tidemark.checks.interleave.errors import IncompleteSearchError, OrderError
+from tidemark.checks.interleave.executions.run import Run
+from tidemark.checks.interleave.executions.shrink import shrink
+from tidemark.checks.interleave.executions.story import tell
+from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.result import Exploration, Status
+from tidemark.checks.interleave.searches import explore, explore_by, replay
+from tidemark.checks.interleave.strategies.strategy import Strategy
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.simulation import ClockOrder, Order, Settings
+from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 
 DEFAULT = Options(reduction=Reduction.NONE, limits=Limits(executions=100_000), stop_at_violation=True)
 

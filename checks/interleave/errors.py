@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from checks.errors import BadInputError, CheckError
-from checks.exit_codes import ExitCode
+from tidemark.checks.verdicts.errors import BadInputError, CheckError
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 CAUSES = (
     "iteration over a set; id() or hash() in a decision; state in a module or a class that outlives an "

@@ -11,20 +11,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checks.errors import BadInputError
-from checks.interleave.explore import explore
-from checks.interleave.limits import Limits
-from checks.interleave.options import Options, Reduction
-from checks.interleave.result import Exploration, Found
-from checks.interleave.shrink import shrink
-from checks.interleave.spark import Spread, explore_on_spark
-from checks.interleave.witness import Refining, SaysFaults, counterexample_of, witness
-from checks.judge import Context
-from checks.progress import Progress
-from checks.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
-from models.manifest import AnyEntry, InterleaveEntry, Kind
-from models.scheduled import EXECUTION, ProgramRef
-from spec.language.spec import Kind as PropertyKind
+from tidemark.checks.interleave.executions.recorded_execution import (
+    Refining,
+    SaysFaults,
+    counterexample_of,
+    witness,
+)
+from tidemark.checks.interleave.executions.shrink import shrink
+from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.result import Exploration, Found
+from tidemark.checks.interleave.searches import explore
+from tidemark.checks.interleave.spark import Spread, explore_on_spark
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.progress import Progress
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.models.manifest import AnyEntry, InterleaveEntry, Kind
+from tidemark.models.simulation import EXECUTION, ProgramRef
+from tidemark.spec.language.spec import Kind as PropertyKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,7 +104,7 @@ class Interleave:
     kinds: frozenset[Kind] = frozenset()
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """See :class:`checks.judge.Judge`."""
+        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
         if not isinstance(entry, InterleaveEntry):
             raise BadInputError(f"{entry.name} is no program", remedy="interleave judges programs only")
         checker = _checker(entry)
@@ -141,7 +146,7 @@ def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
 
 
 def _session(context: Context) -> SparkSession:
-    from checks.spark.session import spark_session
+    from tidemark.checks.spark.session import spark_session
 
     return spark_session(master=context.master, build=context.build)
 

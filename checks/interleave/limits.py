@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from checks.errors import BadInputError
+from tidemark.checks.verdicts.errors import BadInputError
 
 TELLING = 0.5
 """Seconds between two words about progress."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from checks.interleave.limits import Limits
-from models.manifest.model import Reduction
-from models.scheduled import Violation
+from tidemark.checks.interleave.limits import Limits
+from tidemark.models.manifest.model import Reduction
+from tidemark.models.simulation import Violation
 
 __all__ = ["Options", "Reduction"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checks.errors import BadInputError
-from checks.interleave.explore import explore, explore_randomly
-from checks.interleave.judge import program_of
-from checks.interleave.limits import Limits
-from checks.interleave.options import Options
-from checks.interleave.result import Found
-from models.manifest import InterleaveEntry, Manifest
+from tidemark.checks.interleave.judge import program_of
+from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.options import Options
+from tidemark.checks.interleave.result import Found
+from tidemark.checks.interleave.searches import explore, explore_randomly
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.manifest import InterleaveEntry, Manifest
 
 SEED = 1
 SAMPLE = 400

@@ -1,9 +1,10 @@
 """A pytest plugin: ``@pytest.mark.every_order`` runs a coroutine test in every order of its steps.
 
-Put ``pytest_plugins = ["checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the tests. The
-marker takes ``order``, ``clock`` and ``executions`` by keyword; `checks.interleave.explore_coroutine` says
-what they mean. Fixtures are set up once, before the first execution: what executions change must be made by
-the test itself. ``--replay-order TOKEN`` runs the one order of a token.
+Put ``pytest_plugins = ["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the
+tests. The marker takes ``order``, ``clock`` and ``executions`` by keyword;
+`tidemark.checks.interleave.explore_coroutine` says what they mean. Fixtures are set up once, before the first
+execution: what executions change must be made by the test itself. ``--replay-order TOKEN`` runs the one order
+of a token.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from checks.errors import CheckError
-from checks.interleave.coroutines import DEFAULT, replay_coroutine, require_every_order
-from checks.interleave.errors import OrderError
-from models.scheduled import ClockOrder, Order
-from models.scheduled.coroutines import Main
+from tidemark.checks.interleave.coroutines import DEFAULT, replay_coroutine, require_every_order
+from tidemark.checks.interleave.errors import OrderError
+from tidemark.checks.verdicts.errors import CheckError
+from tidemark.models.simulation import ClockOrder, Order
+from tidemark.models.simulation.coroutines import Main
 
 MARKER = "every_order"
 _ALLOWED = {"order", "clock", "executions"}

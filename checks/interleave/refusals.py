@@ -1,8 +1,8 @@
 """Ways of searching that would leave out what they must not: refused before the search, with what to do."""
 
-from checks.errors import UnsoundCombinationError
-from checks.interleave.options import Options, Reduction
-from models.scheduled import Order, Program, ProgramRef
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.verdicts.errors import UnsoundCombinationError
+from tidemark.models.simulation import Order, Program, ProgramRef
 
 
 def refuse_unsound(program: ProgramRef, options: Options) -> None:

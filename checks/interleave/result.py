@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
-from checks.interleave.work import WorkItem
-from models.scheduled import Violation
+from tidemark.checks.interleave.trees.work import WorkItem
+from tidemark.models.simulation import Violation
 
 
 class Status(StrEnum):

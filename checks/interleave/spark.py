@@ -19,15 +19,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from checks.errors import CheckError
-from checks.exit_codes import ExitCode
-from checks.interleave.audit import check_explained, random_sample
-from checks.interleave.explore import bounds_text, explore_subtree, split
-from checks.interleave.forecast import Forecast, Searched
-from checks.interleave.options import Options, Reduction
-from checks.interleave.result import Exploration, merge
-from checks.interleave.work import WorkItem
-from models.scheduled import ProgramRef
+from tidemark.checks.interleave.audit import check_explained, random_sample
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.result import Exploration, merge
+from tidemark.checks.interleave.searches import bounds_text, explore_subtree, split
+from tidemark.checks.interleave.trees.forecast import Forecast, Searched
+from tidemark.checks.interleave.trees.work import WorkItem
+from tidemark.checks.verdicts.errors import CheckError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.simulation import ProgramRef
 
 if TYPE_CHECKING:
     from pyspark import Broadcast

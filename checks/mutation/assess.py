@@ -6,18 +6,18 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from checks.counterexample import Counterexample, Shape
-from checks.mutation.hunt import Find, Findings, Limits, hunt
-from checks.mutation.liveness import first_lasso
-from checks.mutation.relation import Library, Relation
-from checks.mutation.result import Fate, MutantResult
-from checks.trace import counterexample, failing_conjunct, run_again
-from checks.verdict import COVERAGE
-from models.instance import Instance
-from models.interpreted.interpreter import Step
-from models.native.codec import State
-from models.native.path import Path
-from spec.language.spec import Property
+from tidemark.checks.mutation.find_violation import Find, Findings, Limits, hunt
+from tidemark.checks.mutation.liveness import first_lasso
+from tidemark.checks.mutation.relation import Library, Relation
+from tidemark.checks.mutation.result import Fate, MutantResult
+from tidemark.checks.verdicts.counterexample import Counterexample, Shape
+from tidemark.checks.verdicts.trace import counterexample, failing_conjunct, run_again
+from tidemark.checks.verdicts.verdict import COVERAGE
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.native.codec import State
+from tidemark.models.native.search.path import Path
+from tidemark.spec.language.spec import Property
 
 
 @dataclass(frozen=True)

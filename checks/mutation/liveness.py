@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from checks.liveness import LivenessChecker
-from checks.mutation.hunt import Findings
-from models.native.graph import Graph
-from models.native.kernel import Kernel
-from models.native.path import Path
-from models.native.search import SearchResult, Tally
-from spec.language.spec import Property
+from tidemark.checks.explore.liveness import LivenessChecker
+from tidemark.checks.mutation.find_violation import Findings
+from tidemark.models.native.graph import Graph
+from tidemark.models.native.kernel import Kernel
+from tidemark.models.native.search.breadth_first import SearchResult, Tally
+from tidemark.models.native.search.path import Path
+from tidemark.spec.language.spec import Property
 
 
 @dataclass(frozen=True)

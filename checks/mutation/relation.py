@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter, Step
-from models.native.codec import Block
-from models.native.kernel import Buffers, Kernel, compile_kernel
-from spec.language.spec import Action, Property, Spec
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.native.codec import Block
+from tidemark.models.native.kernel import Buffers, Kernel, compile_kernel
+from tidemark.spec.language.spec import Action, Property, Spec
 
 ROWS = 2048
 """States that are expanded together."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checks.counterexample import Counterexample
+from tidemark.checks.verdicts.counterexample import Counterexample
 
 
 class Fate(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.tree import Tree
 
-from checks.argument import ENVIRONMENT, Argument, Reliance
+from tidemark.checks.argument.graph import ENVIRONMENT, Argument, Reliance
 
 
 def argument_tree(argument: Argument, name: str) -> Tree:

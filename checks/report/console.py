@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from checks.bundle import FOLDER, bundle_id, headline
-from checks.exit_codes import MEANING, ExitCode
-from checks.report.matrix import Cell, Matrix, Row, brief, matrix
-from checks.report.trace_text import trace_text
-from checks.result import RunResult
-from checks.verdict import Aspect, Judgement
+from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.verdict import Aspect, Judgement
 
 _NAME = 32
 _SHOWN = 8

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from checks.bundle import FOLDER, bundle_id, headline, write_bundle
-from checks.exit_codes import MEANING, ExitCode
-from checks.report.trace_text import trace_text
-from checks.result import RunResult
-from checks.verdict import Judgement
+from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline, write_bundle
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.verdict import Judgement
 
 VERDICTS = "verdicts.json"
 PARTIAL = "verdicts.partial.json"
@@ -32,7 +32,7 @@ def write_files(result: RunResult, *, build: Path) -> list[Path]:
 
     The partial file is removed if the run was not stopped: then ``verdicts.json`` has all of it.
     """
-    from checks.report.html import page
+    from tidemark.checks.report.html import page
 
     for judgement in result.judgements:
         write_bundle(judgement.verdict, build=build)

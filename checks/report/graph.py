@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from checks.counterexample import Counterexample
-from checks.errors import BadInputError
-from checks.report.trace_text import field_text
-from checks.trace import counterexample
-from models.instance import Instance
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Interpreter, Step
+from tidemark.checks.report.forms.trace_text import field_text
+from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.trace import counterexample
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Step
 
 _Edges = list[tuple[State, Step, State]]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from checks.bundle import FOLDER, bundle_id, headline
-from checks.exit_codes import MEANING, ExitCode
-from checks.report.amounts import amount, duration
-from checks.report.diagram import svg
-from checks.report.matrix import matrix
-from checks.report.trace_text import start_text
-from checks.result import RunResult
-from checks.verdict import Aspect, Judgement, Outcome
+from tidemark.checks.report.amounts import amount, duration
+from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
+from tidemark.checks.report.forms.diagram import svg
+from tidemark.checks.report.forms.trace_text import start_text
+from tidemark.checks.report.matrix import matrix
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
 
 
 @cache

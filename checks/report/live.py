@@ -11,11 +11,11 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from checks.plan import Task
-from checks.progress import Progress
-from checks.report.amounts import amount, duration
-from checks.result import Unjudged
-from checks.verdict import Aspect, Judgement
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.report.amounts import amount, duration
+from tidemark.checks.verdicts.progress import Progress
+from tidemark.checks.verdicts.result import Unjudged
+from tidemark.checks.verdicts.verdict import Aspect, Judgement
 
 _LONG = 52
 _QUIET_S = 15.0

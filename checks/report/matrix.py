@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.report.amounts import amount, duration, total_amount
-from checks.result import RunResult
-from checks.verdict import Aspect, Judgement, Outcome
+from tidemark.checks.report.amounts import amount, duration, total_amount
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
 
 _LISTED = "vacuity."
 _ALIKE = 3

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from checks.errors import MissingToolError
+from tidemark.checks.verdicts.errors import MissingToolError
 
 OLDEST = 17
 """Oldest major version of Java that Spark 4 runs on."""

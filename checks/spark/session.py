@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from checks.errors import BadInputError, MissingToolError
-from checks.spark.java import Java, find_java, private_home
-from checks.spark.master import Master, UnreachableMasterError, parse_master, require_reachable
-from checks.spark.ship import ROOT, code_zip
+from tidemark.checks.spark.java import Java, find_java, private_home
+from tidemark.checks.spark.master import Master, UnreachableMasterError, parse_master, require_reachable
+from tidemark.checks.spark.package_code import code_zip
+from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
+from tidemark.models.rooms import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -170,14 +171,14 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
     }
     if master.is_local:
         chosen["spark.shuffle.compress"] = "false"  # nothing is sent to another machine
-        chosen["spark.python.daemon.module"] = "checks.spark.daemon"
+        chosen["spark.python.daemon.module"] = "tidemark.checks.spark.daemon"
         if (
             len(str(folder)) < _SOCKET_FOLDER
         ):  # else in the temporary folder, where a killed process leaves them
             chosen["spark.python.unix.domain.socket.dir"] = str(folder / "local")
     if master.on_loopback:
         chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-        chosen |= {"spark.executorEnv.PYTHONPATH": str(ROOT)}
+        chosen |= {"spark.executorEnv.PYTHONPATH": str(Path.cwd())}
     return chosen | dict(options.settings)
 
 
@@ -257,7 +258,7 @@ def _set_environment(master: Master, home: Path) -> None:
     if master.on_loopback:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
-        _make_importable(ROOT)
+        _make_importable(Path.cwd())
     else:
         # Another machine may have its Python elsewhere.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -265,7 +266,7 @@ def _set_environment(master: Master, home: Path) -> None:
 
 
 def _make_importable(folder: Path) -> None:
-    """Processes that are started below this one find our modules, wherever it was started."""
+    """Processes that are started below this one find the modules of the folder in which it was started."""
     known = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
     if str(folder) not in known:
         os.environ["PYTHONPATH"] = os.pathsep.join([*known, str(folder)])

@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checks.errors import BadInputError
-from checks.progress import Progress, silent
-from checks.spark.sweep import run_many
-from checks.verdict import Outcome, Verdict, amended
-from models.instance import BadInstance, Instance
-from models.native.errors import NativeError
-from models.native.kernel import compile_kernel
-from models.native.search import Limits, search
-from models.native.simulate import Budget
+from tidemark.checks.spark.sweep import run_many
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.verdict import Outcome, Verdict, amended
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.native.errors import NativeError
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import Limits, search
+from tidemark.models.native.simulate import Budget
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_HERE = "checks.spark.shapes"
+_HERE = "tidemark.checks.spark.shapes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ def swarm(
 
 def walk_one(item: tuple[Instance, Budget, int, str]) -> list[Verdict]:
     """The walks of one seed."""
-    from checks.simulate import simulate
+    from tidemark.checks.explore.simulate import simulate
 
     instance, budget, seed, protocol = item
     return simulate(instance, protocol=protocol, budget=budget, seed=seed)[1]

@@ -13,9 +13,9 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from checks.errors import BadInputError
-from checks.progress import Progress, silent
-from checks.spark.names import named
+from tidemark.checks.spark.names import named
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.progress import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

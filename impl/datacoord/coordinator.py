@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from impl.errors import NotOwnerError, UnknownChannelError
-from impl.ports import MetaStore
-from impl.types import (
+from tidemark.impl.errors import NotOwnerError, UnknownChannelError
+from tidemark.impl.ports import MetaStore
+from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
     ChannelName,
     ChannelPosition,

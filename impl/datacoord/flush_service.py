@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from impl.datacoord.coordinator import Coordinator
-from impl.errors import RpcError
-from impl.ports import Clock, DataNodeClient
-from impl.types import ChannelName, SegmentId, Tick
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import Clock, DataNodeClient
+from tidemark.impl.types import ChannelName, SegmentId, Tick
 
 
 @dataclass(frozen=True, kw_only=True)

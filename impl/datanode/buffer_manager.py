@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from impl.datanode.policies import MemoryPressure
-from impl.datanode.sync_task import SyncTask
-from impl.datanode.write_buffer import WriteBuffer
-from impl.errors import UnknownChannelError
-from impl.ports import Preemption
-from impl.types import NO_FLUSH, CallStage, ChannelName, CheckpointCall, Position, SegmentId, Tick
+from tidemark.impl.datanode.policies import MemoryPressure
+from tidemark.impl.datanode.sync_task import SyncTask
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.errors import UnknownChannelError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.types import NO_FLUSH, CallStage, ChannelName, CheckpointCall, Position, SegmentId, Tick
 
 
 class BufferManager:

@@ -11,10 +11,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from impl.config import DataNodeConfig
-from impl.errors import RpcError
-from impl.ports import Clock, CoordinatorClient, Preemption
-from impl.types import (
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import Clock, CoordinatorClient, Preemption
+from tidemark.impl.types import (
     CallStage,
     ChannelName,
     ChannelPosition,

@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from impl.config import DataNodeConfig
-from impl.datanode.buffer_manager import BufferManager
-from impl.datanode.checkpoint_updater import CheckpointUpdater
-from impl.datanode.metacache import MetaCache
-from impl.datanode.pipeline import ChannelPipeline
-from impl.datanode.policies import SyncPolicy, default_policies
-from impl.datanode.recovery import RecoveryFilter
-from impl.datanode.sync_manager import SyncManager
-from impl.datanode.time_tick_node import TimeTickNode
-from impl.datanode.write_buffer import WriteBuffer
-from impl.errors import RpcError
-from impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption, WriteAheadLog
-from impl.runtime import NoPreemption, Supervisor
-from impl.types import ChannelName, RecoveryAnswer, SegmentId, Tick
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datanode.buffer_manager import BufferManager
+from tidemark.impl.datanode.checkpoint_updater import CheckpointUpdater
+from tidemark.impl.datanode.metacache import MetaCache
+from tidemark.impl.datanode.pipeline import ChannelPipeline
+from tidemark.impl.datanode.policies import SyncPolicy, default_policies
+from tidemark.impl.datanode.recovery import RecoveryFilter
+from tidemark.impl.datanode.sync_manager import SyncManager
+from tidemark.impl.datanode.time_tick_node import TimeTickNode
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption, WriteAheadLog
+from tidemark.impl.runtime import NoPreemption, Supervisor
+from tidemark.impl.types import ChannelName, RecoveryAnswer, SegmentId, Tick
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from impl.errors import SegmentMissingError
-from impl.types import SegmentId, SegmentPhase, SegmentRecord
+from tidemark.impl.errors import SegmentMissingError
+from tidemark.impl.types import SegmentId, SegmentPhase, SegmentRecord
 
 
 @dataclass

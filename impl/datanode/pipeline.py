@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from impl.datanode.recovery import RecoveryFilter
-from impl.datanode.time_tick_node import TimeTickNode
-from impl.datanode.write_buffer import WriteBuffer
-from impl.ports import WriteAheadLog
-from impl.types import ChannelName, Pack
+from tidemark.impl.datanode.recovery import RecoveryFilter
+from tidemark.impl.datanode.time_tick_node import TimeTickNode
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.ports import WriteAheadLog
+from tidemark.impl.types import ChannelName, Pack
 
 
 class ChannelPipeline:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from impl.config import DataNodeConfig
-from impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition, Tick
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition, Tick
 
 Jitter = Callable[[SegmentId], Tick]
 """Extra age in ticks before a segment is stale, so that not all segments are synced at once."""

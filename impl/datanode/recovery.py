@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from impl.types import EndPosition, Pack, Row, SegmentId
+from tidemark.impl.types import EndPosition, Pack, Row, SegmentId
 
 
 class RecoveryFilter:

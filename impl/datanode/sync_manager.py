@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import Hashable
 from functools import partial
 
-from impl.config import DataNodeConfig
-from impl.datanode.sync_task import SyncStage, SyncTask
-from impl.errors import RpcError, SegmentMissingError, StoreError
-from impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption
-from impl.runtime import Spawn
-from impl.types import SaveOutcome
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
+from tidemark.impl.errors import RpcError, SegmentMissingError, StoreError
+from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption
+from tidemark.impl.runtime import Spawn
+from tidemark.impl.types import SaveOutcome
 
 
 class SyncManager:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
-from impl.types import (
+from tidemark.impl.types import (
     BinlogRecord,
     ChannelName,
     EndPosition,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from impl.datanode.buffer_manager import BufferManager
-from impl.datanode.checkpoint_updater import Callback, CheckpointTask, CheckpointUpdater
-from impl.ports import Preemption
-from impl.types import ChannelName, Owner, Pack, Position, Tick
+from tidemark.impl.datanode.buffer_manager import BufferManager
+from tidemark.impl.datanode.checkpoint_updater import Callback, CheckpointTask, CheckpointUpdater
+from tidemark.impl.ports import Preemption
+from tidemark.impl.types import ChannelName, Owner, Pack, Position, Tick
 
 
 class TimeTickNode:

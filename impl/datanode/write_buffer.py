@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from impl.datanode.metacache import MetaCache, SegmentInfo
-from impl.datanode.policies import SegmentView, SyncPolicy
-from impl.datanode.sync_task import SyncTask
-from impl.errors import LateRowError
-from impl.ports import Preemption
-from impl.types import (
+from tidemark.impl.datanode.metacache import MetaCache, SegmentInfo
+from tidemark.impl.datanode.policies import SegmentView, SyncPolicy
+from tidemark.impl.datanode.sync_task import SyncTask
+from tidemark.impl.errors import LateRowError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.types import (
     NO_FLUSH,
     ChannelName,
     EndPosition,

@@ -1,1 +1,1 @@
-"""A demonstration with real files and a real kill: ``python -m impl.demo``."""
+"""A demonstration with real files and a real kill: ``python -m tidemark.impl.demo``."""

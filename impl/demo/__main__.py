@@ -1,4 +1,4 @@
-"""Command line: ``python -m impl.demo [--rows N] [--segments N] [--seed N] [--dir PATH] [--keep]``.
+"""Command line: ``python -m tidemark.impl.demo [--rows N] [--segments N] [--seed N] [--dir PATH] [--keep]``.
 
 Exit code 0 when nothing was lost or doubled, 1 when something was or the story could not be told to its end,
 2 for options that make no sense.
@@ -13,15 +13,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from impl.demo.story import Options, Story
-from impl.errors import ImplementationError
+from tidemark.impl.demo.story import Options, Story
+from tidemark.impl.errors import ImplementationError
 
 TIME_LIMIT_SECONDS = 120.0
 
 
 def parse(arguments: list[str]) -> tuple[Options, bool]:
     """The options, and whether the files are kept. Ends the process with code 2 for bad ones."""
-    parser = argparse.ArgumentParser(prog="python -m impl.demo", description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tidemark.impl.demo", description=__doc__.split("\n\n")[0]
+    )
     parser.add_argument("--rows", type=int, default=4000, help="rows to ingest (default 4000)")
     parser.add_argument("--segments", type=int, default=4, help="segments to spread them over (default 4)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the rows and of the kill (default 1)")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from impl.errors import CorruptDataError, StoreError
-from impl.ports import ObjectStore
-from impl.types import MetaSnapshot, Row
+from tidemark.impl.errors import CorruptDataError, StoreError
+from tidemark.impl.ports import ObjectStore
+from tidemark.impl.types import MetaSnapshot, Row
 
 
 @dataclass(frozen=True)

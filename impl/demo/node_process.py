@@ -13,16 +13,16 @@ import sys
 import time
 from pathlib import Path
 
-from impl.config import DataNodeConfig
-from impl.datacoord.coordinator import Coordinator
-from impl.datacoord.flush_service import FlushService, FlushServiceConfig
-from impl.datanode.data_node import DataNode, DataNodePorts
-from impl.rpc import DirectCoordinatorClient, DirectNodeClient
-from impl.runtime import AsyncioClock
-from impl.storage.file_log import FileLogReader
-from impl.storage.parquet_store import ParquetStore
-from impl.storage.sqlite_meta import SqliteMetaStore
-from impl.types import SaveBinlogPaths, SaveOutcome, UpdateCheckpoints
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
+from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
+from tidemark.impl.runtime import AsyncioClock
+from tidemark.impl.storage.file_log import FileLogReader
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.types import SaveBinlogPaths, SaveOutcome, UpdateCheckpoints
 
 CHANNEL = "demo-channel"
 NODE_ID = "node-1"

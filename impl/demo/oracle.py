@@ -1,4 +1,4 @@
-"""The demonstration of the oracle: ``python -m impl.demo.oracle``.
+"""The demonstration of the oracle: ``python -m tidemark.impl.demo.oracle``.
 
 Two oracle processes share a store, one of them leads. Clients ask for timestamps; the leader is killed with
 SIGKILL; the other one takes over when the lease has ended. Then every timestamp is looked at: none may have
@@ -18,8 +18,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from impl.errors import StoreError
-from impl.storage.etcd_server import EtcdServer
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.etcd_server import EtcdServer
 
 NAMES = ("a", "b")
 _PATIENCE = 0.01
@@ -59,7 +59,9 @@ class Running:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration. Returns 0 if every timestamp is unique and in order, and both have led."""
-    parser = argparse.ArgumentParser(prog="python -m impl.demo.oracle", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tidemark.impl.demo.oracle", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--store", choices=("sqlite", "etcd"), default="sqlite", help="where the window is")
     parser.add_argument("--clients", type=int, default=4, help="how many ask at the same time")
     parser.add_argument("--batch", type=int, default=10, help="timestamps of a call")
@@ -106,7 +108,7 @@ async def tell(where: str, *, clients: int, batch: int, seconds: float) -> Story
 
 
 async def _start(name: str, where: str) -> Running:
-    command = [sys.executable, "-m", "impl.demo.oracle_process", "--name", name, "--store", where]
+    command = [sys.executable, "-m", "tidemark.impl.demo.oracle_process", "--name", name, "--store", where]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     return Running(name, process, int(await process.stdout.readline()))

@@ -1,4 +1,4 @@
-"""One oracle process of the demonstration: ``python -m impl.demo.oracle_process``.
+"""One oracle process of the demonstration: ``python -m tidemark.impl.demo.oracle_process``.
 
 It prints the port on which it answers. A request is a line with a number of timestamps; the answer is a line
 with the first and the last of them, or with ``!`` and the reason why there are none.
@@ -10,14 +10,14 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from impl.errors import ImplementationError
-from impl.runtime import AsyncioClock, NoPreemption
-from impl.storage.etcd_oracle import EtcdOracleStore
-from impl.storage.sqlite_oracle import SqliteOracleStore
-from impl.system.clocks import SystemSteadyClock, SystemWallClock
-from impl.tso.config import OracleConfig
-from impl.tso.ports import OraclePorts, OracleStore
-from impl.tso.server import OracleServer
+from tidemark.impl.errors import ImplementationError
+from tidemark.impl.runtime import AsyncioClock, NoPreemption
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
+from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
+from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.ports import OraclePorts, OracleStore
+from tidemark.impl.tso.server import OracleServer
 
 CONFIG = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pause=0.2)
 """A short lease: nobody wants to wait for 15 s."""
@@ -25,7 +25,7 @@ CONFIG = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pau
 
 def main() -> None:
     """Serve until the term is over, or the process is killed."""
-    parser = argparse.ArgumentParser(prog="python -m impl.demo.oracle_process")
+    parser = argparse.ArgumentParser(prog="python -m tidemark.impl.demo.oracle_process")
     parser.add_argument("--name", required=True, help="name of this server")
     parser.add_argument("--store", required=True, help="address of etcd, or file of SQLite")
     arguments = parser.parse_args()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -13,14 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import impl
-from impl.demo.audit import Audit, audit
-from impl.demo.node_process import CHANNEL, binlog_root, log_root, meta_file
-from impl.errors import ImplementationError
-from impl.storage.file_log import FileLogWriter
-from impl.storage.parquet_store import ParquetStore
-from impl.storage.sqlite_meta import SqliteMetaStore
-from impl.types import EndPosition, MetaSnapshot, Pack, Row, StartPosition
+from tidemark.impl.demo.audit import Audit, audit
+from tidemark.impl.demo.node_process import CHANNEL, binlog_root, log_root, meta_file
+from tidemark.impl.errors import ImplementationError
+from tidemark.impl.storage.file_log import FileLogWriter
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.types import EndPosition, MetaSnapshot, Pack, Row, StartPosition
 
 TICKS_OF_ROWS = 160
 TICK_SECONDS = 0.003
@@ -227,14 +225,12 @@ class Story:
         """A process of the node; it never outlives the story."""
         row_bytes = Row(1, 0, 0, "0" * 16).memory_bytes
         buffer_rows = max(1, self.options.rows // (self.options.segments * BUFFERS_PER_SEGMENT))
-        search_path = [str(Path(impl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "impl.demo.node_process", "--dir", str(self.options.directory)),
+            *("-m", "tidemark.impl.demo.node_process", "--dir", str(self.options.directory)),
             *("--full-buffer-bytes", str(buffer_rows * row_bytes)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in search_path if part)},
         )
         child = Child(process)
         try:

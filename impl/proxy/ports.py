@@ -1,7 +1,7 @@
 """The edges of a proxy: the oracle, the message streams and the root coordinator.
 
-As in ``impl.ports``: nothing is reached for, everything is passed in, and an explorer's adapters suspend the
-caller in every coroutine method.
+As in ``tidemark.impl.ports``: nothing is reached for, everything is passed in, and an explorer's adapters
+suspend the caller in every coroutine method.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from impl.ports import Clock, Preemption
-from impl.proxy.values import Message, Outcome
-from impl.rootcoord.report import Timestamp, TimeTickReport
-from impl.runtime import NoPreemption
+from tidemark.impl.ports import Clock, Preemption
+from tidemark.impl.proxy.values import Message, Outcome
+from tidemark.impl.rootcoord.report import Timestamp, TimeTickReport
+from tidemark.impl.runtime import NoPreemption
 
 
 class Oracle(Protocol):

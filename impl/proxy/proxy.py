@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from impl.errors import RpcError
-from impl.proxy.config import ProxyConfig
-from impl.proxy.ports import ProxyPorts
-from impl.proxy.scheduler import TaskScheduler
-from impl.proxy.statistics import ChannelStatistics, HeapStatistics
-from impl.proxy.task_queue import DmlTaskQueue
-from impl.proxy.ticker import ChannelsTimeTicker
-from impl.proxy.values import DmlTask
-from impl.rootcoord.report import SourceId
-from impl.runtime import Supervisor
-from impl.types import ChannelName
+from tidemark.impl.errors import RpcError
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.scheduler import TaskScheduler
+from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.ticker import ChannelsTimeTicker
+from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.rootcoord.report import SourceId
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.types import ChannelName
 
 
 @dataclass(frozen=True, kw_only=True)

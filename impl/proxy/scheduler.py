@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from impl.errors import RpcError, RpcTimeoutError
-from impl.ports import Preemption
-from impl.proxy.ports import MessageStream
-from impl.proxy.task_queue import DmlTaskQueue
-from impl.proxy.values import DmlTask, Outcome, TaskPhase
-from impl.runtime import Spawn
-from impl.types import ChannelName
+from tidemark.impl.errors import RpcError, RpcTimeoutError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.proxy.ports import MessageStream
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.values import DmlTask, Outcome, TaskPhase
+from tidemark.impl.runtime import Spawn
+from tidemark.impl.types import ChannelName
 
 
 class TaskScheduler:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from impl.rootcoord.report import Timestamp
-from impl.types import ChannelName
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.types import ChannelName
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import asyncio
 from collections import deque
 from contextlib import AbstractAsyncContextManager
 
-from impl.errors import ImplementationError, QueueFullError
-from impl.ports import Preemption
-from impl.proxy.ports import Oracle
-from impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
-from impl.proxy.values import DmlTask, TaskPhase
-from impl.rootcoord.report import Timestamp
-from impl.stepped_lock import SteppedLock
-from impl.types import ChannelName
+from tidemark.impl.errors import ImplementationError, QueueFullError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
+from tidemark.impl.proxy.values import DmlTask, TaskPhase
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.types import ChannelName
 
 
 class DmlTaskQueue:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from impl.ports import Preemption
-from impl.proxy.ports import Oracle
-from impl.proxy.statistics import Span
-from impl.proxy.task_queue import DmlTaskQueue
-from impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
-from impl.types import ChannelName
+from tidemark.impl.ports import Preemption
+from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.proxy.statistics import Span
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from tidemark.impl.types import ChannelName
 
 Snapshot = Mapping[ChannelName, Span]
 

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import Enum
 
-from impl.rootcoord.report import Timestamp
-from impl.types import ChannelName
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.types import ChannelName
 
 
 class TaskPhase(Enum):

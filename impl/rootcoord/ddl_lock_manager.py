@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from impl.errors import ImplementationError, RpcError
-from impl.ports import Preemption
-from impl.rootcoord.ddl_scheduler import Execute
-from impl.rootcoord.ports import Oracle
-from impl.rootcoord.report import Timestamp
-from impl.stepped_lock import SteppedLock
+from tidemark.impl.errors import ImplementationError, RpcError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.rootcoord.ddl_scheduler import Execute
+from tidemark.impl.rootcoord.ports import Oracle
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.stepped_lock import SteppedLock
 
 
 class JobStage(Enum):

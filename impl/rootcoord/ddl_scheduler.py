@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from impl.errors import RpcError
-from impl.ports import Preemption
-from impl.rootcoord.ports import Oracle
-from impl.rootcoord.report import Timestamp
-from impl.stepped_lock import SteppedLock
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.rootcoord.ports import Oracle
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.stepped_lock import SteppedLock
 
 Execute = Callable[[Timestamp], Awaitable[None]]
 

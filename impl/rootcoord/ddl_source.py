@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from impl.ports import Preemption
-from impl.rootcoord.ddl_lock_manager import DdlTsLockManager
-from impl.rootcoord.ddl_scheduler import DdlScheduler
-from impl.rootcoord.ports import Oracle
-from impl.rootcoord.report import Timestamp
+from tidemark.impl.ports import Preemption
+from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager
+from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
+from tidemark.impl.rootcoord.ports import Oracle
+from tidemark.impl.rootcoord.report import Timestamp
 
 
 class DdlReporter(Protocol):

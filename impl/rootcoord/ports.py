@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from impl.ports import Clock, Preemption
-from impl.rootcoord.report import SourceId, Timestamp
-from impl.runtime import NoPreemption
-from impl.types import ChannelName
+from tidemark.impl.ports import Clock, Preemption
+from tidemark.impl.rootcoord.report import SourceId, Timestamp
+from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.types import ChannelName
 
 
 class Oracle(Protocol):
-    """The timestamp oracle, in the same process or not. See :class:`impl.proxy.ports.Oracle`."""
+    """The timestamp oracle, in the same process or not. See :class:`tidemark.impl.proxy.ports.Oracle`."""
 
     async def alloc(self, count: int) -> Timestamp:
         """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""

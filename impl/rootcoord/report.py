@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impl.types import ChannelName
+from tidemark.impl.types import ChannelName
 
 Timestamp = int
 """A hybrid timestamp of the oracle. 0 is before everything."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from impl.rootcoord.config import RootCoordConfig
-from impl.rootcoord.ddl_source import DdlReporter, DdlSource
-from impl.rootcoord.ports import RootCoordPorts
-from impl.rootcoord.report import DDL_SOURCE, TimeTickReport
-from impl.rootcoord.round_queue import RoundQueue
-from impl.rootcoord.session_watch import SessionWatch
-from impl.rootcoord.tick_sender import TickSender
-from impl.rootcoord.time_tick_sync import TimeTickSync
-from impl.runtime import Supervisor
-from impl.types import ChannelName
+from tidemark.impl.rootcoord.config import RootCoordConfig
+from tidemark.impl.rootcoord.ddl_source import DdlReporter, DdlSource
+from tidemark.impl.rootcoord.ports import RootCoordPorts
+from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.session_watch import SessionWatch
+from tidemark.impl.rootcoord.tick_sender import TickSender
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.types import ChannelName
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from impl.rootcoord.ports import SessionStore
-from impl.rootcoord.report import SourceId
-from impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.rootcoord.ports import SessionStore
+from tidemark.impl.rootcoord.report import SourceId
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 
 
 class SessionWatch:

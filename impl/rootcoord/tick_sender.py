@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from impl.errors import RpcError
-from impl.ports import Preemption
-from impl.rootcoord.ports import TickStreams
-from impl.rootcoord.report import Timestamp
-from impl.rootcoord.round_queue import Round, RoundQueue
-from impl.types import ChannelName
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.rootcoord.ports import TickStreams
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.rootcoord.round_queue import Round, RoundQueue
+from tidemark.impl.types import ChannelName
 
 
 class TickSender:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from impl.errors import UnknownSessionError
-from impl.ports import Preemption
-from impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
-from impl.rootcoord.round_queue import RoundQueue
-from impl.stepped_lock import SteppedLock
+from tidemark.impl.errors import UnknownSessionError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.stepped_lock import SteppedLock
 
 Fence = Callable[[SourceId], Awaitable[None]]
 """Make the logs refuse a source."""

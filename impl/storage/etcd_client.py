@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from impl.errors import StoreError
+from tidemark.impl.errors import StoreError
 
 Json = dict[str, Any]
 Result = TypeVar("Result")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from impl.errors import CorruptDataError, NotLeaderError, StoreError
-from impl.storage.etcd_client import EtcdClient, Json, decode, encode
-from impl.tso.ports import NEVER_SAVED, Leadership
+from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
+from tidemark.impl.storage.etcd_client import EtcdClient, Json, decode, encode
+from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
 
 _BYTES = 8
 _WATCH_SECONDS = 1.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from impl.errors import StoreError
+from tidemark.impl.errors import StoreError
 
 ABSENT = "the program etcd is not there: sh checks/environment/etcd.sh fetches it on Debian and Ubuntu"
 _READY_SECONDS = 20.0

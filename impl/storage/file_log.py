@@ -8,10 +8,10 @@ import os
 from collections import deque
 from pathlib import Path
 
-from impl.errors import CorruptDataError
-from impl.ports import Clock
-from impl.storage.parquet_store import force_directory
-from impl.types import ChannelName, EndPosition, Pack, Position, Row, StartPosition
+from tidemark.impl.errors import CorruptDataError
+from tidemark.impl.ports import Clock
+from tidemark.impl.storage.parquet_store import force_directory
+from tidemark.impl.types import ChannelName, EndPosition, Pack, Position, Row, StartPosition
 
 
 def log_file(root: Path, channel: ChannelName) -> Path:

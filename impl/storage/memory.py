@@ -6,8 +6,17 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from impl.errors import StoreError
-from impl.types import ChannelName, ChannelRecord, MetaSnapshot, Pack, Position, Row, SegmentId, SegmentRecord
+from tidemark.impl.errors import StoreError
+from tidemark.impl.types import (
+    ChannelName,
+    ChannelRecord,
+    MetaSnapshot,
+    Pack,
+    Position,
+    Row,
+    SegmentId,
+    SegmentRecord,
+)
 
 
 class MemoryObjectStore:

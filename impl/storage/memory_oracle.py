@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from impl.errors import NotLeaderError
-from impl.tso.ports import NEVER_SAVED, Leadership, SteadyClock
+from tidemark.impl.errors import NotLeaderError
+from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, SteadyClock
 
 
 class MemoryOracleStore:

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from impl.errors import CorruptDataError, StoreError
-from impl.types import Row
+from tidemark.impl.errors import CorruptDataError, StoreError
+from tidemark.impl.types import Row
 
 SCHEMA = pa.schema(
     [

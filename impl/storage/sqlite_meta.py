@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from impl.errors import CorruptDataError, StoreError
-from impl.types import BinlogRecord, ChannelRecord, EndPosition, MetaSnapshot, SegmentRecord
+from tidemark.impl.errors import CorruptDataError, StoreError
+from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, MetaSnapshot, SegmentRecord
 
 SCHEMA_VERSION = 2
 SCHEMA = """

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from impl.errors import CorruptDataError, NotLeaderError, StoreError
-from impl.system.clocks import SystemSteadyClock
-from impl.tso.ports import NEVER_SAVED, Leadership, SteadyClock
+from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
+from tidemark.impl.system.clocks import SystemSteadyClock
+from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, SteadyClock
 
 SCHEMA_VERSION = 1
 SCHEMA = """

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from impl.errors import NoTimestampError, StoreError
-from impl.tso.config import OracleConfig
-from impl.tso.ports import OraclePorts
-from impl.tso.term import Term
-from impl.tso.timestamp import Batch, Timestamp, compose, milliseconds
+from tidemark.impl.errors import NoTimestampError, StoreError
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.ports import OraclePorts
+from tidemark.impl.tso.term import Term
+from tidemark.impl.tso.timestamp import Batch, Timestamp, compose, milliseconds
 
 
 class Phase(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from impl.ports import Clock, Preemption
+from tidemark.impl.ports import Clock, Preemption
 
 NEVER_SAVED = 0
 """What a store without a window answers: before any time that a clock shows."""

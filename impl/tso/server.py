@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from impl.errors import NotLeaderError, StoreError
-from impl.runtime import Supervisor
-from impl.tso.config import OracleConfig
-from impl.tso.oracle import Published, TimestampOracle
-from impl.tso.ports import OraclePorts
-from impl.tso.term import Term
-from impl.tso.timestamp import Batch
+from tidemark.impl.errors import NotLeaderError, StoreError
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.oracle import Published, TimestampOracle
+from tidemark.impl.tso.ports import OraclePorts
+from tidemark.impl.tso.term import Term
+from tidemark.impl.tso.timestamp import Batch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impl.errors import NotLeaderError
-from impl.tso.ports import Leadership, SteadyClock
+from tidemark.impl.errors import NotLeaderError
+from tidemark.impl.tso.ports import Leadership, SteadyClock
 
 
 class Term:

@@ -4,8 +4,8 @@
 ``tidemark findings``.
 """
 
-from models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings
-from models.findings.sources import source_key, sources_in
+from tidemark.models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings
+from tidemark.models.findings.sources import source_key, sources_in
 
 __all__ = [
     "Evidence",

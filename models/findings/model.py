@@ -7,9 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.manifest import ManifestError
-
-FOLDER = Path(__file__).parent
+from tidemark.models.manifest import ManifestError
+from tidemark.models.rooms import protocol_files
 
 
 class Strict(BaseModel):
@@ -59,7 +58,7 @@ class FindingsFile(Strict):
 
 def finding_files() -> tuple[Path, ...]:
     """The files of the repository, by name."""
-    return tuple(sorted(FOLDER.glob("*.toml")))
+    return protocol_files("findings.toml")
 
 
 def load_findings(path: Path) -> FindingsFile:

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from models.instance import Instance
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -22,7 +22,7 @@ from spec.language.expr import (
     Value,
     map_type,
 )
-from spec.language.types import MapType
+from tidemark.spec.language.types import MapType
 
 State = tuple[Any, ...]
 

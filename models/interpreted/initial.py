@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from models.instance import Instance
-from models.interpreted.evaluate import Compiler, Env, State
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import Compiler, Env, State
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Expr,
@@ -24,8 +24,8 @@ from spec.language.expr import (
     children,
     substitute,
 )
-from spec.language.fold import fold
-from spec.language.types import MapType
+from tidemark.spec.language.fold import fold
+from tidemark.spec.language.types import MapType
 
 Check = Callable[[Env], bool]
 

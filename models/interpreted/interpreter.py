@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from models.instance import BadInstance, Instance
-from models.interpreted.evaluate import Compiler, Env, Evaluate, State
-from models.interpreted.initial import InitialStates
-from spec.language.expr import Expr, Value, Variable
-from spec.language.render import render
-from spec.language.spec import Action, Property
-from spec.language.types import MapType
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.interpreted.evaluate import Compiler, Env, Evaluate, State
+from tidemark.models.interpreted.initial import InitialStates
+from tidemark.spec.language.expr import Expr, Value, Variable
+from tidemark.spec.language.render import render
+from tidemark.spec.language.spec import Action, Property
+from tidemark.spec.language.types import MapType
 
 
 @dataclass(frozen=True)

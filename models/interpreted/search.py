@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Step
 
 Watch = Callable[[int, int, int], None]
 """Told distinct states, frontier and depth now and then."""

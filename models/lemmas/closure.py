@@ -16,17 +16,17 @@ from typing import Any
 
 import z3
 
-from models.instance import Instance
-from models.interpreted.evaluate import State
-from models.lemmas.cubes import MOST, Cube, Family
-from models.lemmas.features import groups
-from models.lemmas.samples import Batch, batch
-from models.symbolic import bits
-from models.symbolic.finite import SymbolicInstance
-from models.symbolic.hints import new_solver, plain_model
-from models.symbolic.obligations import closed
-from models.symbolic.step import OneStep, as_formula
-from spec.language.expr import Expr, Variable, variables_read
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.lemmas.cubes import MOST, Cube, Family
+from tidemark.models.lemmas.features import groups
+from tidemark.models.lemmas.samples import Batch, batch
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.finite import SymbolicInstance
+from tidemark.models.symbolic.hints import new_solver, plain_model
+from tidemark.models.symbolic.obligations import closed
+from tidemark.models.symbolic.step import OneStep, as_formula
+from tidemark.spec.language.expr import Expr, Variable, variables_read
 
 Watch = Callable[[str], None]
 

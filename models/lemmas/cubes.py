@@ -12,13 +12,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from models.instance import Instance
-from models.lemmas.features import Feature, Group, features
-from models.lemmas.samples import Batch
-from models.native.digest import digest_rows
-from spec.language.expr import Apply, Expr, Local, Quantified, Value, Variable, variables_read
-from spec.language.fold import conjunction, negation
-from spec.language.types import BOOL, NumberType
+from tidemark.models.instance import Instance
+from tidemark.models.lemmas.features import Feature, Group, features
+from tidemark.models.lemmas.samples import Batch
+from tidemark.models.native.digest import digest_rows
+from tidemark.spec.language.expr import Apply, Expr, Local, Quantified, Value, Variable, variables_read
+from tidemark.spec.language.fold import conjunction, negation
+from tidemark.spec.language.types import BOOL, NumberType
 
 Bits = NDArray[np.bool_]
 Cube = tuple[int, ...]

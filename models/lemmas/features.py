@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.lemmas.samples import Batch, Column, code
-from spec.language.expr import (
+from tidemark.models.lemmas.samples import Batch, Column, code
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Expr,
@@ -21,10 +21,10 @@ from spec.language.expr import (
     map_type,
     walk,
 )
-from spec.language.fold import equality, literal, negation
-from spec.language.protocol import initial_literal
-from spec.language.spec import Spec
-from spec.language.types import BOOL, BoolType, EnumType, MapType, NumberType, SortType, Type
+from tidemark.spec.language.fold import equality, literal, negation
+from tidemark.spec.language.protocol import initial_literal
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, NumberType, SortType, Type
 
 Group = tuple[Local, ...]
 """The bound variables of a family of candidates."""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.instance import BadInstance, Instance
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Interpreter, Step
-from spec.language.expr import Value, Variable
-from spec.language.types import EnumType, MapType, Type
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.spec.language.expr import Value, Variable
+from tidemark.spec.language.types import EnumType, MapType, Type
 
 STARTS = 1_000
 """Initial states that random runs begin in, at most."""

@@ -8,12 +8,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.lemmas.cubes import Cube, Family, apart, same_type
-from models.lemmas.features import Feature, Group
-from spec.language.expr import Apply, Const, Expr, Local, Quantified, Read, Select
-from spec.language.fold import conjunction, disjunction, fold, negation
-from spec.language.spec import Property
-from spec.language.types import BOOL, EnumType, NumberType
+from tidemark.models.lemmas.cubes import Cube, Family, apart, same_type
+from tidemark.models.lemmas.features import Feature, Group
+from tidemark.spec.language.expr import Apply, Const, Expr, Local, Quantified, Read, Select
+from tidemark.spec.language.fold import conjunction, disjunction, fold, negation
+from tidemark.spec.language.spec import Property
+from tidemark.spec.language.types import BOOL, EnumType, NumberType
 
 WIDE = 76
 """Characters of a claim that is written in one line."""

@@ -3,9 +3,9 @@
 A folder of its name may hold more files with more of its entries.
 """
 
-from models.manifest.errors import ManifestError, PinError
-from models.manifest.load import load, manifest_files, parse
-from models.manifest.model import (
+from tidemark.models.manifest.errors import ManifestError, PinError
+from tidemark.models.manifest.load import load, manifest_files, parse
+from tidemark.models.manifest.model import (
     AnyEntry,
     ArgumentEntry,
     ConformEntry,
@@ -21,7 +21,7 @@ from models.manifest.model import (
     SearchEngine,
     Tier,
 )
-from models.manifest.resolve import check_against_spec, instance_of
+from tidemark.models.manifest.resolve import check_against_spec, instance_of
 
 __all__ = [
     "AnyEntry",

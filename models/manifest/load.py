@@ -10,15 +10,26 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from models.manifest.errors import ManifestError
-from models.manifest.model import ConformEntry, InstanceEntry, InterleaveEntry, Kind, Manifest, ProofEntry
-
-FOLDER = Path(__file__).parent
+from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.model import (
+    ConformEntry,
+    InstanceEntry,
+    InterleaveEntry,
+    Kind,
+    Manifest,
+    ProofEntry,
+)
+from tidemark.models.rooms import protocol_files
 
 
 def manifest_files() -> tuple[Path, ...]:
     """The manifests of the repository, by name."""
-    return tuple(sorted(FOLDER.glob("*.toml")))
+    return protocol_files("manifest.toml")
+
+
+def shown_name(path: Path) -> str:
+    """A manifest file in messages: those of the repository have one name, so their folder is said too."""
+    return f"{path.parent.name}/{path.name}" if path in manifest_files() else path.name
 
 
 def load(path: Path) -> Manifest:
@@ -38,7 +49,7 @@ def load(path: Path) -> Manifest:
                     remedy=f"say in {path.name} what is said once; here stand entries only",
                 )
             known.extend(entries)
-    return parse(data, file=path.name)
+    return parse(data, file=shown_name(path))
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -46,11 +57,13 @@ def _read(path: Path) -> dict[str, object]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ManifestError(
-            f"cannot be read ({error.strerror})", file=path.name, remedy="give an existing manifest file"
+            f"cannot be read ({error.strerror})",
+            file=shown_name(path),
+            remedy="give an existing manifest file",
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(
-            f"is not TOML: {error}", file=path.name, remedy="correct the syntax there"
+            f"is not TOML: {error}", file=shown_name(path), remedy="correct the syntax there"
         ) from error
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
-from models.instance import BadInstance, Instance
-from models.manifest.errors import ManifestError, PinError
-from models.manifest.model import InstanceEntry, Kind, Manifest, ProofEntry
-from spec.language.errors import SpecError
-from spec.language.protocol import resolve
-from spec.language.spec import Spec
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.manifest.errors import ManifestError, PinError
+from tidemark.models.manifest.model import InstanceEntry, Kind, Manifest, ProofEntry
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.spec import Spec
 
 
 def check_against_spec(manifest: Manifest, *, file: str) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.instance import Domain, Instance
-from models.native.errors import NativeError
-from spec.language.expr import Value, Variable
-from spec.language.types import MapType
+from tidemark.models.instance import Domain, Instance
+from tidemark.models.native.errors import NativeError
+from tidemark.spec.language.expr import Value, Variable
+from tidemark.spec.language.types import MapType
 
 WORD = 64
 MAX_WORDS = 64

@@ -1,6 +1,6 @@
 """Errors of the native reading of a protocol."""
 
-from models.instance import BadInstance
+from tidemark.models.instance import BadInstance
 
 
 class NativeError(BadInstance):

@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.instance import Instance
-from models.interpreted.interpreter import Step
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -26,8 +26,8 @@ from spec.language.expr import (
     map_type,
     substitute,
 )
-from spec.language.fold import fold
-from spec.language.types import MapType
+from tidemark.spec.language.fold import fold
+from tidemark.spec.language.types import MapType
 
 Cell = tuple[str, int]
 """A variable and the place of the entry in key order (0 for a scalar)."""

@@ -15,8 +15,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from models.native.kernel import Buffers
-from models.native.search import SearchResult
+from tidemark.models.native.kernel import Buffers
+from tidemark.models.native.search.breadth_first import SearchResult
 
 Indices = NDArray[np.int32]
 Mask = NDArray[np.bool_]

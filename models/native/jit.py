@@ -13,7 +13,8 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from models.native.errors import NativeError
+from tidemark.models.native.errors import NativeError
+from tidemark.models.rooms import ROOT
 
 _FOLDER = "TIDEMARK_KERNELS"
 
@@ -25,9 +26,8 @@ def kernel_folder() -> Path:
     given = os.environ.get(_FOLDER)
     if given:
         return Path(given)
-    root = Path(__file__).resolve().parents[2]
-    if (root / "pyproject.toml").exists() and os.access(root, os.W_OK):
-        return root / "build" / "kernels"
+    if (ROOT / "pyproject.toml").exists() and os.access(ROOT, os.W_OK):
+        return ROOT / "build" / "kernels"
     return (
         Path(tempfile.gettempdir()) / f"tidemark-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     )

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter, Step
-from models.native.codec import Block, Codec
-from models.native.codegen import Plan, conditions_text, kernel_text, plan
-from models.native.digest import digest_rows
-from models.native.jit import Library
-from spec.language.expr import Expr
-from spec.language.spec import Property
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.native.codec import Block, Codec
+from tidemark.models.native.codegen.module import Plan, conditions_text, kernel_text, plan
+from tidemark.models.native.digest import digest_rows
+from tidemark.models.native.jit import Library
+from tidemark.spec.language.expr import Expr
+from tidemark.spec.language.spec import Property
 
 CHUNK = 4096
 CHUNK_SUCCESSORS = 1 << 20

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.native.graph import Graph, Mask, bit_numbers, components, reach, summarise
+from tidemark.models.native.graph import Graph, Mask, bit_numbers, components, reach, summarise
 
 Bits = NDArray[np.uint64]
 

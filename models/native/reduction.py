@@ -21,13 +21,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from models.native.codegen import violation
-from models.native.errors import ReductionError
-from models.native.footprints import NOTHING, Footprint, Footprints
-from models.native.kernel import Conditions, Kernel
-from models.native.table import Rows, Visited
-from spec.language.expr import Expr
-from spec.language.spec import Property
+from tidemark.models.native.codegen.module import violation
+from tidemark.models.native.errors import ReductionError
+from tidemark.models.native.footprints import NOTHING, Footprint, Footprints
+from tidemark.models.native.kernel import Conditions, Kernel
+from tidemark.models.native.search.table import Rows, Visited
+from tidemark.spec.language.expr import Expr
+from tidemark.spec.language.spec import Property
 
 MOST_STEPS = 1024
 """Steps whose dependences are compared pair by pair at most."""

@@ -17,11 +17,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from models.interpreted.interpreter import Step
-from models.native.codec import State
-from models.native.kernel import Buffers, Kernel
-from models.native.path import Path, replayed
-from spec.language.spec import Property
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.native.codec import State
+from tidemark.models.native.kernel import Buffers, Kernel
+from tidemark.models.native.search.path import Path, replayed
+from tidemark.spec.language.spec import Property
 
 WALKERS = 1024
 """Walks side by side."""

@@ -16,14 +16,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from models.instance import Instance
-from models.interpreted.interpreter import Step
-from models.native.codec import Block, Codec, Field, State
-from models.native.errors import SymmetryError
-from models.native.kernel import Kernel
-from spec.language.expr import Const, Expr, Value, walk
-from spec.language.spec import Spec
-from spec.language.types import MapType, NumberType, SortType, Type
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.native.codec import Block, Codec, Field, State
+from tidemark.models.native.errors import SymmetryError
+from tidemark.models.native.kernel import Kernel
+from tidemark.spec.language.expr import Const, Expr, Value, walk
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import MapType, NumberType, SortType, Type
 
 MOST = 5040
 """Permutations that are tried on each successor at most (seven elements of one sort)."""

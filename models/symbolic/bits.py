@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from spec.language.expr import Value
+from tidemark.spec.language.expr import Value
 
 Bit = Any
 """True, False, or a Z3 Boolean (which has no type information)."""

@@ -14,11 +14,11 @@ from typing import Any
 
 import z3
 
-from models.instance import Instance
-from models.symbolic.errors import UnprovableError
-from models.symbolic.normal import canonical, expand_count
-from models.symbolic.scope import Scope
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.models.symbolic.errors import UnprovableError
+from tidemark.models.symbolic.normal import canonical, expand_count
+from tidemark.models.symbolic.scope import Scope
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Expr,
@@ -33,10 +33,10 @@ from spec.language.expr import (
     substitute,
     walk,
 )
-from spec.language.fold import fold, select
-from spec.language.render import render
-from spec.language.spec import Spec
-from spec.language.types import BOOL, BoolType, EnumType, MapType, NumberType, Type
+from tidemark.spec.language.fold import fold, select
+from tidemark.spec.language.render import render
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, NumberType, Type
 
 Z3 = Any  # z3 has no type information
 Env = Mapping[str, Z3]

@@ -12,16 +12,16 @@ from typing import Any
 
 import z3
 
-from models.instance import Instance
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Step
-from models.symbolic.encode import Encoder, Vocabulary
-from models.symbolic.obligations import Obligations
-from models.symbolic.scope import Scope
-from spec.language.expr import Expr, Local, Value, Variable
-from spec.language.fold import select
-from spec.language.spec import Action
-from spec.language.types import BoolType, EnumType, MapType, NumberType, Type
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.symbolic.encode import Encoder, Vocabulary
+from tidemark.models.symbolic.obligations import Obligations
+from tidemark.models.symbolic.scope import Scope
+from tidemark.spec.language.expr import Expr, Local, Value, Variable
+from tidemark.spec.language.fold import select
+from tidemark.spec.language.spec import Action
+from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, Type
 
 
 class Enumerator:
@@ -209,6 +209,6 @@ class Enumerator:
 
 
 def _locals(expr: Expr) -> list[Local]:
-    from spec.language.expr import walk
+    from tidemark.spec.language.expr import walk
 
     return [part for part in walk(expr) if isinstance(part, Local)]

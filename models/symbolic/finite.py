@@ -15,11 +15,11 @@ from typing import Any
 
 import z3
 
-from models.instance import Instance
-from models.interpreted.interpreter import Step
-from models.symbolic import bits
-from models.symbolic.bits import Bit, Cases
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.bits import Bit, Cases
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -35,7 +35,7 @@ from spec.language.expr import (
     free_locals,
     map_type,
 )
-from spec.language.types import MapType, NumberType, Type
+from tidemark.spec.language.types import MapType, NumberType, Type
 
 Cell = tuple[Value, ...]
 """Keys of a map entry; empty for a scalar."""

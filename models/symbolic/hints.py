@@ -16,16 +16,16 @@ from typing import Any
 
 import z3
 
-from models.instance import Bound, Instance
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Step
-from models.symbolic import bits
-from models.symbolic.bits import Bit
-from models.symbolic.finite import Move, SymbolicInstance, SymbolicState
-from models.symbolic.obligations import Obligation, closed
-from spec.language.protocol import initial_literal
-from spec.language.spec import Property, Spec
-from spec.language.types import MapType, NumberType, SortType
+from tidemark.models.instance import Bound, Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.bits import Bit
+from tidemark.models.symbolic.finite import Move, SymbolicInstance, SymbolicState
+from tidemark.models.symbolic.obligations import Obligation, closed
+from tidemark.spec.language.protocol import initial_literal
+from tidemark.spec.language.spec import Property, Spec
+from tidemark.spec.language.types import MapType, NumberType, SortType
 
 USUAL = 3
 """Greatest bound under which counters are kept even smaller, so that most queries take milliseconds."""

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from spec.language.expr import (
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -22,8 +22,8 @@ from spec.language.expr import (
     rebuild,
     substitute,
 )
-from spec.language.fold import conjunction, disjunction, fold, negation
-from spec.language.types import BOOL, BoolType, EnumType
+from tidemark.spec.language.fold import conjunction, disjunction, fold, negation
+from tidemark.spec.language.types import BOOL, BoolType, EnumType
 
 COUNT_LIMIT = 3
 """Up to this literal a comparison of a count becomes a statement about distinct witnesses."""

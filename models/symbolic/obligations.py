@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from models.symbolic.scope import Scope
-from spec.language.expr import (
+from tidemark.models.symbolic.scope import Scope
+from tidemark.spec.language.expr import (
     TRUE,
     Const,
     Each,
@@ -22,9 +22,9 @@ from spec.language.expr import (
     substitute,
     variables_read,
 )
-from spec.language.fold import fold
-from spec.language.spec import Action, Property, Spec
-from spec.language.types import BOOL, MapType
+from tidemark.spec.language.fold import fold
+from tidemark.spec.language.spec import Action, Property, Spec
+from tidemark.spec.language.types import BOOL, MapType
 
 ObligationKind = Literal["initiation", "consecution", "step", "type"]
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import z3
 
-from models.instance import Instance
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Step
-from models.symbolic import bits
-from models.symbolic.bits import Bit
-from models.symbolic.finite import Move, SymbolicInstance, SymbolicState
-from models.symbolic.hints import is_true, new_solver
-from models.symbolic.obligations import closed
-from models.symbolic.step import OneStep, as_formula
-from spec.language.spec import Property
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.bits import Bit
+from tidemark.models.symbolic.finite import Move, SymbolicInstance, SymbolicState
+from tidemark.models.symbolic.hints import is_true, new_solver
+from tidemark.models.symbolic.obligations import closed
+from tidemark.models.symbolic.step import OneStep, as_formula
+from tidemark.spec.language.spec import Property
 
 
 @dataclass(frozen=True)

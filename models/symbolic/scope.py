@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.instance import Instance
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.spec.language.expr import (
     TRUE,
     Apply,
     Const,
@@ -22,10 +22,10 @@ from spec.language.expr import (
     map_type,
     rebuild,
 )
-from spec.language.fold import choice, conjunction, equality, fold, literal, non_negative, select
-from spec.language.protocol import initial_literal
-from spec.language.spec import Spec
-from spec.language.types import BOOL, MapType, NumberType, Type
+from tidemark.spec.language.fold import choice, conjunction, equality, fold, literal, non_negative, select
+from tidemark.spec.language.protocol import initial_literal
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import BOOL, MapType, NumberType, Type
 
 Range = tuple[int | None, int | None]
 

@@ -14,13 +14,13 @@ from typing import Literal
 
 import z3
 
-from models.symbolic.encode import Z3, Encoder, Vocabulary
-from models.symbolic.errors import UnprovableError
-from models.symbolic.normal import conjuncts
-from models.symbolic.obligations import Fact, Obligation, related
-from spec.language.expr import Expr
-from spec.language.render import render
-from spec.language.spec import Spec
+from tidemark.models.symbolic.encode import Z3, Encoder, Vocabulary
+from tidemark.models.symbolic.errors import UnprovableError
+from tidemark.models.symbolic.normal import conjuncts
+from tidemark.models.symbolic.obligations import Fact, Obligation, related
+from tidemark.spec.language.expr import Expr
+from tidemark.spec.language.render import render
+from tidemark.spec.language.spec import Spec
 
 Status = Literal["proved", "failed", "unknown", "refused"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import z3
 
-from models.symbolic import bits
-from models.symbolic.bits import Bit
-from models.symbolic.finite import Cell, SymbolicInstance
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.bits import Bit
+from tidemark.models.symbolic.finite import Cell, SymbolicInstance
 
 
 class OneStep:

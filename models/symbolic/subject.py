@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from models.instance import Bound, Instance
-from spec.language.protocol import resolve
-from spec.language.spec import Property, Spec
+from tidemark.models.instance import Bound, Instance
+from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.spec import Property, Spec
 
 
 def _changed(spec: Spec, added: tuple[Property, ...], without: frozenset[str]) -> Spec:

@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import z3
 
-from models.symbolic.encode import Copies, Encoder, Vocabulary
-from models.symbolic.obligations import Obligations, closed
-from spec.language.expr import Expr, Local, Variable
-from spec.language.fold import select
-from spec.language.spec import Action, Property, Spec
-from spec.language.types import MapType
+from tidemark.models.symbolic.encode import Copies, Encoder, Vocabulary
+from tidemark.models.symbolic.obligations import Obligations, closed
+from tidemark.spec.language.expr import Expr, Local, Variable
+from tidemark.spec.language.fold import select
+from tidemark.spec.language.spec import Action, Property, Spec
+from tidemark.spec.language.types import MapType
 
 Reply = Literal["yes", "no", "unknown"]
 

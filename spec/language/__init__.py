@@ -4,7 +4,7 @@ Public names are re-exported here; authors of protocols import from nowhere else
 is the plain interpreter in ``models/interpreted``.
 """
 
-from spec.language.declare import (
+from tidemark.spec.language.declare import (
     action,
     anything,
     assumption,
@@ -17,14 +17,14 @@ from spec.language.declare import (
     reachable,
     transition_invariant,
 )
-from spec.language.errors import SpecError
-from spec.language.protocol import Protocol, require, resolve, when
-from spec.language.quantifiers import count, each, exists, forall, greatest, least
-from spec.language.render import render
-from spec.language.spec import Action, Guard, Property, Spec
-from spec.language.terms import all_of, any_of, implies, ite, maximum, minimum, one_of, plain
-from spec.language.types import BOOL as Bool
-from spec.language.types import Enum, Int, Map, Nat, Set, Sort
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.protocol import Protocol, require, resolve, when
+from tidemark.spec.language.quantifiers import count, each, exists, forall, greatest, least
+from tidemark.spec.language.render import render
+from tidemark.spec.language.spec import Action, Guard, Property, Spec
+from tidemark.spec.language.terms import all_of, any_of, implies, ite, maximum, minimum, one_of, plain
+from tidemark.spec.language.types import BOOL as Bool
+from tidemark.spec.language.types import Enum, Int, Map, Nat, Set, Sort
 
 __all__ = [
     "Action",

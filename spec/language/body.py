@@ -7,11 +7,11 @@ import inspect
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.language.declare import Anything, Constant, Option
-from spec.language.errors import SpecError
-from spec.language.expr import Const, Value, Variable
-from spec.language.terms import lift
-from spec.language.types import MapType, NumberType, Type
+from tidemark.spec.language.declare import Anything, Constant, Option
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.expr import Const, Value, Variable
+from tidemark.spec.language.terms import lift
+from tidemark.spec.language.types import MapType, NumberType, Type
 
 _MISSING = object()
 _PYTHON_TYPES = (bool, int, float, list, dict, set, frozenset, tuple)
@@ -46,13 +46,13 @@ class Declared:
         return [*self.variables, *self.constants, *self.types]
 
 
-def read_body(cls: type, base: Declared, reserved: frozenset[str]) -> Declared:
+def read_body(cls: type, base: Declared, reserved: frozenset[str], *, name: str = "") -> Declared:
     """The declarations of ``base`` with those of the class body added.
 
     Values are taken out of the class, so that ``s.<name>`` is looked up as state and never as a class
     attribute. Errors: SpecError for everything that would otherwise silently mean something else.
     """
-    declared = base.copy(family=cls.__name__.lower())
+    declared = base.copy(family=name or cls.__name__.lower())
     _read_types(cls, declared)
     for name, kind in inspect.get_annotations(cls).items():
         _check_annotation(cls, name, kind, reserved)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from spec.language.errors import SpecError
-from spec.language.spec import Fairness, Kind
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.spec import Fairness, Kind
 
 F = TypeVar("F", bound=Callable[..., Any])
 MARK = "_tidemark_mark"

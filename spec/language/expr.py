@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from spec.language.types import BOOL, MapType, Type
+from tidemark.spec.language.types import BOOL, MapType, Type
 
 Value = bool | int | str
 Operator = Literal[

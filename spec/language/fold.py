@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from spec.language.expr import (
+from tidemark.spec.language.expr import (
     FALSE,
     TRUE,
     Apply,
@@ -22,7 +22,7 @@ from spec.language.expr import (
     rebuild,
     substitute,
 )
-from spec.language.types import BOOL, LITERAL, LITERAL_INT, BoolType, NumberType, Type
+from tidemark.spec.language.types import BOOL, LITERAL, LITERAL_INT, BoolType, NumberType, Type
 
 
 def literal(value: int) -> Const:

@@ -11,15 +11,15 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from spec.language.body import Declared, read_body
-from spec.language.errors import SpecError
-from spec.language.expr import Expr, Read, Store, Value, Variable
-from spec.language.fold import fold, select
-from spec.language.quantifiers import under_quantifier
-from spec.language.spec import Spec
-from spec.language.terms import Liftable, Term, Write, lift
-from spec.language.tracing import Trace, require, trace_class, when
-from spec.language.types import MapType, Type, zero_of
+from tidemark.spec.language.body import Declared, read_body
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.expr import Expr, Read, Store, Value, Variable
+from tidemark.spec.language.fold import fold, select
+from tidemark.spec.language.quantifiers import under_quantifier
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.terms import Liftable, Term, Write, lift
+from tidemark.spec.language.tracing import Trace, require, trace_class, when
+from tidemark.spec.language.types import MapType, Type, zero_of
 
 __all__ = ["Protocol", "initial_literal", "require", "resolve", "when"]
 
@@ -29,11 +29,15 @@ def _declared_by(cls: type[Protocol]) -> Declared:
 
 
 class Protocol:
-    """Base class of protocols: types, constants and state in the body; actions and properties as methods."""
+    """Base class of protocols: types, constants and state in the body; actions and properties as methods.
+
+    Ids of properties begin with the name of the first subclass in lower case; ``name`` in the class line
+    gives another one. Later subclasses keep it.
+    """
 
     _declared = Declared()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, name: str = "") -> None:
         bases = [base for base in cls.__bases__ if issubclass(base, Protocol)]
         if len(bases) != 1:
             names = ", ".join(base.__name__ for base in bases)
@@ -42,7 +46,7 @@ class Protocol:
                 remedy="A variant has one protocol as its base; derive one from the other",
             )
         reserved = frozenset(name for name in vars(Protocol) if not name.startswith("_"))
-        cls._declared = read_body(cls, _declared_by(bases[0]), reserved)
+        cls._declared = read_body(cls, _declared_by(bases[0]), reserved, name=name)
 
     def __getattr__(self, name: str) -> Any:
         trace: Trace | None = self.__dict__.get("_trace")

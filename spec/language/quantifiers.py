@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from spec.language.errors import SpecError
-from spec.language.expr import Each, Expr, Extreme, Local, Quantified
-from spec.language.fold import fold
-from spec.language.terms import Liftable, Symbolic, Term, Untyped, boolean, lift, number
-from spec.language.types import BOOL, LITERAL, MapType, NumberType, Type
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.expr import Each, Expr, Extreme, Local, Quantified
+from tidemark.spec.language.fold import fold
+from tidemark.spec.language.terms import Liftable, Symbolic, Term, Untyped, boolean, lift, number
+from tidemark.spec.language.types import BOOL, LITERAL, MapType, NumberType, Type
 
 
 class _Scope:

@@ -1,6 +1,6 @@
 """Expressions as text that reads like the protocol."""
 
-from spec.language.expr import (
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,

@@ -6,9 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from spec.language.expr import TRUE, Const, Expr, Local, Read, Value, Variable, substitute, variables_read
-from spec.language.fold import fold
-from spec.language.types import MapType, Type
+from tidemark.spec.language.expr import (
+    TRUE,
+    Const,
+    Expr,
+    Local,
+    Read,
+    Value,
+    Variable,
+    substitute,
+    variables_read,
+)
+from tidemark.spec.language.fold import fold
+from tidemark.spec.language.types import MapType, Type
 
 Kind = Literal["invariant", "lemma", "transition_invariant", "leads_to", "reachable"]
 Fairness = Literal["none", "weak", "strong"]

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, NoReturn
 
-from spec.language.errors import SpecError
-from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Local, Operator
-from spec.language.fold import choice, conjunction, disjunction, equality, fold, negation, select
-from spec.language.types import (
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Local, Operator
+from tidemark.spec.language.fold import choice, conjunction, disjunction, equality, fold, negation, select
+from tidemark.spec.language.types import (
     BOOL,
     LITERAL,
     LITERAL_INT,
@@ -208,7 +208,7 @@ class Term(Symbolic):
         return Term(negation(boolean(self)))
 
     def __repr__(self) -> str:
-        from spec.language.render import render
+        from tidemark.spec.language.render import render
 
         return f"<{self.expr.type}: {render(self.expr)}>"
 

@@ -7,16 +7,16 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.language.body import Declared
-from spec.language.declare import MARK, Mark
-from spec.language.errors import SpecError, caller_place, caller_text, place_of
-from spec.language.expr import TRUE, Expr, Local, Read, variables_read
-from spec.language.fold import choice, conjunction, disjunction, fold, negation
-from spec.language.quantifiers import fresh_names, under_quantifier
-from spec.language.spec import Action, Guard, Property, Spec
-from spec.language.terms import Liftable, Term, boolean
-from spec.language.types import MapType, Type
-from spec.language.vacuity import check_action, check_property
+from tidemark.spec.language.body import Declared
+from tidemark.spec.language.declare import MARK, Mark
+from tidemark.spec.language.errors import SpecError, caller_place, caller_text, place_of
+from tidemark.spec.language.expr import TRUE, Expr, Local, Read, variables_read
+from tidemark.spec.language.fold import choice, conjunction, disjunction, fold, negation
+from tidemark.spec.language.quantifiers import fresh_names, under_quantifier
+from tidemark.spec.language.spec import Action, Guard, Property, Spec
+from tidemark.spec.language.terms import Liftable, Term, boolean
+from tidemark.spec.language.types import MapType, Type
+from tidemark.spec.language.vacuity import check_action, check_property
 
 _BOUND_NAME = re.compile(r".*_\d+$")
 

@@ -8,7 +8,7 @@ mix (a position is no counter).
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from spec.language.errors import SpecError
+from tidemark.spec.language.errors import SpecError
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable
 from operator import itemgetter
 
-from spec.language.errors import SpecError
-from spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified, Value
-from spec.language.fold import disjunction, negation
-from spec.language.spec import Action, Property
-from spec.language.types import BoolType, EnumType, NumberType
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified, Value
+from tidemark.spec.language.fold import disjunction, negation
+from tidemark.spec.language.spec import Action, Property
+from tidemark.spec.language.types import BoolType, EnumType, NumberType
 
 Interval = tuple[float, float]
 Valued = Callable[[tuple[Value, ...]], Value]

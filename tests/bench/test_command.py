@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from bench import cli
-from bench.measure import Measure
-from bench.process import ROOT
-from bench.report import number
-from bench.row import Goal
-from bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
-from checks.exit_codes import ExitCode
+from tidemark.bench import cli
+from tidemark.bench.measure import Measure
+from tidemark.bench.report import number
+from tidemark.bench.row import Goal
+from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.rooms import ROOT
 
 
 def measure(name, *, mine=7, theirs=7, error=None):
@@ -114,7 +114,7 @@ def test_a_quick_run_works(tmp_path):
     wanted = ["search", "startup", "proof", "interleave"]
     options = [text for name in wanted for text in ("--only", name)]
     done = subprocess.run(
-        [sys.executable, "-m", "bench", "--quick", *options, "--build", str(tmp_path)],
+        [sys.executable, "-m", "tidemark.bench", "--quick", *options, "--build", str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from bench.instances import GROWTH, subject
-from bench.measures import MEASURES
-from bench.measures.search import LARGE
-from bench.measures.spin import SIZES
-from bench.process import ROOT
+from tidemark.bench.instances import GROWTH, subject
+from tidemark.bench.measures import MEASURES
+from tidemark.bench.measures.search import LARGE
+from tidemark.bench.measures.spin import SIZES
+from tidemark.models.rooms import ROOT
 
-IMPORT = re.compile(r"^\s*(?:from|import) bench\b", re.MULTILINE)
+IMPORT = re.compile(r"^\s*(?:from|import) tidemark\.bench\b", re.MULTILINE)
 
 
 def test_nothing_imports_bench():

@@ -9,9 +9,10 @@ import time
 import psutil
 import pytest
 
-from bench.process import ROOT, in_fresh_process, run_process
-from bench.sample import BrokenRun, NotMeasured, Sample
-from checks.exit_codes import ExitCode
+from tidemark.bench.process import in_fresh_process, run_process
+from tidemark.bench.sample import BrokenRun, NotMeasured, Sample
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.rooms import ROOT
 
 MEBIBYTE = 2**20
 
@@ -85,8 +86,8 @@ WAITING = """
 import sys
 from pathlib import Path
 from bench import cli
-from bench.measure import Measure
-from bench.process import run_process
+from tidemark.bench.measure import Measure
+from tidemark.bench.process import run_process
 
 def run(plan):
     folder = Path(sys.argv[1])

@@ -8,9 +8,9 @@ from functools import partial
 
 import pytest
 
-from bench.row import Goal, Status, judge
-from bench.sample import BrokenRun, NotMeasured, Sample, Side, count, cpu_rate, rate, seconds
-from bench.series import alternate
+from tidemark.bench.row import Goal, Status, judge
+from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, count, cpu_rate, rate, seconds
+from tidemark.bench.series import alternate
 
 
 def fake(name, times, *, distinct=100, **options):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bench.instances import subject
-from bench.sample import BrokenRun, NotMeasured
-from bench.tlc import Tlc, read
+from tidemark.bench.instances import subject
+from tidemark.bench.sample import BrokenRun, NotMeasured
+from tidemark.bench.tlc import Tlc, read
 
 OUTPUT = """
 Progress(9) : 9,000 states generated, 800 distinct states found, 70 states left on queue.

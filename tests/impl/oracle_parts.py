@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from impl.errors import StoreError
-from impl.storage.memory_oracle import MemoryOracleStore
-from impl.tso.config import OracleConfig
-from impl.tso.oracle import TimestampOracle
-from impl.tso.ports import Leadership, OraclePorts, OracleStore
-from impl.tso.server import OracleServer
-from impl.tso.term import Term
-from impl.tso.timestamp import NANOSECONDS
 from tests.impl.parts import HandClock, Script
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.memory_oracle import MemoryOracleStore
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.oracle import TimestampOracle
+from tidemark.impl.tso.ports import Leadership, OraclePorts, OracleStore
+from tidemark.impl.tso.server import OracleServer
+from tidemark.impl.tso.term import Term
+from tidemark.impl.tso.timestamp import NANOSECONDS
 
 MS = NANOSECONDS
 START = 1_700_000_000_000 * MS

@@ -7,13 +7,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from impl.config import DataNodeConfig
-from impl.datacoord.coordinator import Coordinator
-from impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
-from impl.errors import RpcError, StoreError
-from impl.rpc import DirectCoordinatorClient
-from impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
-from impl.types import (
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.errors import RpcError, StoreError
+from tidemark.impl.rpc import DirectCoordinatorClient
+from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
+from tidemark.impl.types import (
     EndPosition,
     Owner,
     Pack,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from impl.datanode.buffer_manager import BufferManager
-from impl.datanode.metacache import MetaCache
-from impl.datanode.write_buffer import WriteBuffer
-from impl.errors import UnknownChannelError
-from impl.types import CallStage, CheckpointCall, EndPosition, SegmentPhase
 from tests.impl.parts import CHANNEL, OWNER, Script, pack, run
+from tidemark.impl.datanode.buffer_manager import BufferManager
+from tidemark.impl.datanode.metacache import MetaCache
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.errors import UnknownChannelError
+from tidemark.impl.types import CallStage, CheckpointCall, EndPosition, SegmentPhase
 
 
 def make(script=None, watermark=10**9, channels=(CHANNEL,)):

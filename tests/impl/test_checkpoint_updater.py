@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.datacoord.coordinator import Coordinator
-from impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
-from impl.errors import RpcError
-from impl.runtime import Supervisor
-from impl.storage.memory import MemoryMetaStore
-from impl.types import CallStage, EndPosition
 from tests.impl.parts import CHANNEL, OWNER, FaultyClient, HandClock, Script, run, settle
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
+from tidemark.impl.errors import RpcError
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.types import CallStage, EndPosition
 
 
 class RecordingCoordinator(FaultyClient):

@@ -2,10 +2,11 @@
 
 import pytest
 
-from impl.datacoord.coordinator import Coordinator
-from impl.errors import NotOwnerError, StoreError, UnknownChannelError
-from impl.storage.memory import MemoryMetaStore
-from impl.types import (
+from tests.impl.parts import CHANNEL, run
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.errors import NotOwnerError, StoreError, UnknownChannelError
+from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
     BinlogRecord,
     ChannelPosition,
@@ -15,7 +16,6 @@ from impl.types import (
     SaveOutcome,
     UpdateCheckpoints,
 )
-from tests.impl.parts import CHANNEL, run
 
 
 class Bench:

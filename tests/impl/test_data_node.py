@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.datacoord.flush_service import FlushService, FlushServiceConfig
-from impl.datanode.data_node import DataNodeParts
-from impl.datanode.policies import SealedSegment
-from impl.datanode.recovery import RecoveryFilter
-from impl.datanode.write_buffer import WriteBuffer
-from impl.errors import LateRowError, RpcError
-from impl.rpc import DirectNodeClient
-from impl.types import DROPPED_CHECKPOINT, SegmentPhase
 from tests.impl.parts import CHANNEL, World, pack, run, settle
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
+from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.policies import SealedSegment
+from tidemark.impl.datanode.recovery import RecoveryFilter
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.errors import LateRowError, RpcError
+from tidemark.impl.rpc import DirectNodeClient
+from tidemark.impl.types import DROPPED_CHECKPOINT, SegmentPhase
 
 LAZY = DataNodeConfig(full_buffer_bytes=10**6, checkpoint_interval_ticks=1000)
 EACH_TICK = DataNodeConfig(full_buffer_bytes=1, checkpoint_interval_ticks=0)

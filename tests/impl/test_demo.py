@@ -6,22 +6,22 @@ import sys
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.datacoord.coordinator import Coordinator
-from impl.datanode.data_node import DataNode, DataNodePorts
-from impl.demo.__main__ import main, parse
-from impl.demo.audit import audit
-from impl.rpc import DirectCoordinatorClient
-from impl.runtime import AsyncioClock
-from impl.storage.file_log import FileLogReader, FileLogWriter
-from impl.storage.parquet_store import ParquetStore
-from impl.storage.sqlite_meta import SqliteMetaStore
-from impl.types import BinlogRecord, MetaSnapshot, Row, SegmentRecord
 from tests.impl.parts import CHANNEL, pack, run
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
+from tidemark.impl.demo.__main__ import main, parse
+from tidemark.impl.demo.audit import audit
+from tidemark.impl.rpc import DirectCoordinatorClient
+from tidemark.impl.runtime import AsyncioClock
+from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.types import BinlogRecord, MetaSnapshot, Row, SegmentRecord
 
 
 def test_the_demonstration_survives_a_kill(tmp_path):
-    command = [sys.executable, "-m", "impl.demo", "--rows", "600", "--segments", "3", "--seed", "5"]
+    command = [sys.executable, "-m", "tidemark.impl.demo", "--rows", "600", "--segments", "3", "--seed", "5"]
     done = subprocess.run(
         [*command, "--dir", str(tmp_path / "demo")], capture_output=True, text=True, timeout=60, check=False
     )

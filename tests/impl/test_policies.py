@@ -2,8 +2,8 @@
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.datanode.policies import (
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datanode.policies import (
     DroppedSegment,
     FlushTimestamp,
     FullBuffer,
@@ -12,7 +12,7 @@ from impl.datanode.policies import (
     StaleBuffer,
     default_policies,
 )
-from impl.types import EndPosition, SegmentPhase, StartPosition
+from tidemark.impl.types import EndPosition, SegmentPhase, StartPosition
 
 
 def view(*, phase=SegmentPhase.GROWING, start=4, size=50, consumed=10, flush_ts=0, has_task_here=False):

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from impl.errors import QueueFullError, RpcTimeoutError
-from impl.proxy.scheduler import TaskScheduler
-from impl.proxy.task_queue import DmlTaskQueue
-from impl.proxy.values import DmlTask, Outcome, TaskPhase
-from impl.runtime import NoPreemption, Supervisor
 from tests.impl.parts import run, settle
 from tests.impl.time_tick_parts import Oracle, Streams
+from tidemark.impl.errors import QueueFullError, RpcTimeoutError
+from tidemark.impl.proxy.scheduler import TaskScheduler
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.values import DmlTask, Outcome, TaskPhase
+from tidemark.impl.runtime import NoPreemption, Supervisor
 
 
 def _queue(oracle, *, capacity=10):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.proxy.statistics import HeapStatistics, ScanStatistics, Span
+from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics, Span
 
 CHANNELS = ("a", "b", "c")
 BOTH = [HeapStatistics, ScanStatistics]

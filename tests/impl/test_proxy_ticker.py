@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from impl.proxy.config import ProxyConfig
-from impl.proxy.ports import ProxyPorts
-from impl.proxy.proxy import Proxy
-from impl.proxy.statistics import Span
-from impl.proxy.task_queue import DmlTaskQueue
-from impl.proxy.ticker import ChannelsTimeTicker, TickStage
-from impl.proxy.values import DmlTask
-from impl.runtime import NoPreemption
 from tests.impl.parts import HandClock, run, settle
 from tests.impl.time_tick_parts import Oracle, RootCoordStub, Streams
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.statistics import Span
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.ticker import ChannelsTimeTicker, TickStage
+from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.runtime import NoPreemption
 
 
 def _ticker(oracle, *, interval=2):

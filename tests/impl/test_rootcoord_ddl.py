@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from impl.rootcoord.config import RootCoordConfig
-from impl.rootcoord.ddl_lock_manager import DdlTsLockManager
-from impl.rootcoord.ddl_scheduler import DdlScheduler
-from impl.rootcoord.ddl_source import DdlSource
-from impl.rootcoord.ports import RootCoordPorts
-from impl.rootcoord.report import TimeTickReport
-from impl.rootcoord.root_coord import RootCoord
-from impl.runtime import NoPreemption
 from tests.impl.parts import HandClock, run, settle
 from tests.impl.time_tick_parts import Oracle, SessionsStub, Ticks
+from tidemark.impl.rootcoord.config import RootCoordConfig
+from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager
+from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
+from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.impl.rootcoord.ports import RootCoordPorts
+from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.runtime import NoPreemption
 
 
 def _scheduler():

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from impl.errors import UnknownSessionError
-from impl.rootcoord.report import DDL_SOURCE, TimeTickReport
-from impl.rootcoord.round_queue import RoundQueue
-from impl.rootcoord.tick_sender import TickSender
-from impl.rootcoord.time_tick_sync import TimeTickSync
-from impl.runtime import NoPreemption
 from tests.impl.parts import run, settle
 from tests.impl.time_tick_parts import SessionsStub, Ticks
+from tidemark.impl.errors import UnknownSessionError
+from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.tick_sender import TickSender
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.runtime import NoPreemption
 
 
 def _sync(*sources, capacity=1):

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from impl.datacoord.coordinator import Coordinator
-from impl.errors import RpcError, RpcTimeoutError, StoreError
-from impl.rpc import Calls, DirectCoordinatorClient
-from impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
-from impl.types import EndPosition
 from tests.impl.parts import CHANNEL, pack, run, settle
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
+from tidemark.impl.rpc import Calls, DirectCoordinatorClient
+from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
+from tidemark.impl.types import EndPosition
 
 
 def test_a_caller_that_gives_up_does_not_stop_the_callee():

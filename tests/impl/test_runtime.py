@@ -2,8 +2,8 @@
 
 import pytest
 
-from impl.runtime import Supervisor
 from tests.impl.parts import run, settle
+from tidemark.impl.runtime import Supervisor
 
 
 def test_the_first_failure_is_kept_and_raised():

@@ -6,13 +6,13 @@ import sqlite3
 import pyarrow.parquet as pq
 import pytest
 
-from impl.errors import CorruptDataError, StoreError
-from impl.runtime import AsyncioClock
-from impl.storage.file_log import FileLogReader, FileLogWriter, log_file, read_log
-from impl.storage.parquet_store import ParquetStore
-from impl.storage.sqlite_meta import SqliteMetaStore
-from impl.types import BinlogRecord, ChannelRecord, EndPosition, Row, SegmentRecord
 from tests.impl.parts import CHANNEL, pack, run
+from tidemark.impl.errors import CorruptDataError, StoreError
+from tidemark.impl.runtime import AsyncioClock
+from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, log_file, read_log
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, Row, SegmentRecord
 
 ROWS = (Row(3, 1, 30, "three"), Row(4, 1, 40, ""))
 
@@ -44,7 +44,7 @@ def test_an_interrupted_write_leaves_no_object(tmp_path, monkeypatch):
 
     async def scenario():
         store = ParquetStore(tmp_path)
-        monkeypatch.setattr("impl.storage.parquet_store.os.fsync", full)
+        monkeypatch.setattr("tidemark.impl.storage.parquet_store.os.fsync", full)
         with pytest.raises(StoreError, match="No space left"):
             await store.put("a", ROWS)
         assert store.paths() == ()

@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.datacoord.coordinator import Coordinator
-from impl.datanode.sync_manager import SyncManager
-from impl.datanode.sync_task import SyncStage, SyncTask
-from impl.errors import SegmentMissingError
-from impl.runtime import Supervisor
-from impl.storage.memory import MemoryMetaStore
-from impl.types import EndPosition, Row, StartPosition
 from tests.impl.parts import CHANNEL, FaultyClient, FaultyStore, HandClock, Script, run, settle
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.sync_manager import SyncManager
+from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
+from tidemark.impl.errors import SegmentMissingError
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.types import EndPosition, Row, StartPosition
 
 
 class Sink:

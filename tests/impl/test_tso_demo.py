@@ -2,8 +2,8 @@
 
 import pytest
 
-from impl.demo.oracle import Call, Story, doubled, judge, main, out_of_order
-from impl.storage.etcd_server import ABSENT, find_etcd
+from tidemark.impl.demo.oracle import Call, Story, doubled, judge, main, out_of_order
+from tidemark.impl.storage.etcd_server import ABSENT, find_etcd
 
 GOOD = [Call("a", 0, 1, 1, 10), Call("a", 2, 4, 21, 30), Call("b", 3, 5, 11, 20), Call("b", 6, 7, 31, 40)]
 

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from impl.errors import NoTimestampError, NotLeaderError, StoreError
-from impl.tso.config import OracleConfig
-from impl.tso.oracle import Phase
-from impl.tso.timestamp import MAX_LOGICAL, Batch, Parts, compose, parse
 from tests.impl.oracle_parts import MS, START, Stage, jump
 from tests.impl.parts import run, settle
+from tidemark.impl.errors import NoTimestampError, NotLeaderError, StoreError
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.oracle import Phase
+from tidemark.impl.tso.timestamp import MAX_LOGICAL, Batch, Parts, compose, parse
 
 HALF = MAX_LOGICAL // 2
 

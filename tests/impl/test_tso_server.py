@@ -5,11 +5,11 @@ import itertools
 
 import pytest
 
-from impl.errors import NotLeaderError
-from impl.tso.oracle import Phase
-from impl.tso.timestamp import MAX_LOGICAL, Batch, parse
 from tests.impl.oracle_parts import MS, START, Stage, jump
 from tests.impl.parts import run, settle
+from tidemark.impl.errors import NotLeaderError
+from tidemark.impl.tso.oracle import Phase
+from tidemark.impl.tso.timestamp import MAX_LOGICAL, Batch, parse
 
 MANY = 2_000
 

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from impl.errors import CorruptDataError, NotLeaderError, StoreError
-from impl.runtime import AsyncioClock, NoPreemption
-from impl.storage.etcd_client import EtcdClient, encode
-from impl.storage.etcd_oracle import EtcdOracleStore
-from impl.storage.etcd_server import ABSENT, EtcdServer, find_etcd
-from impl.storage.memory_oracle import MemoryOracleStore
-from impl.storage.sqlite_oracle import SqliteOracleStore
-from impl.system.clocks import SystemSteadyClock, SystemWallClock
-from impl.tso.config import OracleConfig
-from impl.tso.ports import NEVER_SAVED, OraclePorts, OracleStore
-from impl.tso.server import OracleServer
 from tests.impl.parts import run
+from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
+from tidemark.impl.runtime import AsyncioClock, NoPreemption
+from tidemark.impl.storage.etcd_client import EtcdClient, encode
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
+from tidemark.impl.storage.etcd_server import ABSENT, EtcdServer, find_etcd
+from tidemark.impl.storage.memory_oracle import MemoryOracleStore
+from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
+from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.ports import NEVER_SAVED, OraclePorts, OracleStore
+from tidemark.impl.tso.server import OracleServer
 
 SHORT = 1.0
 """The least lease that etcd grants with the time-outs of the test's server."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.types import EndPosition, Pack, Row, StartPosition
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.types import EndPosition, Pack, Row, StartPosition
 
 
 @pytest.mark.parametrize("ts", [3, 6])

@@ -2,14 +2,14 @@
 
 import pytest
 
-from impl.config import DataNodeConfig
-from impl.datanode.metacache import MetaCache
-from impl.datanode.policies import FullBuffer, MemoryPressure, SealedSegment, default_policies
-from impl.datanode.sync_task import SyncTask
-from impl.datanode.write_buffer import WriteBuffer
-from impl.errors import LateRowError
-from impl.types import EndPosition, SegmentPhase, SegmentRecord, StartPosition
 from tests.impl.parts import CHANNEL, OWNER, Script, pack, run
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datanode.metacache import MetaCache
+from tidemark.impl.datanode.policies import FullBuffer, MemoryPressure, SealedSegment, default_policies
+from tidemark.impl.datanode.sync_task import SyncTask
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.errors import LateRowError
+from tidemark.impl.types import EndPosition, SegmentPhase, SegmentRecord, StartPosition
 
 
 def make(policies=(), segments=(), seek=0, preemption=None):

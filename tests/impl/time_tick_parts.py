@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from impl.errors import RpcError, RpcTimeoutError, UnknownSessionError
-from impl.proxy.values import Message, Outcome
-from impl.rootcoord.ports import SessionEvent
-from impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from tidemark.impl.errors import RpcError, RpcTimeoutError, UnknownSessionError
+from tidemark.impl.proxy.values import Message, Outcome
+from tidemark.impl.rootcoord.ports import SessionEvent
+from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
 
 
 def _open() -> asyncio.Event:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from models.interpreted.interpreter import Interpreter
-from models.interpreted.search import Reached
-from models.interpreted.search import Search as PlainSearch
-from models.native.kernel import compile_kernel
-from models.native.path import path_to
-from models.native.search import SearchResult, search
-from models.symbolic.enumerate import Enumerator
 from tests.protocols.known.counts import ROWS, Row
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Reached
+from tidemark.models.interpreted.search import Search as PlainSearch
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import SearchResult, search
+from tidemark.models.native.search.path import path_to
+from tidemark.models.symbolic.enumerate import Enumerator
 
 INTERPRETED = 2_000
 """The interpreter searches instances of fewer states."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from models.instance import Instance
-from models.native.kernel import compile_kernel
-from models.native.path import path_to
-from models.native.search import Limits, search
-from tests.protocols.peers import COUNTEREXAMPLES, PEERS
+from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS
+from tidemark.models.instance import Instance
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import Limits, search
+from tidemark.models.native.search.path import path_to
 
 
 @pytest.mark.parametrize("name", [name for name in PEERS if not name.endswith("-l")])

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checks.crosscheck.spin import run_spin
 from tests.protocols.known.counts import ROWS, Row
-from tests.protocols.peers import PEERS
+from tidemark.checks.crosscheck.peers import PEERS
+from tidemark.checks.crosscheck.spin import run_spin
 
 HERE = ("AlternatingBit", "Barriers", "DiningPhilosophers", "InnerFifo", "Prisoners", "TwoPhaseWithBackup")
 """The rows with the richest steps; Spin agrees on the others too, which take it longer to compile."""

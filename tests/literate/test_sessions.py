@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DOCUMENTS = ["docs/export.md", "docs/first-protocol.md", "docs/interleavings.md", "docs/time.md"]
 PROGRAMS = {
-    "tidemark": ["-m", "checks"],
+    "tidemark": ["-m", "tidemark.checks"],
     "python": [],
     "pytest": ["-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider"],
 }

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from models.instance import BadInstance, Instance
-from models.interpreted.interpreter import Interpreter
-from spec.language import SpecError
-from spec.language.types import BOOL, MapType
 from tests.protocols.stations import Overrides, Stations
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.spec.language import SpecError
+from tidemark.spec.language.types import BOOL, MapType
 
 BOUNDS: dict[str, Any] = {"Station": 2, "Place": 2, "Balance": (-1, 3)}
 CONSTANTS: dict[str, Any] = {"route": [0, 1, 0], "capacity": 2}

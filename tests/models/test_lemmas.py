@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.lemmas.closure import Closure
-from models.lemmas.cubes import Family
-from models.lemmas.features import groups
-from models.lemmas.samples import batch, walks
-from models.lemmas.text import lemmas
-from models.symbolic.subject import ProofSubject
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.lemmas.closure import Closure
+from tidemark.models.lemmas.cubes import Family
+from tidemark.models.lemmas.features import groups
+from tidemark.models.lemmas.samples import batch, walks
+from tidemark.models.lemmas.text import lemmas
+from tidemark.models.symbolic.subject import ProofSubject
 
 pytestmark = pytest.mark.proof
 
@@ -106,7 +106,7 @@ def test_joined_lemmas_say_the_same_as_their_cubes():
 
 def test_a_lemma_of_the_flush_protocol_is_found_again():
     lost = "flush.recorded_rows_lie_below_the_position"
-    subject = ProofSubject("spec.flush:Flush", without=frozenset({lost}))
+    subject = ProofSubject("tidemark.spec.flush:Flush", without=frozenset({lost}))
     instance = subject.instance({"Segment": 2, "Position": 2, "Copies": 2, "Faults": 1})
     larger = subject.instance({"Segment": 2, "Position": 3, "Copies": 2, "Faults": 3})
     met = walks(larger, states=1_500, seconds=120.0, seed=0, length=120)

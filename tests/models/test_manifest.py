@@ -6,7 +6,8 @@ import copy
 
 import pytest
 
-from models.manifest import (
+from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, data, manifest
+from tidemark.models.manifest import (
     Expected,
     Kind,
     ManifestError,
@@ -17,7 +18,6 @@ from models.manifest import (
     manifest_files,
     parse,
 )
-from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, data, manifest
 
 
 def broken(change) -> ManifestError:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.findings import sources_in
+from tidemark.models.findings import sources_in
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Protocols about the edges of an instance and the order of assignment."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Int,

@@ -2,7 +2,7 @@
 bounds.
 """
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Int,

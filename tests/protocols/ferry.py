@@ -1,6 +1,6 @@
 """A ferry with every kind of place that a mutation operator knows, and claims of every kind."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Map,

@@ -1,6 +1,6 @@
 """A state with one variable of each shape, into which tests put generated expressions."""
 
-from spec.language import Bool, Enum, Int, Map, Nat, Protocol, Set, Sort, action, anything, constant
+from tidemark.spec.language import Bool, Enum, Int, Map, Nat, Protocol, Set, Sort, action, anything, constant
 
 
 class Lab(Protocol):

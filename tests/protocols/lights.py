@@ -1,6 +1,6 @@
 """A tiny protocol for tests of the gate."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Map,
     Nat,

@@ -1,6 +1,6 @@
 """Protocols whose steps hardly touch each other: what partial-order reduction is for."""
 
-from spec.language import Bool, Map, Nat, Protocol, Sort, action, forall, implies, invariant, require
+from tidemark.spec.language import Bool, Map, Nat, Protocol, Sort, action, forall, implies, invariant, require
 
 
 class Rooms(Protocol):

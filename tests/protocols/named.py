@@ -1,6 +1,6 @@
 """A protocol that names an element of a sort: not all elements are alike."""
 
-from spec.language import Bool, Protocol, Sort, action, anything, constant, invariant
+from tidemark.spec.language import Bool, Protocol, Sort, action, anything, constant, invariant
 
 
 class Named(Protocol):

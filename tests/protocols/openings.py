@@ -1,6 +1,6 @@
 """Protocols whose initial conditions have every form."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Map,
     Nat,

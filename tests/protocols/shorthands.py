@@ -1,6 +1,6 @@
 """A protocol with the shorthands of the language, and wrong uses of them."""
 
-from spec.language import Enum, Map, Nat, Protocol, action, one_of, plain, require, when
+from tidemark.spec.language import Enum, Map, Nat, Protocol, action, one_of, plain, require, when
 
 
 class Shorthands(Protocol):

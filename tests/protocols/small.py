@@ -1,6 +1,6 @@
 """Ports of small public models, whose counts several independent tools agree on."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Map,

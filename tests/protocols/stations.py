@@ -1,6 +1,6 @@
 """A small protocol with every feature of the language, and variants of it; the other tests speak about it."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Int,

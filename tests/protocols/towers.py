@@ -1,6 +1,15 @@
 """Two protocols, the second of which takes for granted what the first guarantees."""
 
-from spec.language import Bool, Nat, Protocol, action, invariant, option, require, transition_invariant
+from tidemark.spec.language import (
+    Bool,
+    Nat,
+    Protocol,
+    action,
+    invariant,
+    option,
+    require,
+    transition_invariant,
+)
 
 
 class Below(Protocol):

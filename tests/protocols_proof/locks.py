@@ -1,6 +1,6 @@
 """A ticket lock for any number of processes, and what goes wrong with it."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Enum,
     Map,
     Nat,

@@ -1,6 +1,6 @@
 """Protocols with one difficulty each."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Int,

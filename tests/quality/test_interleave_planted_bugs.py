@@ -2,9 +2,9 @@
 
 import pytest
 
-from checks.interleave import Options, Status, explore, explore_randomly, replay
-from checks.interleave.shrink import shrink
-from models.scheduled import ProgramRef
+from tidemark.checks.interleave import Options, Status, explore, explore_randomly, replay
+from tidemark.checks.interleave.executions.shrink import shrink
+from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 

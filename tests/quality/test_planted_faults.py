@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from checks.exit_codes import ExitCode
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
-CLAIMS, STEPS = Path("spec/flush.py"), Path("spec/flush_steps.py")
-MANIFEST = Path("models/manifest/flush.toml")
+CLAIMS, STEPS = Path("spec/flush/claims.py"), Path("spec/flush/actions.py")
+MANIFEST = Path("models/protocols/flush/manifest.toml")
 
 MOVES = """a channel that moves."
-protocol = "spec.flush:Flush"
+protocol = "tidemark.spec.flush:Flush"
 engines = ["explore"]
 bounds = { Segment = 1, Position = 1, Copies = 2, """
 
@@ -66,9 +66,10 @@ FAULTS = {
 def gate(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the gate on the sources of a folder."""
     return subprocess.run(
-        [sys.executable, "-m", "checks", "verify", *options],
+        [sys.executable, "-m", "tidemark.checks", "verify", *options],
         cwd=folder,
-        env=os.environ | environment,
+        # Before what is installed: the copy is the package that runs.
+        env=os.environ | {"PYTHONPATH": str(folder.parent)} | environment,
         capture_output=True,
         text=True,
         timeout=300,
@@ -79,8 +80,10 @@ def gate(folder: Path, *options: str, **environment: str) -> subprocess.Complete
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
     for name in ("spec", "models", "checks", "impl"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+        shutil.copytree(
+            ROOT / name, tmp_path / "tidemark" / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    return tmp_path / "tidemark"
 
 
 def plant(sources: Path, file: Path, old: str, new: str) -> None:

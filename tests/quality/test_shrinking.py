@@ -6,14 +6,14 @@ which is far from the natural order of the steps.
 
 import pytest
 
-from checks.errors import BadInputError
-from checks.interleave.judge import program_of
-from checks.interleave.planted import failing_execution, planted_bugs
-from checks.interleave.replay import ByLabel
-from checks.interleave.run import Step
-from checks.interleave.shrink import deviations, shrink
-from models.manifest import load, manifest_files
-from models.scheduled import Footprint
+from tidemark.checks.interleave.executions.replay import ByLabel
+from tidemark.checks.interleave.executions.run import Step
+from tidemark.checks.interleave.executions.shrink import deviations, shrink
+from tidemark.checks.interleave.judge import program_of
+from tidemark.checks.interleave.planted import failing_execution, planted_bugs
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.manifest import load, manifest_files
+from tidemark.models.simulation import Footprint
 
 DEVIATIONS, STEPS, ATTEMPTS = 3, 26, 130
 
@@ -56,7 +56,7 @@ def test_an_event_that_is_held_back_is_one_deviation(trace, count):
 
 def test_a_program_that_never_fails_is_refused():
     sound = FLUSH["impl-upload-error-is-swallowed"].model_copy(
-        update={"program": "models.scheduled.flush_programs:flush"}
+        update={"program": "tidemark.models.protocols.flush.programs:flush"}
     )
     with pytest.raises(BadInputError, match="never fails"):
         failing_execution(sound)

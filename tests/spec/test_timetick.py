@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter, Step
 
 JOIN = ["restart", "register(1)", "learn(1)", "others_allocate(1)", "report(1, 1)", "accept(1)"]
 """A coordinator, a proxy that it knows, and an accepted report: the proxy may serve."""
@@ -25,7 +25,7 @@ class Run:
     """A run of one proxy (1) and the DDL source (0); message 0 is the proxy's on channel 0."""
 
     def __init__(
-        self, protocol: str = "spec.timetick:TimeTick", *, channels: int = 1, **options: Any
+        self, protocol: str = "tidemark.spec.timetick:TimeTick", *, channels: int = 1, **options: Any
     ) -> None:
         self.judge = Interpreter(
             Instance(
@@ -159,7 +159,9 @@ def test_each_channel_has_the_minimum_of_its_own_and_the_seed_words_say_otherwis
         "close_round",
     ]
     assert Run(channels=2).go(*steps)["queued_ts"] == [2, 3]
-    assert Run("models.mutants.timetick_pairs:OneMinimum", channels=2).go(*steps)["queued_ts"] == [2, 2]
+    assert Run("tidemark.models.protocols.timetick.mutants.pairs:OneMinimum", channels=2).go(*steps)[
+        "queued_ts"
+    ] == [2, 2]
 
 
 def test_the_ddl_messages_of_a_dead_coordinator_are_given_up():
@@ -171,7 +173,7 @@ def test_the_ddl_messages_of_a_dead_coordinator_are_given_up():
 
 
 def test_a_consumer_that_seeks_skips_what_comes_late():
-    run = Run("models.mutants.timetick_consumer:Consumer", BARRIER=False)
+    run = Run("tidemark.models.protocols.timetick.mutants.consumer:Consumer", BARRIER=False)
     run.go(
         "restart", "register(1)", "ask(0)", "stamp(0, 1)", "others_allocate(2)", "report(0, 2)", "accept(0)"
     )
@@ -198,7 +200,9 @@ def test_a_consumer_that_seeks_skips_what_comes_late():
 
 
 def test_a_stream_hands_a_pack_over_only_where_its_channels_have_the_same_tick():
-    run = Run("models.mutants.timetick_stream:Stream", channels=2).go(*JOIN, "ask(0)", "stamp(0, 3)")
+    run = Run("tidemark.models.protocols.timetick.mutants.stream:Stream", channels=2).go(
+        *JOIN, "ask(0)", "stamp(0, 3)"
+    )
     run.go("report(0, 3)", "report(1, 3)", "accept(0)", "accept(1)", "close_round", "take_round")
     run.go("send_tick(0)", "send_tick(1)", "read_on(0)", "read_on(1)")
     assert run["at"] == [2, 3]

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from checks import cli
-from checks.counterexample import Shape
-from checks.errors import BadInputError
-from checks.exit_codes import ExitCode
-from checks.report.graph import longest_run
-from checks.report.itf import to_itf
-from checks.report.itf_reader import model_of, read_itf, take_again
 from tests.models.exports.instances import GALLERY
+from tidemark.checks.cli import app as cli
+from tidemark.checks.report.forms.itf import to_itf
+from tidemark.checks.report.forms.itf_reader import model_of, read_itf, take_again
+from tidemark.checks.report.graph import longest_run
+from tidemark.checks.verdicts.counterexample import Shape
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 
 def document(name):

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from checks.crosscheck.ours import plain
-from checks.crosscheck.outcome import Comparison
-from checks.crosscheck.spin import run_spin
-from models.instance import Instance
 from tests.models.native.expression_trees import Generator
+from tidemark.checks.crosscheck.ours import plain
+from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.crosscheck.spin import run_spin
+from tidemark.models.instance import Instance
 
 BOUNDS = {"Node": 2, "Place": 1, "Level": (-1, 1), "Wide": (-2, 3)}
 CONSTANTS = {"owner": [1, 0], "weight": [[1, -1], [0, 1], [2, -1]]}

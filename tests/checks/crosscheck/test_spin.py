@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from checks.crosscheck.ours import native, plain
-from checks.crosscheck.outcome import Comparison, Outcome
-from checks.crosscheck.run import chosen, conclude
-from checks.crosscheck.spin import SpinError, read_output, require_spin, run_spin
-from checks.errors import BadInputError, MissingToolError
-from checks.exit_codes import ExitCode
-from models.instance import Instance
-from models.manifest import Tier, instance_of, load
 from tests.models.exports.instances import EVERY, GALLERY
+from tidemark.checks.crosscheck.ours import native, plain
+from tidemark.checks.crosscheck.outcome import Comparison, Outcome
+from tidemark.checks.crosscheck.run import chosen, conclude
+from tidemark.checks.crosscheck.spin import SpinError, read_output, require_spin, run_spin
+from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.instance import Instance
+from tidemark.models.manifest import Tier, instance_of, load
 
 needs_spin = pytest.mark.skipif(
     shutil.which("spin") is None or shutil.which("gcc") is None,
@@ -48,7 +48,7 @@ def test_spin_and_the_compiled_kernel_agree(name, tmp_path):
 
 @needs_spin
 def test_spin_has_the_pinned_counts_of_the_flush_protocol(tmp_path):
-    manifest = load(Path("models/manifest/flush.toml"))
+    manifest = load(Path("models/protocols/flush/manifest.toml"))
     entry = next(entry for entry in manifest.instance if entry.name == "tiny")
     theirs = run_spin(instance_of(entry), folder=tmp_path, states=entry.counts["distinct"], timeout_s=60)
     assert (theirs.distinct, theirs.generated) == (entry.counts["distinct"], entry.counts["generated"])
@@ -152,7 +152,7 @@ def test_the_exit_status_tells_what_was_compared(capsys):
 
 
 def test_instances_are_chosen_by_tier_or_by_name():
-    manifests = [load(Path("models/manifest/flush.toml"))]
+    manifests = [load(Path("models/protocols/flush/manifest.toml"))]
     fast = [entry.name for entry in chosen(manifests, only=None, tier=Tier.FAST)]
     assert "tiny" in fast
     assert "ten-million" not in fast

@@ -2,12 +2,12 @@
 
 import pytest
 
-from checks.crosscheck import tlc
-from checks.crosscheck.ours import plain
-from checks.crosscheck.outcome import Comparison
-from checks.errors import MissingToolError
-from models.tla import to_tla
 from tests.models.exports.instances import GALLERY
+from tidemark.checks.crosscheck import tlc
+from tidemark.checks.crosscheck.ours import plain
+from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.models.exports.tla import to_tla
 
 CLEAN = """\
 Model checking completed. No error has been found.

@@ -11,21 +11,21 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from checks.bundle import bundle_id, write_bundle
-from checks.counterexample import Change, Counterexample, Shape, Step, Value, index_text
-from checks.errors import BadInputError
-from checks.replay import replay, replay_command
-from checks.report.diagram import mermaid, svg
-from checks.report.graph import dot, longest_run
-from checks.report.itf import to_itf
-from checks.report.trace_text import trace_text
-from checks.token import RunToken, parse_token
-from checks.trace import BrokenRunError, counterexample, failing_conjunct, run_again
-from checks.verdict import Subject, refuted
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.interpreted.interpreter import Step as RunStep
 from tests.checks.gate.toy import FORWARD, REFERENCE, SAFE, manifest, trace
+from tidemark.checks.explore.replay import replay, replay_command
+from tidemark.checks.explore.token import RunToken, parse_token
+from tidemark.checks.report.forms.bundle import bundle_id, write_bundle
+from tidemark.checks.report.forms.diagram import mermaid, svg
+from tidemark.checks.report.forms.itf import to_itf
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.graph import dot, longest_run
+from tidemark.checks.verdicts.counterexample import Change, Counterexample, Shape, Step, Value, index_text
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
+from tidemark.checks.verdicts.verdict import Subject, refuted
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.interpreter import Step as RunStep
 
 ROOT = Path(__file__).parents[3]
 CARELESS = Instance(REFERENCE, bounds={"Lamp": 2, "Turn": 3}, constants={"CAREFUL": False}, name="careless")

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from checks.errors import BadInputError, MissingToolError, StoppedError
-from checks.exit_codes import ExitCode
-from checks.plan import plan
-from checks.report.files import PARTIAL
-from checks.resume import earlier_result
-from checks.verdict import COVERAGE, Aspect, holds, inconclusive, proved, refuted
-from checks.verify import Settings, run
-from models.manifest import Tier
 from tests.checks.gate.toy import FORWARD, SAFE, expected_verdicts, fakes, manifest, trace
+from tidemark.checks.gate.plan import plan
+from tidemark.checks.gate.resume import earlier_result
+from tidemark.checks.gate.run import Settings, run
+from tidemark.checks.report.files import PARTIAL
+from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, StoppedError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, holds, inconclusive, proved, refuted
+from tidemark.models.manifest import Tier
 
 
 def judged(tmp_path, *, tier=Tier.FULL, changes=None, **answers):

@@ -10,19 +10,19 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from checks.errors import MissingToolError
-from checks.plan import plan
-from checks.report.amounts import amount, duration, total_amount
-from checks.report.console import show_result
-from checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files
-from checks.report.html import page
-from checks.report.live import BarLive, PlainLive, live, progress_text
-from checks.report.matrix import Cell, Row, brief, matrix
-from checks.verdict import Judgement, Outcome, Subject, holds, inconclusive, refuted
-from checks.verify import Settings, run
-from models.manifest import Tier
 from tests.checks.gate.test_gate import instead, judged
 from tests.checks.gate.toy import FORWARD, REACHED, SAFE, fakes, manifest, trace
+from tidemark.checks.gate.plan import plan
+from tidemark.checks.gate.run import Settings, run
+from tidemark.checks.report.amounts import amount, duration, total_amount
+from tidemark.checks.report.console import show_result
+from tidemark.checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files
+from tidemark.checks.report.html import page
+from tidemark.checks.report.live import BarLive, PlainLive, live, progress_text
+from tidemark.checks.report.matrix import Cell, Row, brief, matrix
+from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.checks.verdicts.verdict import Judgement, Outcome, Subject, holds, inconclusive, refuted
+from tidemark.models.manifest import Tier
 
 
 def red(tmp_path):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.exit_codes import MEANING, ExitCode, most_severe, table
-from checks.verdict import (
+from tests.checks.gate.toy import trace
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, most_severe, table
+from tidemark.checks.verdicts.verdict import (
     Aspect,
     Outcome,
     Subject,
@@ -20,7 +21,6 @@ from checks.verdict import (
     proved,
     refuted,
 )
-from tests.checks.gate.toy import trace
 
 ROOT = Path(__file__).parents[3]
 
@@ -161,7 +161,7 @@ class TestLint:
             for path in rooms
             if any(_builds_verdict(node) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
         }
-        assert builders == {"checks/verdict.py"}
+        assert builders == {"checks/verdicts/verdict.py"}
 
     def test_the_lint_sees_a_builder(self):
         for text in ("v = Verdict(subject=s)", "v = verdict.Verdict(x=1)", "w = v.model_copy(update={})"):

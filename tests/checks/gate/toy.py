@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks.counterexample import Counterexample, Step
-from checks.judge import Context
-from checks.verdict import COVERAGE, Aspect, Verdict, holds, proved, refuted
-from models.manifest import (
+from tidemark.checks.verdicts.counterexample import Counterexample, Step
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, proved, refuted
+from tidemark.models.manifest import (
     AnyEntry,
     GeneratedMutants,
     InstanceEntry,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from checks.interleave import Options, Reduction
-from checks.interleave.result import Exploration
-from checks.interleave.spark import Spread, explore_on_spark
-from checks.spark.session import SparkOptions, spark_session, stop_session
-from models.scheduled import ProgramRef
 from tests.checks.spark.cluster_driver import SETTINGS
+from tidemark.checks.interleave import Options, Reduction
+from tidemark.checks.interleave.result import Exploration
+from tidemark.checks.interleave.spark import Spread, explore_on_spark
+from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
+from tidemark.models.simulation import ProgramRef
 
-PROGRAM = ProgramRef.of("models.scheduled.flush_programs:flush", rows=(1,), sync_each_row=True, crashes=1)
+PROGRAM = ProgramRef.of(
+    "tidemark.models.protocols.flush.programs:flush", rows=(1,), sync_each_row=True, crashes=1
+)
 OPTIONS = Options(reduction=Reduction.SLEEP_SETS, classes=True, audit=0)
 
 

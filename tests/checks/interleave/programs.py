@@ -2,7 +2,7 @@
 
 import asyncio
 
-from models.scheduled import Cell, FaultBudget, Order, Process, Program, Settings, World
+from tidemark.models.simulation import Cell, FaultBudget, Order, Process, Program, Settings, World
 
 
 class SharedMemory(Program):

@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from models.scheduled import (
+from tidemark.models.simulation import (
     Cell,
     FaultBudget,
     Process,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from checks.cli import run
-from models.manifest import manifest_files
+from tidemark.checks.cli.app import run
+from tidemark.models.manifest import manifest_files
 
-FLUSH = next(str(path) for path in manifest_files() if path.name == "flush.toml")
+FLUSH = next(str(path) for path in manifest_files() if path.parent.name == "flush")
 
 
 @pytest.mark.parametrize(

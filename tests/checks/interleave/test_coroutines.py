@@ -10,8 +10,7 @@ from functools import partial
 
 import pytest
 
-from checks.errors import BadInputError
-from checks.interleave import (
+from tidemark.checks.interleave import (
     IncompleteSearchError,
     Limits,
     NondeterminismError,
@@ -22,7 +21,8 @@ from checks.interleave import (
     replay_coroutine,
     require_every_order,
 )
-from models.scheduled import ProgramError
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.simulation import ProgramError
 
 
 async def waits() -> None:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from checks.interleave import (
+from tidemark.checks.interleave import (
     DepthFirst,
     Exploration,
     Limits,
@@ -15,12 +15,12 @@ from checks.interleave import (
     SourceSets,
     explore,
 )
-from checks.interleave.estimate import Estimator, Growth
-from checks.interleave.explore import quiet, split
-from checks.interleave.judge import interleave
-from checks.interleave.run import Runner
-from models.manifest import Expectation, Expected, InterleaveEntry
-from models.scheduled import Interner, ProgramRef
+from tidemark.checks.interleave.executions.run import Runner
+from tidemark.checks.interleave.judge import interleave
+from tidemark.checks.interleave.searches import quiet, split
+from tidemark.checks.interleave.trees.estimate import Estimator, Growth
+from tidemark.models.manifest import Expectation, Expected, InterleaveEntry
+from tidemark.models.simulation import Interner, ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 
@@ -85,7 +85,7 @@ def test_a_search_that_was_cut_says_how_far_it_came():
 
 
 def test_nothing_is_said_where_states_are_merged():
-    program = ProgramRef.of("tests.models.scheduled.test_asyncio_traps:DeclaredHiddenState")
+    program = ProgramRef.of("tests.models.simulation.test_asyncio_traps:DeclaredHiddenState")
     merged = explore(program, Options(reduction=Reduction.STATES, limits=Limits(executions=5)))
     assert merged.remaining
     assert merged.forecast() == ""
@@ -105,7 +105,7 @@ def test_parts_add_up():
 
 
 def test_the_progress_line_says_that_it_is_an_estimate(monkeypatch):
-    monkeypatch.setattr("checks.interleave.limits.TELLING", 0.0)
+    monkeypatch.setattr("tidemark.checks.interleave.limits.TELLING", 0.0)
     entry = InterleaveEntry(
         name="x",
         program=f"{PROGRAMS}shared",

@@ -1,10 +1,10 @@
 """How much is left of a tree that is searched in parts."""
 
-from checks.interleave import Options, Reduction, explore, explore_subtree, split
-from checks.interleave.forecast import Forecast, Searched
-from checks.interleave.spark import Round, deal
-from checks.interleave.work import WorkItem
-from models.scheduled import ProgramRef
+from tidemark.checks.interleave import Options, Reduction, explore, explore_subtree, split
+from tidemark.checks.interleave.spark import Round, deal
+from tidemark.checks.interleave.trees.forecast import Forecast, Searched
+from tidemark.checks.interleave.trees.work import WorkItem
+from tidemark.models.simulation import ProgramRef
 
 
 def test_nothing_is_known_before_anything_was_searched():

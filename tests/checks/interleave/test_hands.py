@@ -5,16 +5,16 @@ import random
 
 import pytest
 
-from checks.exit_codes import ExitCode
-from checks.interleave import Exploration, Options, Reduction, explore, split
-from checks.interleave.result import merge
-from checks.interleave.spark import TaskError, Work, deal
-from checks.interleave.work import WHOLE
-from models.scheduled import Process, Program, ProgramRef, World
 from tests.checks.interleave.test_subtrees import facts
+from tidemark.checks.interleave import Exploration, Options, Reduction, explore, split
+from tidemark.checks.interleave.result import merge
+from tidemark.checks.interleave.spark import TaskError, Work, deal
+from tidemark.checks.interleave.trees.work import WHOLE
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.simulation import Process, Program, ProgramRef, World
 
 PROGRAMS = "tests.checks.interleave.programs:"
-FLUSH = "models.scheduled.flush_programs:flush"
+FLUSH = "tidemark.models.protocols.flush.programs:flush"
 LASTZERO = ProgramRef.of(f"{PROGRAMS}shared", kind="lastzero", size=3)
 UPDATES = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
 CRASH = ProgramRef.of(FLUSH, rows=(1,), crashes=1)

@@ -2,19 +2,19 @@
 
 import pytest
 
-from checks.cli import run
-from checks.errors import BadInputError
-from checks.exit_codes import ExitCode
-from checks.interleave.judge import JUDGE, program_of
-from checks.interleave.token import decode, encode
-from checks.interleave.witness import witness
-from checks.judge import Context
-from checks.pins import judgements
-from checks.plan import Task
-from checks.verdict import COVERAGE, Aspect, Outcome
-from models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
+from tidemark.checks.cli.app import run
+from tidemark.checks.gate.pins import judgements
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.interleave.executions.recorded_execution import witness
+from tidemark.checks.interleave.executions.token import decode, encode
+from tidemark.checks.interleave.judge import JUDGE, program_of
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome
+from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
 
-FLUSH = "models.scheduled.flush_programs:flush"
+FLUSH = "tidemark.models.protocols.flush.programs:flush"
 TINY = {"rows": [1], "flushes": [1]}
 RACE = {"rows": [1, 0], "flushes": [1, 2]}
 FINAL = "7af8040ac7c98b7c"
@@ -132,7 +132,7 @@ def test_a_search_that_gives_up_decides_nothing(context):
     assert "the limit of 20 executions is reached" in found["refinement"].reason
 
 
-MUTANT = "models.mutants.flush_impl:flush_ts_is_cleared_blindly"
+MUTANT = "tidemark.models.protocols.flush.mutants.implementation:flush_ts_is_cleared_blindly"
 RESET = "flush.reset_only_by_greater_checkpoint"
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from checks.interleave import Limits, Options, Reduction, Status, explore
-from models.scheduled import ProgramRef
+from tidemark.checks.interleave import Limits, Options, Reduction, Status, explore
+from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 

@@ -9,10 +9,10 @@ import time
 import psutil
 import pytest
 
-from checks.interleave import explore
-from checks.spark.ship import ROOT
 from tests.checks.interleave.cluster_driver import OPTIONS, PROGRAM, facts
-from tests.checks.spark.cluster import cluster, executors, wait_for
+from tidemark.checks.interleave import explore
+from tidemark.checks.spark.standalone import cluster, executors, wait_for
+from tidemark.models.rooms import ROOT
 
 
 @pytest.mark.spark

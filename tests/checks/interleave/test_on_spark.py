@@ -2,10 +2,10 @@
 
 import pytest
 
-from checks.interleave import Options, explore
-from checks.interleave.spark import Spread, explore_on_spark
-from models.scheduled import ProgramRef
 from tests.checks.interleave.test_subtrees import facts
+from tidemark.checks.interleave import Options, explore
+from tidemark.checks.interleave.spark import Spread, explore_on_spark
+from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 

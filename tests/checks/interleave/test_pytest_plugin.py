@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PLUGINS = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "checks.interleave.pytest_plugin"]
+PLUGINS = [
+    "-q",
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "tidemark.checks.interleave.pytest_plugin",
+]
 TESTS = """
 import asyncio
 import pytest

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from checks.interleave import (
+from tidemark.checks.interleave import (
     CorruptTokenError,
     DivergenceError,
     NondeterminismError,
@@ -13,7 +13,7 @@ from checks.interleave import (
     explore,
     replay,
 )
-from models.scheduled import Cell, Process, Program, ProgramRef, World
+from tidemark.models.simulation import Cell, Process, Program, ProgramRef, World
 
 HERE = "tests.checks.interleave.test_replay:"
 LOST = ProgramRef.of("tests.checks.interleave.programs:no_lost_update", size=3)

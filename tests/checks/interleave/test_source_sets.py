@@ -2,11 +2,11 @@
 
 import pytest
 
-from checks.interleave import Options, Reduction, Status, explore
-from checks.interleave.result import Exploration
-from models.scheduled import ProgramRef
 from tests.checks.interleave.random_programs import anything, faulty, memory
 from tests.checks.interleave.test_subtrees import in_rounds
+from tidemark.checks.interleave import Options, Reduction, Status, explore
+from tidemark.checks.interleave.result import Exploration
+from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 SLEEP = Options(classes=True)

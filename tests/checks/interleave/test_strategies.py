@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from checks.errors import BadInputError
-from checks.interleave import (
+from tests.checks.interleave.test_coroutines import relies_on_the_queue_of_the_loop
+from tidemark.checks.interleave import (
     DelayBounded,
     DepthFirst,
     Options,
@@ -21,8 +21,8 @@ from checks.interleave import (
     explore_coroutine,
     replay,
 )
-from models.scheduled import Interner, Process, Program, ProgramRef, World
-from tests.checks.interleave.test_coroutines import relies_on_the_queue_of_the_loop
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.simulation import Interner, Process, Program, ProgramRef, World
 
 PROGRAMS = "tests.checks.interleave.programs:"
 LOST = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from checks.interleave import (
+from tidemark.checks.interleave import (
     Exploration,
     Limits,
     Options,
@@ -15,8 +15,8 @@ from checks.interleave import (
     explore_subtree,
     split,
 )
-from checks.interleave.result import merge
-from models.scheduled import ProgramRef
+from tidemark.checks.interleave.result import merge
+from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 SUBJECTS = [

@@ -2,11 +2,11 @@
 
 import pytest
 
-from checks.errors import UnsoundCombinationError
-from checks.interleave import Options, Reduction, Status, UnsoundReductionError, explore
-from models.scheduled import Order, ProgramError, ProgramRef, Settings
 from tests.checks.interleave.programs import Planted
 from tests.checks.interleave.random_programs import anything
+from tidemark.checks.interleave import Options, Reduction, Status, UnsoundReductionError, explore
+from tidemark.checks.verdicts.errors import UnsoundCombinationError
+from tidemark.models.simulation import Order, ProgramError, ProgramRef, Settings
 
 PROGRAMS = "tests.checks.interleave.programs:"
 REDUCED = (Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL)

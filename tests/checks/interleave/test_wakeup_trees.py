@@ -1,7 +1,15 @@
 """Wakeup trees: words are merged, covered, dropped and given back."""
 
-from checks.interleave.wakeup import EVERYTHING, Branch, after, begins_with, commutes, insert, prune
-from models.scheduled import Footprint
+from tidemark.checks.interleave.trees.wakeup import (
+    EVERYTHING,
+    Branch,
+    after,
+    begins_with,
+    commutes,
+    insert,
+    prune,
+)
+from tidemark.models.simulation import Footprint
 
 X, Y, Z = Footprint(0, 1), Footprint(0, 2), Footprint(0, 4)
 """Steps that write one cell each, and so are independent of each other."""

@@ -6,14 +6,14 @@ import argparse
 import json
 from pathlib import Path
 
-from checks.spark.native_kernel import FACTORY as NATIVE
-from checks.spark.run_directory import RunDirectory
-from checks.spark.runners import OnSpark
-from checks.spark.search import Limits, Search
-from checks.spark.search_kernel import Recipe
-from checks.spark.session import SparkOptions, spark_session, stop_session
 from tests.checks.spark.opponents import SIX_MANAGERS, make, summary
 from tests.checks.spark.saboteurs import SLOW_AT_FIRST, runs_of
+from tidemark.checks.spark.search.breadth_first import Limits, Search
+from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
+from tidemark.checks.spark.search.run_directory import RunDirectory
+from tidemark.checks.spark.search.runners import OnSpark
+from tidemark.checks.spark.search.search_kernel import Recipe
+from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
 
 SETTINGS = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.task.maxFailures": "8"}
 # A lost executor is noticed at once instead of after three times five seconds.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from checks.spark.native_kernel import FACTORY as NATIVE
-from checks.spark.run_directory import RunDirectory
-from checks.spark.runners import Runner
-from checks.spark.search import Limits, Result, Search
-from checks.spark.search_kernel import Recipe
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.interpreted.search import Search as InterpretedSearch
-from models.native.kernel import compile_kernel
-from models.native.search import search as native_search
+from tidemark.checks.spark.search.breadth_first import Limits, Result, Search
+from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
+from tidemark.checks.spark.search.run_directory import RunDirectory
+from tidemark.checks.spark.search.runners import Runner
+from tidemark.checks.spark.search.search_kernel import Recipe
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Search as InterpretedSearch
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import search as native_search
 
 GRID = Instance("tests.checks.spark.protocols:Grid", {"Place": 6}, name="grid")
 LAMPS = Instance("tests.checks.spark.protocols:Lamps", {"Lamp": 4, "Colour": 255}, name="lamps")

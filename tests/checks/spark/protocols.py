@@ -2,7 +2,7 @@
 bounds, dead ends.
 """
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Map,
     Nat,

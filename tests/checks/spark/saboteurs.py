@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark import SparkContext, TaskContext
 
-from checks.spark.native_kernel import NativeKernel, native
-from models.instance import Instance
+from tidemark.checks.spark.search.native_kernel import NativeKernel, native
+from tidemark.models.instance import Instance
 
 SLOW_AT_FIRST = "tests.checks.spark.saboteurs:slow_at_first"
 THIEF = "tests.checks.spark.saboteurs:thief"

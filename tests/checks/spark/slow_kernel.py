@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from checks.spark.search_kernel import Expanded
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from spec.language.types import MapType
+from tidemark.checks.spark.search.search_kernel import Expanded
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.spec.language.types import MapType
 
 FACTORY = "tests.checks.spark.slow_kernel:slow"
 

@@ -8,8 +8,9 @@ import time
 import psutil
 import pytest
 
-from tests.checks.spark.cluster import cluster, driver, executors, host, wait_for
+from tests.checks.spark.driving import driver
 from tests.checks.spark.opponents import SIX_MANAGERS, native_summary
+from tidemark.checks.spark.standalone import cluster, executors, host, wait_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

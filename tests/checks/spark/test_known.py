@@ -8,11 +8,11 @@ import fcntl
 import numpy as np
 import pytest
 
-from checks.spark import known
-from checks.spark.known import Known
-from checks.spark.search import Search
-from checks.spark.table import Table, empty_place
 from tests.checks.spark.opponents import LAMPS, TWO_PHASE, distributed, make, native_summary, summary
+from tidemark.checks.spark.search.breadth_first import Search
+from tidemark.checks.spark.states import visited_cache as known
+from tidemark.checks.spark.states.table import Table, empty_place
+from tidemark.checks.spark.states.visited_cache import Known
 
 
 @pytest.mark.parametrize(("words", "top"), [(1, 4000), (2, 6), (3, 5)])

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from checks.distribute import distribute
-from checks.errors import BadInputError
-from checks.spark.forecast import outlook
-from checks.spark.history import RUNS, History, query
-from checks.spark.runners import OnSpark
-from checks.spark.search import Limits
 from tests.checks.spark.opponents import GRID, TWO_PHASE, distributed, native_summary, summary
 from tests.checks.spark.saboteurs import THIEF, stages_of
+from tidemark.checks.spark.judge import distribute
+from tidemark.checks.spark.planning.forecast import outlook
+from tidemark.checks.spark.planning.history import RUNS, History, query
+from tidemark.checks.spark.search.breadth_first import Limits
+from tidemark.checks.spark.search.runners import OnSpark
+from tidemark.checks.verdicts.errors import BadInputError
 
 
 @pytest.mark.spark

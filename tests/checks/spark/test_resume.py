@@ -9,13 +9,13 @@ import json
 
 import pytest
 
-from checks.errors import BadInputError
-from checks.spark.level_log import CorruptFileError, read
-from checks.spark.native_kernel import FACTORY
-from checks.spark.run_directory import RunDirectory
-from checks.spark.search import Limits, Search
-from checks.spark.search_kernel import Recipe
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, distributed, make, summary
+from tidemark.checks.spark.search.breadth_first import Limits, Search
+from tidemark.checks.spark.search.native_kernel import FACTORY
+from tidemark.checks.spark.search.run_directory import RunDirectory
+from tidemark.checks.spark.search.search_kernel import Recipe
+from tidemark.checks.spark.states.level_log import CorruptFileError, read
+from tidemark.checks.verdicts.errors import BadInputError
 
 
 def again(folder, instance, partitions=None):

@@ -7,9 +7,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from checks.spark import level_log, rounds
-from checks.spark.known import Known
-from checks.spark.search import Search
 from tests.checks.spark.opponents import (
     GRID,
     LAMPS,
@@ -22,6 +19,10 @@ from tests.checks.spark.opponents import (
     summary,
 )
 from tests.checks.spark.slow_kernel import FACTORY as SLOW
+from tidemark.checks.spark.search import rounds
+from tidemark.checks.spark.search.breadth_first import Search
+from tidemark.checks.spark.states import level_log
+from tidemark.checks.spark.states.visited_cache import Known
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 3, 7])

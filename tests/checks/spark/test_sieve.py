@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks.spark.sieve import Sieve
-from checks.spark.words import owners_of
+from tidemark.checks.spark.states.packed_states import owners_of
+from tidemark.checks.spark.states.sent_filter import Sieve
 
 
 def block(seed, rows, words, *, top):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from checks.errors import BadInputError
-from checks.spark.history import History, Row
-from checks.spark.sizing import measured, rounds_of, size
-from checks.spark_command import plan_lines
+from tidemark.checks.cli.spark import plan_lines
+from tidemark.checks.spark.planning.history import History, Row
+from tidemark.checks.spark.planning.sizing import measured, rounds_of, size
+from tidemark.checks.verdicts.errors import BadInputError
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 COMMON: dict[str, Any] = {

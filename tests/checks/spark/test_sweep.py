@@ -6,19 +6,19 @@ import time
 
 import pytest
 
-from checks.errors import BadInputError
-from checks.prove_run import prove
-from checks.spark.shapes import grid, swarm, sweep, walk_one
-from checks.spark.sweep import SweepError, run_many
-from checks.spark_command import axis
-from checks.verdict import Outcome
-from models.native.simulate import Budget
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, native_summary
+from tidemark.checks.cli.spark import axis
+from tidemark.checks.prove.run import prove
+from tidemark.checks.spark.shapes import grid, swarm, sweep, walk_one
+from tidemark.checks.spark.sweep import SweepError, run_many
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.models.native.simulate import Budget
 
 pytestmark = pytest.mark.spark
 
 HERE = "tests.checks.spark.test_sweep"
-PROTOCOL = "spec.flush:Flush"
+PROTOCOL = "tidemark.spec.flush:Flush"
 
 
 def late_if_first(number):

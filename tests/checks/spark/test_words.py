@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks.spark.words import least, merge, minus, owners_of, sorted_run
+from tidemark.checks.spark.states.packed_states import least, merge, minus, owners_of, sorted_run
 
 
 def block(seed, rows, words, *, top=2**64 - 1):

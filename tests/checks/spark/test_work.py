@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from checks.cli import run
-from checks.exit_codes import ExitCode
-from checks.mutate import mutate
-from checks.mutation.result import MutantResult
-from models.instance import Instance
-from models.mutants.generated import mutants_of
-from spec.language.protocol import resolve
 from tests.checks.spark.saboteurs import jobs_of
+from tidemark.checks.cli.app import run
+from tidemark.checks.mutation.judge import mutate
+from tidemark.checks.mutation.result import MutantResult
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.instance import Instance
+from tidemark.models.mutation.generated import mutants_of
+from tidemark.spec.language.protocol import resolve
 
 LOCK = "tests.protocols_proof.locks:TicketLock"
 TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 3}, name="two-phase")

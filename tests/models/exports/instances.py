@@ -1,8 +1,8 @@
 """Instances that use every part of the language, for the exports."""
 
-from models.instance import Instance
 from tests.protocols.known.counts import ROWS
-from tests.protocols.peers import PEERS
+from tidemark.checks.crosscheck.peers import PEERS
+from tidemark.models.instance import Instance
 
 SMALL = "tests.protocols.small:"
 GALLERY = {

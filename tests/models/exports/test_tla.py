@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from models.instance import Instance
-from models.manifest import instance_of, load, manifest_files
-from models.text.names import short_name
-from models.tla import to_tla
 from tests.models.exports.instances import EVERY, GALLERY
+from tidemark.models.exports.text.names import short_name
+from tidemark.models.exports.tla import to_tla
+from tidemark.models.instance import Instance
+from tidemark.models.manifest import instance_of, load, manifest_files
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))
@@ -74,7 +74,7 @@ def test_steps_beyond_the_bounds_are_marked_and_cut():
 
 
 def test_fairness_that_a_property_does_not_assume_is_left_out():
-    manifest = load(Path("models/manifest/flush.toml"))
+    manifest = load(Path("models/protocols/flush/manifest.toml"))
     tiny = next(instance_of(entry) for entry in manifest.instance if entry.name == "tiny")
     text = to_tla(tiny).text
     own = text[text.index("Fairness_of_flush_completes ==") : text.index("\nflush_completes ==")]

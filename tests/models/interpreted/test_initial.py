@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from spec.language.types import MapType
 from tests.protocols.corners import Corners
 from tests.protocols.known.processes import DiningPhilosophers, SpanningTree
 from tests.protocols.known.puzzles import CoffeeCan
 from tests.protocols.known.queues import InnerFifo
 from tests.protocols.openings import Impossible, Openings
 from tests.protocols.small import Lock
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.spec.language.types import MapType
 
 PAIR = [[False, True], [True, False]]
 INSTANCES = [

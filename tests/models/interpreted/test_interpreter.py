@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from models.instance import Bound, Instance
-from models.interpreted.evaluate import State
-from models.interpreted.interpreter import Interpreter, Step
 from tests.protocols.corners import Corners, Flags
 from tests.protocols.stations import Stations
+from tidemark.models.instance import Bound, Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Step
 
 BOUNDS: dict[str, Bound] = {"Node": 2, "Place": 1, "Depth": (-1, 2)}
 WEIGHTS = [[0, -1], [2, 3]]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from models.instance import Instance
-from spec.language.expr import (
+from tidemark.models.instance import Instance
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -22,9 +22,9 @@ from spec.language.expr import (
     Store,
     Variable,
 )
-from spec.language.fold import fold
-from spec.language.spec import Action, Guard
-from spec.language.types import BOOL, BoolType, EnumType, MapType, NumberType, SortType, Type
+from tidemark.spec.language.fold import fold
+from tidemark.spec.language.spec import Action, Guard
+from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, NumberType, SortType, Type
 
 Scope = tuple[Local, ...]
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from models.instance import Instance
-from models.native.codec import WORD, Codec
-from models.native.errors import NativeError
 from tests.models.native.expression_trees import Generator
+from tidemark.models.instance import Instance
+from tidemark.models.native.codec import WORD, Codec
+from tidemark.models.native.errors import NativeError
 
 LAB = "tests.protocols.lab:Lab"
 WEIGHT = [[0, 0]] * 3

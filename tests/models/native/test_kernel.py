@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.instance import BadInstance, Instance
-from models.interpreted.interpreter import Interpreter
-from models.native.errors import NativeError
-from models.native.kernel import Conditions, Kernel, compile_kernel
-from spec.language.expr import Apply, Const, Expr, Read
-from spec.language.types import BOOL
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.native.errors import NativeError
+from tidemark.models.native.kernel import Conditions, Kernel, compile_kernel
+from tidemark.spec.language.expr import Apply, Const, Expr, Read
+from tidemark.spec.language.types import BOOL
 
 FEATURES = "tests.protocols.features:Features"
 WEIGHT = [[1, -2], [0, 3], [5, -7]]
@@ -149,7 +149,7 @@ def test_broken_assumptions_and_wrong_blocks_are_errors() -> None:
     with pytest.raises(BadInstance, match="first_position_is_empty"):
         compile_kernel(
             Instance(
-                "spec.flush:Flush",
+                "tidemark.spec.flush:Flush",
                 {"Segment": 1, "Position": 1, "Copies": 1, "Faults": 1},
                 {"carries": [True, True], "segment_of": [0, 0], "ask_up_to": 1},
             )

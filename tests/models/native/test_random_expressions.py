@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.native import expressions, tables
-from models.native.errors import NativeError
-from models.native.kernel import Kernel
 from tests.models.native.expression_trees import Generator
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.native.codegen import expressions
+from tidemark.models.native.codegen import updates as tables
+from tidemark.models.native.errors import NativeError
+from tidemark.models.native.kernel import Kernel
 
 Bounds = dict[str, int | tuple[int, int]]
 BOUNDS: Bounds = {"Node": 2, "Place": 3, "Level": (-2, 2), "Wide": (-2000, 2000)}

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.instance import Instance
-from models.native.codec import State
-from models.native.errors import ReductionError
-from models.native.footprints import Cell, Footprints
-from models.native.graph import build_graph
-from models.native.kernel import Kernel, compile_kernel
-from models.native.path import path_to
-from models.native.search import Hit, search
-from tests.protocols.peers import COUNTEREXAMPLES, FLUSH_CP, PEERS, TSO
+from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, FLUSH_CP, PEERS, TSO
+from tidemark.models.instance import Instance
+from tidemark.models.native.codec import State
+from tidemark.models.native.errors import ReductionError
+from tidemark.models.native.footprints import Cell, Footprints
+from tidemark.models.native.graph import build_graph
+from tidemark.models.native.kernel import Kernel, compile_kernel
+from tidemark.models.native.search.breadth_first import Hit, search
+from tidemark.models.native.search.path import path_to
 
 SMALL = "tests.protocols.small:"
 CASES: list[Instance] = [

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.instance import Instance
-from models.native.checkpoint import load, save
-from models.native.errors import SavedSearchError
-from models.native.kernel import compile_kernel
-from models.native.path import path_to
-from models.native.search import Limits, Search, search
+from tidemark.models.instance import Instance
+from tidemark.models.native.errors import SavedSearchError
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import Limits, Search, search
+from tidemark.models.native.search.checkpoint import load, save
+from tidemark.models.native.search.path import path_to
 
 SMALL = "tests.protocols.small:"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from models.instance import Instance
-from models.native.kernel import compile_kernel
-from models.native.search import search
-from models.native.simulate import Budget, simulate
-from tests.protocols.peers import COUNTEREXAMPLES, PEERS
+from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS
+from tidemark.models.instance import Instance
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import search
+from tidemark.models.native.simulate import Budget, simulate
 
 SMALL = "tests.protocols.small:"
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.instance import Instance
-from models.native.errors import SymmetryError
-from models.native.graph import build_graph
-from models.native.kernel import compile_kernel
-from models.native.path import path_to
-from models.native.search import search
-from models.native.symmetry import Symmetry
-from tests.protocols.peers import PEERS, TSO, tso_size
+from tidemark.checks.crosscheck.peers import PEERS, TSO, tso_size
+from tidemark.models.instance import Instance
+from tidemark.models.native.errors import SymmetryError
+from tidemark.models.native.graph import build_graph
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import search
+from tidemark.models.native.search.path import path_to
+from tidemark.models.native.symmetry import Symmetry
 
 SMALL = "tests.protocols.small:"
 CASES: list[tuple[Instance, tuple[str, ...]]] = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.native.digest import FIRST, SECOND, SEED, digest_rows
-from models.native.table import Visited
+from tidemark.models.native.digest import FIRST, SECOND, SEED, digest_rows
+from tidemark.models.native.search.table import Visited
 
 VALUES = {1: 20_000, 2: 150, 3: 30, 7: 4}
 """By number of words: enough different rows that each round brings new ones; many come again."""

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.instance import Instance
-from models.native import rounds
-from models.native.checkpoint import load, save
-from models.native.crew import Crew
-from models.native.kernel import Kernel, compile_kernel
-from models.native.merge import Merge
-from models.native.path import path_to
-from models.native.search import Limits, Search, SearchResult, search
-from models.native.table import Rows, Visited
-from tests.protocols.peers import COUNTEREXAMPLES, PEERS
+from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS
+from tidemark.models.instance import Instance
+from tidemark.models.native.kernel import Kernel, compile_kernel
+from tidemark.models.native.search import rounds
+from tidemark.models.native.search.breadth_first import Limits, Search, SearchResult, search
+from tidemark.models.native.search.checkpoint import load, save
+from tidemark.models.native.search.merge import Merge
+from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.table import Rows, Visited
+from tidemark.models.native.search.worker_pool import Crew
 
 SMALL = "tests.protocols.small:"
 

@@ -14,14 +14,14 @@ import pytest
 
 import tests.protocols
 import tests.protocols.known
-import tests.protocols.peers
 import tests.protocols_proof
-from models.instance import BadInstance, Instance
-from models.interpreted.interpreter import Interpreter
-from models.lemmas.samples import walks
-from models.symbolic.enumerate import Enumerator
-from spec.language import Protocol
-from spec.language.types import NumberType, SortType
+from tidemark.checks.crosscheck import peers
+from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.lemmas.samples import walks
+from tidemark.models.symbolic.enumerate import Enumerator
+from tidemark.spec.language import Protocol
+from tidemark.spec.language.types import NumberType, SortType
 
 pytestmark = pytest.mark.proof
 
@@ -34,8 +34,8 @@ MANY = 40
 
 def protocols() -> list[str]:
     """The protocols of the test suite (their variants differ too little to be worth the time)."""
-    found = ["spec.flush:Flush"]
-    for package in (tests.protocols, tests.protocols.known, tests.protocols.peers, tests.protocols_proof):
+    found = ["tidemark.spec.flush:Flush"]
+    for package in (tests.protocols, tests.protocols.known, peers, tests.protocols_proof):
         for module in iter_modules([str(Path(path)) for path in package.__path__]):
             if not module.ispkg:
                 found += _declared_in(f"{package.__name__}.{module.name}")
@@ -93,5 +93,5 @@ def test_initial_states_and_steps(reference):
 
 def test_that_this_looks_at_something():
     assert len(protocols()) > 30
-    met = walks(settled(instance_of("spec.flush:Flush")), states=50, seconds=5.0, seed=1, variants=2)
+    met = walks(settled(instance_of("tidemark.spec.flush:Flush")), states=50, seconds=5.0, seed=1, variants=2)
     assert len(met) >= 50

@@ -10,15 +10,15 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from models.symbolic import bits
-from models.symbolic.enumerate import Enumerator
-from models.symbolic.finite import SymbolicInstance
-from models.symbolic.hints import is_true, new_solver
-from spec.language.render import render
-from spec.language.types import BOOL
 from tests.models.native.expression_trees import Generator
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.enumerate import Enumerator
+from tidemark.models.symbolic.finite import SymbolicInstance
+from tidemark.models.symbolic.hints import is_true, new_solver
+from tidemark.spec.language.render import render
+from tidemark.spec.language.types import BOOL
 
 pytestmark = pytest.mark.proof
 
@@ -98,7 +98,7 @@ def test_propositional_steps_of_an_arbitrary_state(seed):
 
 
 def _frame():
-    from models.symbolic.finite import Frame
+    from tidemark.models.symbolic.finite import Frame
 
     return Frame({}, {}, {})
 

@@ -1,6 +1,6 @@
 """Agreement among several: two-phase commit with a backup manager, Paxos."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Map,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from models.instance import Instance
+from tidemark.models.instance import Instance
 
 SMALL = "tests.protocols.small:"
 KNOWN = "tests.protocols.known."

@@ -1,6 +1,6 @@
 """Processes that share memory: a reusable barrier, philosophers, a lesson about concurrency."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Map,

@@ -1,6 +1,7 @@
 """Missionaries and cannibals, the prisoners and the switches, the coffee can."""
 
-from spec.language import (
+from tests.protocols.known.reasons import holds
+from tidemark.spec.language import (
     Bool,
     Enum,
     Map,
@@ -23,7 +24,6 @@ from spec.language import (
     transition_invariant,
     when,
 )
-from tests.protocols.known.reasons import holds
 
 
 class MissionariesAndCannibals(Protocol):

@@ -1,6 +1,6 @@
 """Queues that lose messages, and a queue between two channels."""
 
-from spec.language import (
+from tidemark.spec.language import (
     Bool,
     Enum,
     Map,

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from spec.language import any_of
-from spec.language.terms import Term
+from tidemark.spec.language import any_of
+from tidemark.spec.language.terms import Term
 
 
 def holds(reasons: Sequence[Term], why: Term) -> Term:

@@ -1,6 +1,7 @@
 """Detecting on a ring that all work has ended: the notes EWD 840 and EWD 998."""
 
-from spec.language import (
+from tests.protocols.known.reasons import holds
+from tidemark.spec.language import (
     Bool,
     Enum,
     Int,
@@ -20,7 +21,6 @@ from spec.language import (
     require,
     when,
 )
-from tests.protocols.known.reasons import holds
 
 
 class Ewd840(Protocol):

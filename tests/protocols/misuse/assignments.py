@@ -1,13 +1,7 @@
 """Assignments that are not possible. `# here` marks the line that the error must name."""
 
-from spec.language import (
-    action,
-    forall,
-    invariant,
-    ite,
-    require,
-)
 from tests.protocols.misuse.base import Base, base, case
+from tidemark.spec.language import action, forall, invariant, ite, require
 
 
 @case("an assignment to the constant STRICT", "Declare it as state")

@@ -3,7 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from spec.language import Bool, Enum, Int, Map, Nat, Protocol, Sort, action, constant, option, require
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    constant,
+    option,
+    require,
+)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,7 @@
 """Class bodies. `# here` marks the line that the error must name."""
 
-from spec.language import (
-    Bool,
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    anything,
-    option,
-    reachable,
-)
 from tests.protocols.misuse.base import Base, case
+from tidemark.spec.language import Bool, Enum, Map, Nat, Protocol, anything, option, reachable
 
 
 @case("Odd.place has no initial value", "= anything, = option(value) or = constant()")

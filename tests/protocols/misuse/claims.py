@@ -1,6 +1,7 @@
 """Claims and actions that say nothing. `# here` marks the line that the error must name."""
 
-from spec.language import (
+from tests.protocols.misuse.base import Base, base, case
+from tidemark.spec.language import (
     action,
     any_of,
     forall,
@@ -12,7 +13,6 @@ from spec.language import (
     require,
     transition_invariant,
 )
-from tests.protocols.misuse.base import Base, base, case
 
 
 @case("is always true by type", "Say something that can be false")

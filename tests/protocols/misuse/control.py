@@ -1,15 +1,7 @@
 """Python's own control flow, and unknown names. `# here` marks the line that the error must name."""
 
-from spec.language import (
-    action,
-    any_of,
-    each,
-    forall,
-    invariant,
-    ite,
-    when,
-)
 from tests.protocols.misuse.base import Base, base, case
+from tidemark.spec.language import action, any_of, each, forall, invariant, ite, when
 
 
 @case("no truth value", "ite(condition, a, b) for if")

@@ -1,6 +1,7 @@
 """Methods that cannot be traced. `# here` marks the line that the error must name."""
 
-from spec.language import (
+from tests.protocols.misuse.base import Base, base, case
+from tidemark.spec.language import (
     Bool,
     Map,
     action,
@@ -12,7 +13,6 @@ from spec.language import (
     require,
     transition_invariant,
 )
-from tests.protocols.misuse.base import Base, base, case
 
 
 @case("the action odd returns a value", "a guard is require(...)")

@@ -1,16 +1,7 @@
 """Quantifiers, extremes and comprehensions. `# here` marks the line that the error must name."""
 
-from spec.language import (
-    action,
-    count,
-    each,
-    exists,
-    forall,
-    greatest,
-    invariant,
-    least,
-)
 from tests.protocols.misuse.base import base, case
+from tidemark.spec.language import action, count, each, exists, forall, greatest, invariant, least
 
 
 @case("each(Node, ...) where a Map[Place, Bool] is wanted", "each(Place, ...)")

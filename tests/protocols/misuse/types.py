@@ -1,13 +1,7 @@
 """Values of the wrong type. `# here` marks the line that the error must name."""
 
-from spec.language import (
-    action,
-    any_of,
-    forall,
-    invariant,
-    ite,
-)
 from tests.protocols.misuse.base import base, case
+from tidemark.spec.language import action, any_of, forall, invariant, ite
 
 
 @case("a Ticks where a Place is wanted", "Numbers of different names do not mix")

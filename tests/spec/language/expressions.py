@@ -7,9 +7,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Literal
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter
-from spec.language.expr import (
+from tests.protocols.stations import Stations
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -22,8 +23,7 @@ from spec.language.expr import (
     Select,
     Store,
 )
-from spec.language.types import BOOL, LITERAL, EnumType, MapType, NumberType, SortType, Type
-from tests.protocols.stations import Stations
+from tidemark.spec.language.types import BOOL, LITERAL, EnumType, MapType, NumberType, SortType, Type
 
 INSTANCE = Instance(
     Stations.reference(),

@@ -6,8 +6,20 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from models.interpreted.evaluate import Env
-from spec.language.expr import (
+from tests.spec.language.expressions import (
+    BALANCE,
+    INSTANCE,
+    INTERPRETER,
+    KEYS,
+    PLACE,
+    SCALARS,
+    scalar,
+    scope_with_values,
+    state,
+    table,
+)
+from tidemark.models.interpreted.evaluate import Env
+from tidemark.spec.language.expr import (
     Apply,
     Const,
     Each,
@@ -24,20 +36,8 @@ from spec.language.expr import (
     variables_read,
     walk,
 )
-from spec.language.fold import conjunction, disjunction, fold, negation, non_negative
-from spec.language.types import BOOL, MapType
-from tests.spec.language.expressions import (
-    BALANCE,
-    INSTANCE,
-    INTERPRETER,
-    KEYS,
-    PLACE,
-    SCALARS,
-    scalar,
-    scope_with_values,
-    state,
-    table,
-)
+from tidemark.spec.language.fold import conjunction, disjunction, fold, negation, non_negative
+from tidemark.spec.language.types import BOOL, MapType
 
 COMPILER = INTERPRETER.compiler
 MANY = settings(max_examples=300, phases=(Phase.explicit, Phase.reuse, Phase.generate))

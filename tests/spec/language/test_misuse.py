@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spec.language import SpecError, resolve
 from tests.protocols.misuse import CASES, Case, assignments, control, quantifiers
+from tidemark.spec.language import SpecError, resolve
 
 
 def marked_line(case: Case) -> int:
@@ -49,7 +49,7 @@ def test_reference_that_leads_nowhere(reference, problem):
 
 def test_an_error_leaves_no_trace_behind():
     """A failed trace must not make a later `require` outside an action legal, nor spoil the numbering."""
-    from spec.language import require
+    from tidemark.spec.language import require
 
     with pytest.raises(SpecError):
         control.python_if()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from models.instance import Instance
-from models.interpreted.interpreter import Interpreter, Step
-from spec.language import SpecError, render
 from tests.protocols.shorthands import Shorthands
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.spec.language import SpecError, render
 
 
 def update(action: str, variable: str) -> str:

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from spec.language import render, resolve
-from spec.language.expr import Const, Local, Read, variables_read
-from spec.language.types import EnumType, MapType, NumberType, SortType
 from tests.protocols.stations import Careless, Extends, Overrides, Stations, WithoutReset
+from tidemark.spec.language import render, resolve
+from tidemark.spec.language.expr import Const, Local, Read, variables_read
+from tidemark.spec.language.types import EnumType, MapType, NumberType, SortType
 
 
 def update(spec, action, variable):
@@ -95,7 +95,7 @@ def test_update_of_an_untouched_variable_is_itself():
 def test_tracing_again_gives_equal_trees():
     first = Stations.trace()
     code = (
-        "import pickle, sys; from spec.language import resolve;"
+        "import pickle, sys; from tidemark.spec.language import resolve;"
         "sys.stdout.buffer.write(pickle.dumps(resolve('tests.protocols.stations:Stations').trace()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec.language.expr import Apply, Const, Expr, Local, Operator, Quantified
-from spec.language.types import BOOL, LITERAL, EnumType, NumberType
-from spec.language.vacuity import decide, interval, truth
+from tidemark.spec.language.expr import Apply, Const, Expr, Local, Operator, Quantified
+from tidemark.spec.language.types import BOOL, LITERAL, EnumType, NumberType
+from tidemark.spec.language.vacuity import decide, interval, truth
 
 PLACE, DEPTH, MODE = NumberType("Place"), NumberType("Depth", signed=True), EnumType("Mode", ("a", "b", "c"))
 n, m, d = Local(PLACE, "n"), Local(PLACE, "m"), Local(DEPTH, "d")

@@ -1,0 +1,1 @@
+"""What rests on what: assumptions and guarantees."""

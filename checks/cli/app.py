@@ -1,0 +1,539 @@
+"""The command line ``tidemark``: commands, and the one place where an error becomes an exit status."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark.checks.cli import export as export_forms
+from tidemark.checks.cli import run as cli_run
+from tidemark.checks.cli import tools as cli_tools
+from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
+from tidemark.models.instance import BadInstance
+from tidemark.models.manifest import ManifestError, PinError, Tier
+from tidemark.spec.language.errors import SpecError
+
+_ABOUT = """Proves and tests the clocks, watermarks and checkpoints of a log-structured database.
+
+`tidemark verify` runs every check of the manifest and compares each verdict with the expected one. \
+The other commands run one judge each. Every failure prints the command that replays it.
+"""
+_EPILOG = "The exit status tells the class of the result: `tidemark codes` lists them."
+
+application = typer.Typer(
+    help=_ABOUT,
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+Only = Annotated[
+    str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; all if left out.")
+]
+OnlyOption = Annotated[
+    str, typer.Option("--only", help="Checks JUDGE/ENTRY: a part of the name, or a pattern with *.")
+]
+TierOption = Annotated[Tier, typer.Option(help="fast: before every push; full: the large searches too.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
+Master = Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")]
+Build = Annotated[Path, typer.Option(help="Folder for the files of the run.")]
+ManifestOption = Annotated[
+    list[Path] | None,
+    typer.Option("--manifest", help="Manifest file, may be repeated; all of the repository if left out."),
+]
+LOCAL = "local[*]"
+BUILD = Path("build")
+
+
+@application.command()
+def verify(
+    *,
+    tier: TierOption = Tier.FAST,
+    only: OnlyOption = "",
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
+    ] = False,
+) -> int:
+    """Run every check of the manifest: the gate."""
+    settings = cli_run.Settings(tier=tier.value, seed=seed, master=master, build=build)
+    return cli_run.gate(settings, only=only or None, resume=resume, manifest=manifest or ())
+
+
+def _one_judge(name: str, about: str) -> None:
+    def command(
+        only: Only = "",
+        *,
+        seed: Seed = 0,
+        master: Master = LOCAL,
+        build: Build = BUILD,
+        manifest: ManifestOption = None,
+    ) -> int:
+        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+        return cli_run.gate(settings, only=only or None, judge=name, manifest=manifest or ())
+
+    command.__doc__ = about
+    application.command(name=name)(command)
+
+
+_Seconds = Annotated[float, typer.Option(min=0.1, help="Limit of one query of the solver, in seconds.")]
+_Protocol = Annotated[str, typer.Argument(help="module:Class, or the name of a proof of the manifest.")]
+_Without = Annotated[
+    list[str] | None, typer.Option("--without", help="Leave out this lemma; may be repeated.")
+]
+
+
+@application.command()
+def prove(
+    only: Only = "",
+    *,
+    bmc: Annotated[
+        int | None, typer.Option(min=1, help="Only runs of at most so many steps, of any size.")
+    ] = None,
+    k_induction: Annotated[
+        int | None, typer.Option("--k-induction", min=2, help="Induction over so many steps.")
+    ] = None,
+    claim: Annotated[str, typer.Option(help="Only this claim, for --bmc and --k-induction.")] = "",
+    seconds: _Seconds = 20.0,
+    spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
+    master: Master = LOCAL,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
+    if bmc is None and k_induction is None and not spark:
+        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, build=build)
+        return cli_run.gate(settings, only=only or None, judge="prove", manifest=manifest or ())
+    command = import_module("tidemark.checks.cli.prove")
+    if spark:
+        if bmc is not None or k_induction is not None:
+            raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
+        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+        proved: int = command.on_spark(settings, only=only, manifest=manifest or ())
+        return proved
+    status: int = command.several_steps(
+        only, bmc=bmc, k=k_induction, claim=claim, seconds=seconds, seed=seed, manifests=manifest or ()
+    )
+    return status
+
+
+@application.command()
+def suggest(
+    protocol: _Protocol,
+    *,
+    redundant: Annotated[
+        bool, typer.Option("--redundant", help="Name the lemmas that the proof does not need instead.")
+    ] = False,
+    without: _Without = None,
+    seconds: Annotated[float, typer.Option(min=1.0, help="Limit of the search, in seconds.")] = 300.0,
+    seed: Seed = 0,
+    manifest: ManifestOption = None,
+) -> int:
+    """Suggest lemmas for a proof that does not go through, as methods to paste."""
+    command = import_module("tidemark.checks.cli.prove")
+    if redundant:
+        status: int = command.redundant(protocol, without=without or (), seed=seed, manifests=manifest or ())
+    else:
+        status = command.suggest(
+            protocol, without=without or (), seconds=seconds, seed=seed, manifests=manifest or ()
+        )
+    return status
+
+
+@application.command()
+def explore(
+    only: Only = "",
+    *,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Threads; all cores if left out. The result is the same.")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(min=0.001, help="Gigabytes at most; 60 % of what is free if left out.")
+    ] = None,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Search bounded instances exhaustively with the compiled kernel."""
+    settings = cli_run.Settings(
+        tier=Tier.FULL.value,
+        seed=seed,
+        build=build,
+        workers=workers,
+        memory=None if memory is None else int(memory * 1e9),
+    )
+    return cli_run.gate(settings, only=only or None, judge="explore", manifest=manifest or ())
+
+
+@application.command()
+def simulate(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    visits: Annotated[int, typer.Option(min=1, help="States visited by all walks together.")] = 5_000_000,
+    depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
+    seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
+    seed: Seed = 0,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk at random through an instance that is too large to search: it can only refute."""
+    from tidemark.checks.explore.simulate import command
+    from tidemark.models.native.simulate import Budget
+
+    budget = Budget(visits=visits, depth=depth, seconds=seconds)
+    return command(instance, budget=budget, seed=seed, manifests=manifest or ())
+
+
+@application.command()
+def distribute(
+    only: Only = "",
+    *,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on after the last complete round of a stopped search.")
+    ] = False,
+    from_round: Annotated[
+        int | None, typer.Option("--from-round", help="Go on after this round, and forget the later ones.")
+    ] = None,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Owners of states; as many as cores if left out.")
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(help="Where the rounds lie and stay: a folder that driver and executors share."),
+    ] = None,
+    handover: Annotated[
+        int | None, typer.Option(min=0, help="Frontier from which Spark takes a round over from the driver.")
+    ] = None,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """The same search on Spark: round after round, each one a checkpoint."""
+    command = import_module("tidemark.checks.cli.distribute")
+    settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+    status: int = command.distribute(
+        settings,
+        only=only,
+        resume=resume,
+        from_round=from_round,
+        partitions=partitions,
+        directory=directory,
+        handover=handover,
+        manifest=manifest or (),
+    )
+    return status
+
+
+@application.command()
+def history(
+    sql: Annotated[
+        str, typer.Argument(help="Spark SQL over the table 'rounds'; one line for each run if left out.")
+    ] = "",
+    *,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+) -> int:
+    """Show what the searches on Spark did so far: counts, seconds and bytes by round."""
+    status: int = import_module("tidemark.checks.cli.distribute").history(sql, master=master, build=build)
+    return status
+
+
+@application.command()
+def ship(
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "ship",
+    environment: Annotated[
+        bool, typer.Option("--environment", help="Also the packages of this Python, for executors without.")
+    ] = False,
+) -> int:
+    """Write the files that spark-submit sends to a cluster, and print its command."""
+    status: int = import_module("tidemark.checks.cli.distribute").ship(out=out, environment=environment)
+    return status
+
+
+@application.command()
+def sweep(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    over: Annotated[
+        list[str], typer.Option("--over", help="NAME=1..4 or NAME=1,2,4 of a bound or a constant; repeated.")
+    ],
+    states: Annotated[int, typer.Option(min=1, help="Stop a search at so many states.")] = 10_000_000,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Search an instance with other bounds and constants, each in a Spark task: one table."""
+    command = import_module("tidemark.checks.cli.spark")
+    status: int = command.sweep_command(
+        instance, over=over, states=states, master=master, build=build, manifests=manifest or ()
+    )
+    return status
+
+
+@application.command()
+def swarm(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    *,
+    tasks: Annotated[int, typer.Option(min=1, help="Tasks, each with a seed of its own.")] = 16,
+    visits: Annotated[int, typer.Option(min=1, help="States visited by one task.")] = 5_000_000,
+    depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk at random through an instance, in many Spark tasks: it can only refute."""
+    from tidemark.models.native.simulate import Budget
+
+    command = import_module("tidemark.checks.cli.spark")
+    status: int = command.swarm_command(
+        instance,
+        tasks=tasks,
+        budget=Budget(visits=visits, depth=depth),
+        seed=seed,
+        master=master,
+        build=build,
+        manifests=manifest or (),
+    )
+    return status
+
+
+@application.command()
+def size(
+    instance: Annotated[str, typer.Argument(help="Instance that was searched on Spark, here.")],
+    *,
+    states: Annotated[float, typer.Option(min=1, help="Expected number of states, for example 1e10.")],
+    executors: Annotated[int, typer.Option(min=1, help="Executors of the cluster.")],
+    cores: Annotated[int, typer.Option(min=1, help="Cores of an executor.")] = 8,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Expected depth; that of the search here if left out.")
+    ] = None,
+    build: Build = BUILD,
+) -> int:
+    """Plan a larger search on a cluster from the history of a smaller one: memory, bytes, rounds, time."""
+    command = import_module("tidemark.checks.cli.spark")
+    status: int = command.size_command(
+        instance, states=states, executors=executors, cores=cores, rounds=rounds, build=build
+    )
+    return status
+
+
+_one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
+_one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
+_one_judge("mutate", "Check that each property kills its mutants.")
+
+
+@application.command()
+def interleave(
+    only: Only = "",
+    *,
+    reduction: Annotated[
+        str,
+        typer.Option(
+            help="none, sleep-sets, source-sets, optimal or states; that of the manifest if left out."
+        ),
+    ] = "",
+    spark: Annotated[bool, typer.Option("--spark", help="Subtrees as Spark tasks.")] = False,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Run the implementation in every bounded order of its steps."""
+    settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+    if not reduction and not spark:
+        return cli_run.gate(settings, only=only or None, judge="interleave", manifest=manifest or ())
+    command = import_module("tidemark.checks.cli.interleave")
+    status: int = command.search(
+        settings, only=only, reduction=reduction or None, distributed=spark, manifest=manifest or ()
+    )
+    return status
+
+
+@application.command()
+def replay(
+    token: Annotated[
+        str, typer.Argument(help="A replay token as a failure prints it, or a trace in ITF (a .json file).")
+    ],
+    *,
+    instance: Annotated[
+        str, typer.Option(help="Manifest instance of a trace in ITF that does not name its own.")
+    ] = "",
+    manifest: ManifestOption = None,
+) -> int:
+    """Run a counterexample again, step by step."""
+    if token.endswith(".json"):
+        return cli_tools.replay_trace(Path(token), instance=instance, manifests=manifest or ())
+    return cli_tools.replay(token, manifests=manifest or ())
+
+
+@application.command()
+def export(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
+    *,
+    to: Annotated[
+        export_forms.Form,
+        typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a longest shortest run."),
+    ],
+    bound: Annotated[
+        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
+    ] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files; standard output if left out.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Greatest number of states (dot, itf).")] = 2_000,
+    manifest: ManifestOption = None,
+) -> int:
+    """Write an instance in the language of another tool, or its states, or a run of it."""
+    chosen = export_forms.chosen_instance(
+        instance, bounds=bound or (), constants=constant or (), manifests=manifest or ()
+    )
+    return export_forms.export(chosen, form=to, out=out, limit=limit)
+
+
+@application.command(name="cross-check")
+def cross_check(
+    only: Only = "",
+    *,
+    tier: TierOption = Tier.FAST,
+    states: Annotated[
+        int, typer.Option(help="Leave out instances with more states than this; they are listed.")
+    ] = 3_000_000,
+    seconds: Annotated[
+        float, typer.Option(help="Time-out of another tool's search of one instance.")
+    ] = 600.0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Compare our searches with Spin's, and with TLC's where TLA2TOOLS names its jar."""
+    from tidemark.checks.crosscheck import run
+
+    return run.cross_check(
+        only=only or None, tier=tier, states=states, seconds=seconds, build=build, manifests=manifest or ()
+    )
+
+
+@application.command()
+def report(*, build: Build = BUILD) -> int:
+    """Show the last verdicts again, and write the HTML page from them."""
+    return cli_tools.report(build)
+
+
+@application.command()
+def show(*, manifest: ManifestOption = None) -> int:
+    """List the checks of the manifest, with what each expects."""
+    return cli_tools.show(manifest or ())
+
+
+@application.command()
+def argument(
+    protocol: Annotated[str, typer.Argument(help="Name of a manifest, for example timetick.")] = "",
+    *,
+    dot: Annotated[bool, typer.Option("--dot", help="The graph in Graphviz's language.")] = False,
+    manifest: ManifestOption = None,
+) -> int:
+    """Show what each protocol takes for granted, and what supports it."""
+    return cli_tools.argument(protocol, dot=dot, manifests=manifest or ())
+
+
+@application.command()
+def findings(
+    only: Annotated[str, typer.Argument(help="Id of one finding; all if left out.")] = "",
+    *,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print what came out about the sources, with the shortest counterexamples (the text of FINDINGS.md)."""
+    return cli_tools.findings(only, manifests=manifest or ())
+
+
+@application.command()
+def codes() -> int:
+    """List the exit statuses."""
+    print(table())
+    return ExitCode.AS_EXPECTED.value
+
+
+@application.command()
+def doctor() -> int:
+    """Say what is missing on this machine, and how to get it."""
+    return cli_tools.doctor()
+
+
+_USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. Never raises, save for what cannot be caught."""
+    try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        status = application(given, prog_name="tidemark", standalone_mode=False)
+    except (KeyboardInterrupt, StoppedError) as error:
+        return _fail(str(error) or "stopped", code=ExitCode.STOPPED)
+    except CheckError as error:
+        return _fail(error.message, remedy=error.remedy, code=error.exit_code)
+    except PinError as error:
+        return _fail(str(error), remedy=error.remedy, code=ExitCode.VACUOUS_OR_UNPINNED)
+    except ManifestError as error:
+        return _fail(str(error), remedy=error.remedy, code=ExitCode.BAD_INPUT)
+    except (BadInstance, SpecError) as error:
+        return _fail(str(error), code=ExitCode.BAD_INPUT)
+    except Exception as error:  # noqa: BLE001  an internal error has its own exit status
+        if isinstance(error, _USAGE):
+            return _usage(error)
+        traceback.print_exc()
+        return _fail(
+            f"internal error: {error}", remedy="report it with the lines above", code=ExitCode.INTERNAL_ERROR
+        )
+    return _status(status)
+
+
+def _status(status: object) -> int:
+    """Typer's own codes do not collide with ours: no arguments and wrong usage are bad input."""
+    if status is None:
+        return ExitCode.AS_EXPECTED.value
+    if status == 130:
+        return _fail("stopped", code=ExitCode.STOPPED)
+    assert isinstance(status, int)
+    return status
+
+
+def _usage(error: Exception) -> int:
+    context = getattr(error, "ctx", None)
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    if not text:
+        return ExitCode.BAD_INPUT.value
+    command = context.command_path if context is not None else "tidemark"
+    return _fail(text, remedy=f"see  {command} --help", code=ExitCode.BAD_INPUT)
+
+
+def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:
+    print(f"tidemark: {message}", file=sys.stderr)
+    if remedy:
+        print(f"  remedy: {remedy}", file=sys.stderr)
+    print(f"exit status {code.value}: {MEANING[code]}", file=sys.stderr)
+    return code.value
+
+
+def app() -> None:
+    """The entry point of the command ``tidemark``. Protocols of the present folder are found by name."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    sys.exit(run())

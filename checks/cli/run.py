@@ -1,0 +1,100 @@
+"""The commands that judge: read the manifest, plan, run, show, write the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from tidemark.checks.gate.plan import Task, plan
+from tidemark.checks.gate.registry import registry
+from tidemark.checks.gate.resume import earlier_result
+from tidemark.checks.gate.run import Settings, run
+from tidemark.checks.report.console import show_result
+from tidemark.checks.report.files import PARTIAL, write_files
+from tidemark.checks.report.live import live
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Registry
+from tidemark.models.manifest import Manifest, Tier, check_against_spec, load, manifest_files
+
+_WIDE = 160
+
+__all__ = ["Settings", "gate", "manifests"]
+
+
+def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
+    """The given manifests, or else all of the repository, each compared with its specification.
+
+    Raises ManifestError or PinError.
+    """
+    found: list[Manifest] = []
+    for path in paths or manifest_files():
+        manifest = load(path)
+        check_against_spec(manifest, file=path.name)
+        found.append(manifest)
+    if not found:
+        raise BadInputError("there is no manifest", remedy="write models/protocols/NAME/manifest.toml")
+    _check_distinct(found)
+    return found
+
+
+def _check_distinct(found: Sequence[Manifest]) -> None:
+    """An entry is addressed by its name alone, so no two manifests may use the same."""
+    seen: dict[str, str] = {}
+    for manifest in found:
+        for entry in manifest.entries():
+            other = seen.setdefault(entry.name, manifest.name)
+            if other != manifest.name:
+                raise BadInputError(
+                    f"the entry name {entry.name!r} is used in the manifests of {other} and {manifest.name}",
+                    remedy=f"rename one of them, for example to {manifest.name}-{entry.name}",
+                )
+
+
+def gate(
+    settings: Settings,
+    *,
+    only: str | None = None,
+    judge: str | None = None,
+    resume: bool = False,
+    judges: Registry | None = None,
+    manifest: Sequence[Path] = (),
+    console: Console | None = None,
+) -> int:
+    """Run the chosen checks, show and write the result; returns the exit status.
+
+    Raises the errors of the manifest and of the plan, before anything runs.
+    """
+    screen = console or wide_console()
+    chosen = plan(manifests(manifest), tier=Tier(settings.tier), only=only, judge=judge)
+    earlier = earlier_result(settings) if resume else None
+    result = run(
+        chosen,
+        registry=judges or registry(),
+        settings=settings,
+        reporter=live(screen),
+        earlier=earlier,
+    )
+    files = write_files(result, build=settings.build)
+    show_result(result, screen, build=settings.build, files=files)
+    if result.stopped:
+        _say_saved(screen, settings.build, chosen, done=result.done)
+    return result.exit_code.value
+
+
+def wide_console(width: int = _WIDE) -> Console:
+    """The terminal as it is; where there is none (a log file), wide enough that the table does not wrap."""
+    console = Console()
+    return console if console.is_terminal else Console(width=width)
+
+
+def _say_saved(screen: Console, build: Path, chosen: list[Task], *, done: int) -> None:
+    partial = (build / PARTIAL).as_posix()
+    screen.print(
+        f"what was done is saved in {partial}; {len(chosen) - done} checks are left.\n"
+        "go on with:  tidemark verify --resume",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )

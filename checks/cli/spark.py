@@ -1,0 +1,123 @@
+"""The commands ``sweep``, ``swarm`` (searches and random walks as Spark tasks), ``size``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tidemark.checks.cli.export import chosen_instance
+from tidemark.checks.cli.run import wide_console
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.spark.planning.history import FOLDER
+from tidemark.checks.spark.planning.sizing import Measured, Sizing, measured, rounds_of, size
+from tidemark.checks.spark.session import spark_session
+from tidemark.checks.spark.shapes import Searched, grid, swarm, sweep
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.models.native.simulate import Budget
+
+
+def axis(text: str) -> tuple[str, list[Any]]:
+    """``NAME=1..4`` or ``NAME=1,2,4`` (values in JSON). Errors: BadInputError."""
+    name, _, values = text.partition("=")
+    low, dots, high = values.partition("..")
+    try:
+        found = list(range(int(low), int(high) + 1)) if dots else json.loads(f"[{values}]")
+    except ValueError as error:
+        raise BadInputError(f"the axis {text!r}", remedy="write NAME=1..4 or NAME=1,2,4") from error
+    if not found:
+        raise BadInputError(f"the axis {text!r} has no values", remedy="write NAME=1..4 or NAME=1,2,4")
+    return name, found
+
+
+def sweep_command(
+    name: str, *, over: Sequence[str], states: int, master: str, build: Path, manifests: Sequence[Path]
+) -> int:
+    """``tidemark sweep``: print one line for each combination. It judges nothing that it has not searched."""
+    instances = grid(chosen_instance(name, manifests=manifests), dict(map(axis, over)))
+    found = sweep(spark_session(master=master, build=build), instances, states=states)
+    show(found, wide_console())
+    if any(row.broken for row in found):
+        return ExitCode.UNEXPECTED_REFUTATION.value
+    return (ExitCode.INCONCLUSIVE if any(row.why for row in found) else ExitCode.AS_EXPECTED).value
+
+
+def show(found: Sequence[Searched], screen: Console) -> None:
+    """The table of a sweep."""
+    table = Table(
+        "setting", "distinct", "generated", "depth", "outside", "deadlocks", "s", "result", box=None
+    )
+    for row in found:
+        numbers = (row.distinct, row.generated, row.depth, row.outside, row.deadlocks)
+        result = "; ".join(filter(None, (", ".join(f"{claim} fails" for claim in row.broken), row.why)))
+        table.add_row(
+            row.setting,
+            *(f"{n:,}" for n in numbers),
+            f"{row.seconds:.1f}",
+            result or "holds within the bounds",
+        )
+    screen.print(table)
+
+
+def swarm_command(
+    name: str, *, tasks: int, budget: Budget, seed: int, master: str, build: Path, manifests: Sequence[Path]
+) -> int:
+    """``tidemark swarm``: like ``tidemark simulate``, with a seed for each task. Never green."""
+    instance = chosen_instance(name, manifests=manifests)
+    found = swarm(spark_session(master=master, build=build), instance, tasks=tasks, budget=budget, seed=seed)
+    for verdict in found:
+        print(f"{verdict.outcome.value:>13}  {verdict.subject.property_id}")
+    refuted = [verdict for verdict in found if verdict.outcome is Outcome.REFUTED]
+    for verdict in refuted:
+        assert verdict.counterexample is not None
+        print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
+        print(trace_text(verdict.counterexample))
+        print(f"replay: {verdict.replay}")
+    counts = found[0].counts if found else {}
+    print(", ".join(f"{value:,} {what}" for what, value in counts.items()))
+    return (ExitCode.UNEXPECTED_REFUTATION if refuted else ExitCode.INCONCLUSIVE).value
+
+
+def size_command(
+    name: str, *, states: float, executors: int, cores: int, rounds: int | None, build: Path
+) -> int:
+    """``tidemark size``: print the plan for a larger search. Errors: BadInputError."""
+    found = measured(rounds_of(build / FOLDER, name))
+    print(
+        "\n".join(
+            plan_lines(
+                found, size(found, states=int(states), executors=executors, cores=cores, rounds=rounds)
+            )
+        )
+    )
+    return ExitCode.AS_EXPECTED.value
+
+
+def plan_lines(found: Measured, plan: Sizing) -> list[str]:
+    """What was measured, what follows for memory, bytes, rounds and time, and Spark's settings."""
+    gib = 2**30
+    memory, cache = plan.memory_bytes / gib, plan.cache_bytes / gib
+    work, waiting = plan.compute_seconds / 60, plan.latency_seconds / 60
+    sent, most = plan.sent_bytes / gib, plan.round_bytes / gib
+    on_spark = f"{found.rounds} rounds ({found.on_spark} on Spark)"
+    lines = [
+        f"measured: {found.instance}, {found.distinct:,} states of {8 * found.words} bytes, {on_spark}",
+        f"  with             {found.master}, {found.cores} cores",
+        f"  a round          {found.latency:.2f} s",
+        f"  a state          {found.core_seconds * 1e6:.2f} core-us, {found.sent_bytes:.0f} bytes sent",
+        f"planned: {plan.states:,} states on {plan.executors} executors with {plan.cores} cores each",
+        f"  partitions       {plan.partitions:,}",
+        f"  rounds           {plan.rounds}",
+        f"  an executor      {memory:,.1f} GiB for its tasks, {cache:,.1f} GiB of page cache for tables",
+        f"  shared folder    {plan.log_bytes / gib:,.0f} GiB of level logs, twice that with merged runs",
+        f"  shuffled         {sent:,.0f} GiB, {most:,.0f} GiB in the greatest round",
+        f"  read again       {plan.read_bytes / gib:,.0f} GiB at most, if tasks never stay where they were",
+        f"  time             {plan.seconds / 60:,.0f} min: {work:,.0f} of work, {waiting:,.0f} of latency",
+    ]
+    return [*lines, *(f"  --conf {key}={value}" for key, value in plan.settings.items())]

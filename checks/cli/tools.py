@@ -1,0 +1,138 @@
+"""The other commands: replay, report, show, doctor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from tidemark.checks.cli.export import chosen_instance
+from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.run import wide_console
+from tidemark.checks.explore.replay import replay as replay_run
+from tidemark.checks.explore.token import is_run_token, parse_token
+from tidemark.checks.gate.plan import all_tasks
+from tidemark.checks.report.console import show_result
+from tidemark.checks.report.files import VERDICTS, read_result, write_files
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, known_names
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.manifest import GeneratedMutants, MutantEntry
+
+_LONG = 500
+"""Columns of a file that takes a tree: its lines are not to be cut."""
+
+
+def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
+    """Replay a token: of a specification run here, of an implementation run with the controlled loop."""
+    if not is_run_token(text):
+        return _replay_choices(text, manifests)
+    token = parse_token(text)
+    shown, still = replay_run(token, read(manifests))
+    print(f"{token.property_id} on {token.instance}")
+    print(trace_text(shown, limit=10_000))
+    print("REFUTED again" if still else "no longer refuted")
+    return (ExitCode.UNEXPECTED_REFUTATION if still else ExitCode.AS_EXPECTED).value
+
+
+def replay_trace(path: Path, *, instance: str = "", manifests: Sequence[Path] = ()) -> int:
+    """Take a trace in ITF again, and say which invariants it breaks; a trace of ours names its instance."""
+    from tidemark.checks.report.forms.itf_reader import model_of, read_itf, take_again
+
+    document = read_itf(path)
+    model = chosen_instance(instance, manifests=manifests) if instance else model_of(document)
+    if model is None:
+        raise BadInputError(
+            f"{path.as_posix()} does not say which protocol it belongs to",
+            remedy="name a manifest instance:  tidemark replay FILE --instance NAME",
+        )
+    taken = take_again(document, model)
+    print(trace_text(taken.trace, limit=10_000))
+    for name, part in taken.broken.items():
+        print(f"REFUTED {name}: {part}")
+    print(f"{len(taken.trace.steps)} steps of {model.protocol}, {len(taken.broken)} invariants broken")
+    return (ExitCode.UNEXPECTED_REFUTATION if taken.broken else ExitCode.AS_EXPECTED).value
+
+
+def _replay_choices(text: str, manifests: Sequence[Path]) -> int:
+    from tidemark.checks.interleave.again import replay_token
+
+    found = replay_token(text, read(manifests))
+    print(f"{found.name}: {found.program.text()}")
+    print(trace_text(found.shown, limit=10_000))
+    print("no longer refuted" if found.violation is None else f"REFUTED again: {found.violation.claim}")
+    return (ExitCode.AS_EXPECTED if found.violation is None else ExitCode.UNEXPECTED_REFUTATION).value
+
+
+def _optional(module: str, what: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingToolError(
+            f"{what} cannot be loaded: there is no Python package {error.name!r}",
+            remedy="run  make doctor  to see what is missing",
+        ) from error
+
+
+def report(build: Path) -> int:
+    """Show the stored verdicts; the exit status is that of the run which found them."""
+    path = build / VERDICTS
+    try:
+        result = read_result(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInputError(
+            f"{path.as_posix()} cannot be read: {error}", remedy="run  tidemark verify  first"
+        ) from error
+    files = write_files(result, build=build)
+    show_result(result, wide_console(), build=build, files=files)
+    return result.exit_code.value
+
+
+def show(manifests: Sequence[Path] = ()) -> int:
+    """One line per check: name, tier, expectation."""
+    for task in all_tasks(read(manifests)):
+        entry = task.entry
+        if isinstance(entry, MutantEntry):
+            due = f"killed by {entry.killer}" if entry.killer else f"equivalent: {entry.equivalent}"
+        elif isinstance(entry, GeneratedMutants):
+            due = f"{entry.total} mutants, {len(entry.equivalent)} of them equivalent"
+        else:
+            odd = f", but refuted: {', '.join(entry.expect.refuted)}" if entry.expect.refuted else ""
+            due = f"{entry.expect.every.value}{odd}"
+        print(f"{task.name:<36} {entry.tier.value:<5} {due}")
+    return ExitCode.AS_EXPECTED.value
+
+
+def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
+    """Show what the protocols take for granted, and what supports it."""
+    from tidemark.checks.argument.graph import Argument
+    from tidemark.checks.report.argument_tree import argument_dot, argument_tree
+
+    whole = Argument(read(manifests))
+    if name and name not in whole.manifests:
+        raise BadInputError(f"there is no protocol {name!r}", remedy=known_names(name, whole.manifests))
+    if dot:
+        sys.stdout.write(argument_dot(whole))
+    else:
+        console = wide_console(_LONG)
+        for one in [name] if name else whole.manifests:
+            console.print(argument_tree(whole, one), markup=False)
+    shown = [name] if name else list(whole.manifests)
+    open_ends = [one for each in shown for one in whole.reliances(each) if one.problem]
+    return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value
+
+
+def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
+    """Print the document on what came out, or one section of it."""
+    from tidemark.checks.report.findings import findings_text
+
+    sys.stdout.write(findings_text(read(manifests), only=only))
+    return ExitCode.AS_EXPECTED.value
+
+
+def doctor() -> int:
+    """See :mod:`tidemark.checks.cli.doctor`."""
+    status: int = _optional("tidemark.checks.cli.doctor", "doctor").main()
+    return status

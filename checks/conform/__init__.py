@@ -1,0 +1,1 @@
+"""Do the implementation and the interpreter agree, step by step?"""

@@ -1,0 +1,202 @@
+"""The judge ``conform``: Hypothesis drives the implementation and the interpreter side by side.
+
+It samples: a pass holds over the examples that were run, and the bounds say how many. Actions that no example
+performed are named by the coverage verdict, unless the adapter says why it cannot offer them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.trace import counterexample
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, refuted
+from tidemark.models.conformance import Adapter, Journal, Mismatch, Run, machine, shortest
+from tidemark.models.conformance.draws import same_draws_everywhere
+from tidemark.models.instance import Instance
+from tidemark.models.manifest import AnyEntry, ConformEntry, Kind
+from tidemark.models.refinement.step import StepChecker
+
+CLAIM = "conformance"
+
+_ATTEMPTS = 400
+"""Runs that the shortening of a counterexample may take."""
+
+
+class AdapterClass(Protocol):
+    """What the manifest's ``adapter`` names."""
+
+    ignored: tuple[str, ...]
+    """Variables of the specification that only count for bounds."""
+    never_offered: dict[str, str]
+    """Actions that the adapter cannot perform, each with the reason."""
+
+    def __call__(self, instance: Instance, checker: StepChecker) -> Adapter:
+        """Begin a run of the implementation."""
+
+
+class Conform:
+    """Judges an implementation by examples."""
+
+    name = "conform"
+    kinds: frozenset[Kind] = frozenset()
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        assert isinstance(entry, ConformEntry)
+        instance = _instance(entry, context)
+        adapter = _adapter(entry)
+        checker = StepChecker(instance, ignored=adapter.ignored)
+        journal = Journal()
+        begin = time.perf_counter()
+        failing = _drive(entry, context, checker, lambda: adapter(instance, checker), journal)
+        if failing is not None:
+            failing = shortest(failing, lambda: adapter(instance, checker), attempts=_ATTEMPTS)
+        seconds = time.perf_counter() - begin
+        counts = {
+            "examples": journal.examples,
+            "performed": sum(journal.performed.values()),
+            **{f"fault_{name}": times for name, times in sorted(journal.faults.items())},
+        }
+        bounds = (
+            f"{entry.examples} examples of at most {entry.steps} steps, seed {context.seed}; "
+            f"{instance.bounds_text()}"
+        )
+        return [
+            self._conformance(entry, context, (counts, bounds, seconds), _shown(failing)),
+            self._coverage(
+                entry, context, (counts, bounds, seconds), _silent(entry, checker, adapter, journal)
+            ),
+        ]
+
+    def _replay(self, entry: ConformEntry) -> str:
+        return f"tidemark verify --tier full --only {self.name}/{entry.name}"
+
+    def _conformance(
+        self,
+        entry: ConformEntry,
+        context: Context,
+        over: tuple[dict[str, int], str, float],
+        shown: Counterexample | None,
+    ) -> Verdict:
+        counts, bounds, seconds = over
+        subject = context.subject(entry, self.name, CLAIM)
+        replay = self._replay(entry)
+        if shown is None:
+            return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
+        return refuted(
+            subject, counts=counts, bounds=bounds, seconds=seconds, counterexample=shown, replay=replay
+        )
+
+    def _coverage(
+        self,
+        entry: ConformEntry,
+        context: Context,
+        over: tuple[dict[str, int], str, float],
+        problems: list[str],
+    ) -> Verdict:
+        counts, bounds, _ = over
+        subject = context.subject(entry, self.name, COVERAGE, Aspect.VACUITY)
+        replay = self._replay(entry)
+        if not problems:
+            return holds(subject, counts=counts, bounds=bounds, replay=replay)
+        reason = "; ".join(problems)
+        return refuted(
+            subject, counts=counts, bounds=bounds, counterexample=None, reason=reason, replay=replay
+        )
+
+
+def _instance(entry: ConformEntry, context: Context) -> Instance:
+    for known in context.manifest.instance:
+        if known.name == entry.instance:
+            bounds, constants = {**known.bounds, **entry.bounds}, {**known.constants, **entry.constants}
+            return Instance(known.protocol, bounds, constants, known.name)
+    raise BadInputError(f"no instance {entry.instance!r}", remedy="name an instance of the manifest")
+
+
+def _adapter(entry: ConformEntry) -> AdapterClass:
+    module, _, name = entry.adapter.partition(":")
+    try:
+        return cast("AdapterClass", getattr(import_module(module), name))
+    except (ImportError, AttributeError) as error:
+        raise BadInputError(f"no adapter {entry.adapter!r} ({error})", remedy="write module:Class") from error
+
+
+def _drive(
+    entry: ConformEntry,
+    context: Context,
+    checker: StepChecker,
+    build: Callable[[], Adapter],
+    journal: Journal,
+) -> Run | None:
+    """Run the examples; returns the first failing run, or None."""
+    tested: Any = machine(checker, build, journal)
+    # derandomize: the gate must not depend on luck; another seed is another set of examples.
+    tested.TestCase.settings = settings(
+        max_examples=entry.examples,
+        stateful_step_count=entry.steps,
+        deadline=None,
+        database=None,
+        derandomize=context.seed == 0,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+    if context.seed:
+        tested._hypothesis_internal_use_seed = context.seed  # noqa: SLF001  what @seed does to a test function
+    try:
+        # Hypothesis prints the choices of a failing example; the counterexample says it better.
+        with contextlib.redirect_stdout(io.StringIO()), same_draws_everywhere():
+            run_state_machine_as_test(tested, settings=tested.TestCase.settings)
+    except Mismatch:
+        return journal.last
+    return None
+
+
+def _shown(failing: Run | None) -> Counterexample | None:
+    if failing is None:
+        return None
+    return counterexample(
+        failing.checker.interpreter.instance,
+        states=failing.states,
+        steps=[step for step, _ in failing.moves],
+        failing=str(failing.mismatch),
+        replayable=False,
+    )
+
+
+def _silent(entry: ConformEntry, checker: StepChecker, adapter: AdapterClass, journal: Journal) -> list[str]:
+    """What makes the run say less than it seems: too few examples, actions never performed, excuses that are
+    not needed.
+    """
+    names = [action.name for action in checker.spec.actions]
+    problems = []
+    if journal.examples < entry.examples:
+        problems.append(f"only {journal.examples} of {entry.examples} examples were run")
+    problems += [
+        f"the action {name} was never performed"
+        for name in names
+        if not journal.performed[name] and name not in adapter.never_offered
+    ]
+    problems += [
+        f"the fault {name} never happened" for name, times in sorted(journal.faults.items()) if not times
+    ]
+    problems += [
+        f"the adapter excuses {name!r}, which was performed or does not exist"
+        for name in adapter.never_offered
+        if name not in names or journal.performed[name]
+    ]
+    return problems
+
+
+JUDGE = Conform()

@@ -1,0 +1,1 @@
+"""Are the claims true in every state of a bounded instance?"""

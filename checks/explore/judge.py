@@ -1,0 +1,382 @@
+"""The judge ``explore``: all states of a bounded instance, visited by the compiled kernel, breadth-first.
+
+One verdict for each claim; claims that are refuted each get their own shortest counterexample, for the
+search goes on. Counts are TLC's (distinct, generated, depth). A search that was stopped decides nothing but
+what it has refuted or reached.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.checks.explore.liveness import BOUNDS_NOTE, LivenessChecker, shown_values
+from tidemark.checks.explore.replay import replay_command
+from tidemark.checks.explore.vacuity import Coverage, coverage
+from tidemark.checks.verdicts.counterexample import Counterexample, Shape
+from tidemark.checks.verdicts.errors import BadInputError, StoppedError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.refusals import refuse_all_but_invariants, refuse_liveness
+from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.verdict import (
+    COVERAGE,
+    Aspect,
+    Subject,
+    Verdict,
+    amended,
+    holds,
+    inconclusive,
+    refuted,
+)
+from tidemark.models.instance import Instance
+from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, instance_of
+from tidemark.models.native.errors import SavedSearchError
+from tidemark.models.native.graph import build_graph, bytes_needed
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import Hit, Limits, Search, SearchResult, Watch, estimate
+from tidemark.models.native.search.checkpoint import load, save
+from tidemark.models.native.search.path import Path as Run
+from tidemark.models.native.search.path import path_to
+from tidemark.spec.language.spec import Property
+
+NAME = "explore"
+DEADLOCK = "deadlock"
+
+
+def search(
+    instance: Instance,
+    *,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+    saved: Path | None = None,
+    workers: int | None = None,
+    symmetry: Sequence[str] = (),
+    reduced_to: Sequence[Property] | None = None,
+) -> SearchResult:
+    """Visit all states of an instance, with all cores if ``workers`` is None, up to renamings of the sorts
+    of ``symmetry``, and only as far as is needed for deadlocks and the invariants of ``reduced_to``.
+
+    A search that the user stops is written to ``saved`` and gone on with at the next call; StoppedError
+    says so. Errors: NativeError for an instance that does not fit into packed words, BadInstance for bad
+    constants.
+    """
+    kernel = compile_kernel(instance)
+    progress(0, unit="states", note=str(estimate(kernel, limits or Limits())))
+    running = Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to)
+    if reduced_to is not None:
+        saved = None  # a reduced search is not saved
+    if saved is not None and saved.exists():
+        with suppress(SavedSearchError):  # of another version of the protocol: search anew
+            running = load(saved, kernel, limits, workers=workers, symmetry=symmetry)
+    result = running.run(_watch(progress))
+    if running.interrupted:
+        if saved is not None:
+            save(running, saved)
+        raise StoppedError(
+            f"the search of {instance.name} was stopped after {result.distinct} states, depth {result.depth}",
+            remedy="run it again: it goes on where it stopped" if saved is not None else "run it again",
+            saved=saved,
+        )
+    if saved is not None:
+        saved.unlink(missing_ok=True)
+    return result
+
+
+def _watch(progress: Progress) -> Watch:
+    def watch(*, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
+        course = f" (levels x{trend:.2f})" if trend else ""
+        progress(distinct, unit="states", note=f"depth {depth}, frontier {frontier}{course}, {rate:,.0f}/s")
+
+    return watch
+
+
+def explore(
+    instance: Instance,
+    *,
+    protocol: str = "",
+    properties: Sequence[str] | None = None,
+    progress: Progress = silent,
+    limits: Limits | None = None,
+    deadlock: bool = False,
+    saved: Path | None = None,
+    workers: int | None = None,
+    symmetry: Sequence[str] = (),
+    reduce: bool = False,
+) -> list[Verdict]:
+    """Verdicts on the properties (all of them if None), on ``deadlock`` if asked for, and on coverage.
+
+    ``reduce``: partial-order reduction, for invariants, lemmas and deadlocks only; coverage is not decided.
+
+    ``protocol`` is the manifest's name in the verdicts. Errors: see ``search``; KeyError for an unknown
+    property.
+    """
+    if symmetry:
+        refuse_liveness(instance, properties)
+    reduced_to = refuse_all_but_invariants(instance, properties) if reduce else None
+    result = search(
+        instance,
+        limits=limits,
+        progress=progress,
+        saved=saved,
+        workers=workers,
+        symmetry=symmetry,
+        reduced_to=reduced_to,
+    )
+    return verdicts(result, protocol=protocol, properties=properties, limits=limits, deadlock=deadlock)
+
+
+def verdicts(
+    result: SearchResult,
+    *,
+    protocol: str = "",
+    properties: Sequence[str] | None = None,
+    limits: Limits | None = None,
+    deadlock: bool = False,
+) -> list[Verdict]:
+    """What a search says about an instance."""
+    spec = result.kernel.instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    report = _Report(result, protocol or spec.name.lower(), limits or Limits())
+    found = [report.claim(prop) for prop in chosen if prop.kind != "leads_to"]
+    live = [prop for prop in chosen if prop.kind == "leads_to"]
+    found += report.live(live) if live else []
+    if deadlock:
+        found.append(report.deadlock())
+    return found + report.coverage()
+
+
+@dataclass(frozen=True)
+class _Report:
+    result: SearchResult
+    protocol: str
+    limits: Limits
+
+    @property
+    def instance(self) -> Instance:
+        return self.result.kernel.instance
+
+    @property
+    def counts(self) -> dict[str, int]:
+        result = self.result
+        return {
+            "distinct": result.distinct,
+            "generated": result.generated,
+            "depth": result.depth,
+            "outside": result.outside,
+        } | ({} if result.symmetry is None else {"unreduced": result.unreduced})
+
+    @property
+    def bounds(self) -> str:
+        symmetry = self.result.symmetry
+        alike = "" if symmetry is None else f"; elements of {', '.join(symmetry.sorts)} taken as alike"
+        less = "" if self.result.reduction is None else "; partial-order reduction"
+        return self.instance.bounds_text() + alike + less
+
+    @property
+    def rates(self) -> dict[str, float]:
+        return {"states_per_second": self.result.rate, "bytes_per_state": self.result.visited.bytes_per_state}
+
+    @property
+    def command(self) -> str:
+        return f"tidemark verify --tier full --only {NAME}/{self.instance.name}"
+
+    def subject(self, claim: str, aspect: Aspect = Aspect.PROPERTY) -> Subject:
+        return Subject(
+            protocol=self.protocol, property_id=claim, judge=NAME, instance=self.instance.name, aspect=aspect
+        )
+
+    def claim(self, prop: Property) -> Verdict:
+        """Invariant, lemma, transition invariant or witness."""
+        hit = self.result.hit(prop)
+        if prop.kind == "reachable":
+            return self._witness(prop, hit)
+        if hit is not None:
+            return self._refuted(prop, hit)
+        return self._holds(self.subject(prop.id))
+
+    def _holds(self, subject: Subject, *, notes: tuple[str, ...] = ()) -> Verdict:
+        if not self.result.complete:
+            return self._unknown(subject, self.result.stopped)
+        return holds(
+            subject,
+            counts=self.counts,
+            bounds=self.bounds,
+            seconds=self.result.tally.seconds,
+            replay=self.command,
+            rates=self.rates,
+            notes=notes,
+        )
+
+    def _unknown(self, subject: Subject, reason: str) -> Verdict:
+        covered = f"covered so far: {self.result.distinct} states, {self.result.depth} levels"
+        return inconclusive(
+            subject,
+            reason=f"{reason}; {covered}",
+            counts=self.counts,
+            bounds=self.bounds,
+            seconds=self.result.tally.seconds,
+            replay=self.command,
+        )
+
+    def _witness(self, prop: Property, hit: Hit | None) -> Verdict:
+        subject = self.subject(prop.id, Aspect.VACUITY)
+        if hit is not None:
+            steps = len(path_to(self.result, hit).steps)
+            return holds(
+                subject,
+                counts=self.counts,
+                bounds=self.bounds,
+                seconds=self.result.tally.seconds,
+                replay=self.command,
+                rates=self.rates,
+                notes=(f"reached after {steps} steps",),
+            )
+        if not self.result.complete:
+            return self._unknown(subject, self.result.stopped)
+        return refuted(
+            subject,
+            counts=self.counts,
+            counterexample=None,
+            reason=f"not reached within the bounds: {prop.sentence}",
+            replay=self.command,
+            bounds=self.bounds,
+            seconds=self.result.tally.seconds,
+        )
+
+    def _refuted(self, prop: Property, hit: Hit) -> Verdict:
+        run = path_to(self.result, hit)
+        before, after = (run.states[-1], None) if hit.step is None else (run.states[-2], run.states[-1])
+        failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
+        if not failing:
+            raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
+        return self._shown(prop.id, run, failing)
+
+    def _shown(
+        self, claim: str, run: Run, failing: str, *, replay: str = "", notes: tuple[str, ...] = ()
+    ) -> Verdict:
+        kernel = self.result.kernel
+        return refuted(
+            self.subject(claim),
+            counts=self.counts,
+            counterexample=self._counterexample(run, failing),
+            replay=replay
+            or replay_command(
+                kernel.interpreter,
+                entry=self.instance.name,
+                property_id=claim,
+                initial=run.states[0],
+                steps=run.steps,
+            ),
+            bounds=self.bounds,
+            seconds=self.result.tally.seconds,
+            rates=self.rates,
+            notes=notes,
+        )
+
+    def _counterexample(self, run: Run, failing: str) -> Counterexample:
+        return counterexample(
+            self.instance,
+            states=run.states,
+            steps=run.steps,
+            failing=failing,
+            shape=Shape.RUN if run.loop_start is None else Shape.LASSO,
+            loop_start=run.loop_start,
+        )
+
+    def deadlock(self) -> Verdict:
+        """Is there a state without any enabled step?"""
+        state = self.result.tally.first_deadlock
+        if state is None:
+            return self._holds(self.subject(DEADLOCK))
+        run = path_to(self.result, Hit(state))
+        return self._shown(DEADLOCK, run, "no step is enabled", replay=self.command)
+
+    def live(self, props: Sequence[Property]) -> list[Verdict]:
+        """Verdicts on leads_to properties, which need the whole graph."""
+        if not self.result.complete:
+            return [self._unknown(self.subject(prop.id), self.result.stopped) for prop in props]
+        room, needed = self.limits.memory, bytes_needed(self.result)
+        if room is not None and needed > room:
+            reason = f"the graph takes {needed} bytes, more than the memory bound of {room}; raise the bound"
+            return [self._unknown(self.subject(prop.id), reason) for prop in props]
+        checker = LivenessChecker(build_graph(self.result))
+        return [self._live(checker, prop) for prop in props]
+
+    def _live(self, checker: LivenessChecker, prop: Property) -> Verdict:
+        answer = checker.check(prop)
+        if answer.lasso is not None:
+            assert answer.case is not None
+            values = shown_values(prop, answer.case.values)
+            failing = "the conclusion never holds after the premise" + (f", with {values}" if values else "")
+            return self._shown(prop.id, answer.lasso, failing, replay=self.command, notes=(BOUNDS_NOTE,))
+        if not answer.waiting:
+            return self._unknown(
+                self.subject(prop.id), "nothing was decided: the premise never holds without the conclusion"
+            )
+        verdict = self._holds(self.subject(prop.id), notes=(f"{answer.waiting} waiting states",))
+        return amended(
+            verdict,
+            bounds=f"{self.bounds}; {BOUNDS_NOTE}",
+            counts={**verdict.counts, "edges": checker.graph.edges},
+        )
+
+    def coverage(self) -> list[Verdict]:
+        """One verdict on the whole, and one for each thing that is vacuous."""
+        whole = self.subject(COVERAGE, Aspect.VACUITY)
+        if not self.result.complete:
+            return [self._unknown(whole, self.result.stopped)]
+        if self.result.reduction is not None:
+            return [self._unknown(whole, "steps were put off: a reduced search does not decide coverage")]
+        found: Coverage = coverage(self.result)
+        if not found.vacuous:
+            return [self._holds(whole, notes=found.cut)]
+        parts = [(item.id, item.reason) for item in found.vacuous]
+        parts.append((COVERAGE, "; ".join(item.reason for item in found.vacuous)))
+        return [
+            refuted(
+                self.subject(claim, Aspect.VACUITY),
+                counts=self.counts,
+                counterexample=None,
+                reason=reason,
+                replay=self.command,
+                bounds=self.bounds,
+                seconds=self.result.tally.seconds,
+                notes=found.cut,
+            )
+            for claim, reason in parts
+        ]
+
+
+class ExploreJudge:
+    """Searches manifest instances natively."""
+
+    name = NAME
+    kinds = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION, Kind.REACHABLE, Kind.LEADS_TO})
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """Verdicts on the pinned claims of an instance.
+
+        Errors: StoppedError with the saved search if the user stops it; BadInputError for an entry of
+        another kind.
+        """
+        if not isinstance(entry, InstanceEntry):
+            raise BadInputError(f"{entry.name} is no instance", remedy="explore judges instances only")
+        instance = instance_of(entry)
+        mark = hashlib.sha256(repr(instance).encode()).hexdigest()[:12]
+        return explore(
+            instance,
+            protocol=context.manifest.name,
+            properties=context.manifest.claims_of(entry, self.kinds),
+            progress=context.progress,
+            saved=context.build / "searches" / f"{entry.name}-{mark}.npz",
+            limits=Limits(memory=context.memory),
+            workers=context.workers,
+            symmetry=entry.symmetry,
+        )
+
+
+JUDGE = ExploreJudge()

@@ -1,0 +1,101 @@
+"""Run a counterexample of a specification again, with the interpreter: ``tidemark replay TOKEN``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from tidemark.checks.explore.token import RunToken
+from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.manifest import InstanceEntry, Manifest, instance_of
+from tidemark.spec.language.spec import Property
+
+
+def replay_command(
+    interpreter: Interpreter, *, entry: str, property_id: str, initial: State, steps: Sequence[Step]
+) -> str:
+    """The command that runs these steps of the manifest instance ``entry`` again.
+
+    Raises BrokenRunError if the initial state or a step is not the instance's.
+    """
+    number = next((n for n, state in enumerate(interpreter.initial()) if state == initial), None)
+    places = {step: place for place, step in enumerate(interpreter.steps)}
+    strange = [str(step) for step in steps if step not in places]
+    if number is None or strange:
+        what = f"step {strange[0]}" if strange else "the first state"
+        raise BrokenRunError(f"{what} does not belong to the instance {entry}")
+    token = RunToken(entry, property_id, number, tuple(places[step] for step in steps))
+    return f"tidemark replay {token.text()}"
+
+
+def replay(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Counterexample, bool]:
+    """The run again, decoded, and whether it still refutes its property.
+
+    Raises BadInputError if the instance, the property or a step no longer exists or is no longer possible;
+    the message says at which step the run diverges.
+    """
+    instance = _instance(token.instance, manifests)
+    interpreter = Interpreter(instance)
+    prop = _property(instance, token.property_id)
+    steps = [_step(interpreter, number) for number in token.steps]
+    initial = next((s for n, s in enumerate(interpreter.initial()) if n == token.initial), None)
+    if initial is None:
+        raise BadInputError(
+            f"the instance {token.instance!r} has no initial state number {token.initial}",
+            remedy="the specification has changed since; run the check again",
+        )
+    try:
+        states = run_again(interpreter, initial, steps)
+    except BrokenRunError as error:
+        raise BadInputError(
+            f"the run diverges: {error}",
+            remedy="the specification or the instance has changed since; run the check again",
+        ) from error
+    failing = _failing(interpreter, prop, states)
+    shown = counterexample(
+        instance, states=states, steps=steps, failing=failing or f"nothing: {prop.id} holds"
+    )
+    return shown, bool(failing)
+
+
+def _instance(name: str, manifests: Iterable[Manifest]) -> Instance:
+    entries: dict[str, InstanceEntry] = {e.name: e for manifest in manifests for e in manifest.instance}
+    if name not in entries:
+        raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))
+    return instance_of(entries[name])
+
+
+def _property(instance: Instance, name: str) -> Property:
+    known = {prop.id: prop for prop in instance.spec.properties}
+    if name not in known:
+        raise BadInputError(f"there is no property {name!r}", remedy=known_names(name, known))
+    return known[name]
+
+
+def _step(interpreter: Interpreter, number: int) -> Step:
+    if not 0 <= number < len(interpreter.steps):
+        raise BadInputError(
+            f"the instance has no step number {number}",
+            remedy="the specification has changed since; run the check again",
+        )
+    return interpreter.steps[number]
+
+
+def _failing(interpreter: Interpreter, prop: Property, states: Sequence[State]) -> str:
+    """The failing part of an invariant somewhere on the run; empty if it holds on all of it."""
+    if prop.kind == "transition_invariant":
+        pairs = pairwise(states)
+        return next(
+            (text for one, two in pairs if (text := failing_conjunct(interpreter, prop, one, two))), ""
+        )
+    if prop.kind in ("invariant", "lemma"):
+        return next((text for state in states if (text := failing_conjunct(interpreter, prop, state))), "")
+    raise BadInputError(
+        f"{prop.id} is a {prop.kind}, which a finite run cannot decide",
+        remedy="run its check again:  tidemark explore NAME",
+    )

@@ -1,0 +1,156 @@
+"""Random walks through a bounded instance: refutes and reaches, and otherwise says that it only sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.explore.replay import replay_command
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict, holds, inconclusive, refuted
+from tidemark.models.instance import Instance
+from tidemark.models.manifest import instance_of
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.path import Path as Run
+from tidemark.models.native.simulate import Budget, Sample
+from tidemark.models.native.simulate import simulate as walk
+from tidemark.spec.language.spec import Property
+
+NAME = "simulate"
+NOT_SHORTEST = "found by a random walk: a shorter run may exist"
+
+
+def simulate(
+    instance: Instance,
+    *,
+    protocol: str = "",
+    properties: Sequence[str] | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> tuple[Sample, list[Verdict]]:
+    """The sample, and verdicts on the properties (all if None): refuted, reached, or inconclusive.
+
+    Errors: NativeError, BadInstance; KeyError for an unknown property.
+    """
+    chosen_budget = budget if budget is not None else Budget()
+
+    def watch(visits: int, rate: float) -> None:
+        progress(visits, total=chosen_budget.visits, unit="visits", note=f"{rate:,.0f}/s")
+
+    sample = walk(compile_kernel(instance), budget=chosen_budget, seed=seed, watch=watch)
+    spec = instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    name = protocol or spec.name.lower()
+    return sample, [_verdict(sample, chosen_budget, name, prop) for prop in chosen]
+
+
+def _verdict(sample: Sample, budget: Budget, protocol: str, prop: Property) -> Verdict:
+    instance = sample.kernel.instance
+    reachable = prop.kind == "reachable"
+    subject = Subject(
+        protocol=protocol,
+        property_id=prop.id,
+        judge=NAME,
+        instance=instance.name,
+        aspect=Aspect.VACUITY if reachable else Aspect.PROPERTY,
+    )
+    counts = {"executions": sample.walks, "visits": sample.visits}
+    rates = {"visits_per_second": sample.visits / max(sample.seconds, 1e-9)}
+    command = (
+        f"tidemark simulate {instance.name} --visits {budget.visits} --depth {budget.depth} "
+        f"--seed {sample.seed}"
+    )
+    run = sample.run(prop)
+    if run is None:
+        what = "walks do not decide liveness" if prop.kind == "leads_to" else "walks can only refute"
+        return inconclusive(
+            subject,
+            reason=f"sampled: {sample.walks} walks of up to {sample.longest} steps; {what}",
+            counts=counts,
+            bounds=instance.bounds_text(),
+            seconds=sample.seconds,
+            replay=command,
+        )
+    if reachable:
+        return holds(
+            subject,
+            counts=counts,
+            bounds=instance.bounds_text(),
+            seconds=sample.seconds,
+            replay=command,
+            rates=rates,
+            notes=(f"reached after {len(run.steps)} steps",),
+        )
+    return refuted(
+        subject,
+        counts=counts,
+        counterexample=counterexample(
+            instance, states=run.states, steps=run.steps, failing=_failing(sample, prop, run)
+        ),
+        replay=replay_command(
+            sample.kernel.interpreter,
+            entry=instance.name,
+            property_id=prop.id,
+            initial=run.states[0],
+            steps=run.steps,
+        ),
+        bounds=instance.bounds_text(),
+        seconds=sample.seconds,
+        rates=rates,
+        notes=(NOT_SHORTEST,),
+    )
+
+
+def _failing(sample: Sample, prop: Property, run: Run) -> str:
+    two = prop.kind == "transition_invariant"
+    before, after = (run.states[-2], run.states[-1]) if two else (run.states[-1], None)
+    failing = failing_conjunct(sample.kernel.interpreter, prop, before, after)
+    if not failing:
+        raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
+    return failing
+
+
+def command(
+    name: str, *, budget: Budget, seed: int, manifests: Sequence[Path] = (), progress: Progress = silent
+) -> int:
+    """``tidemark simulate``: print what the walks saw of a manifest instance; the exit status.
+
+    A refutation is never green, and neither is its absence. Errors: BadInputError for an unknown instance.
+    """
+    known = {entry.name: (manifest, entry) for manifest in read(manifests) for entry in manifest.instance}
+    if name not in known:
+        raise BadInputError(f"no instance {name!r} in the manifest", remedy=known_names(name, known))
+    manifest, entry = known[name]
+    instance = instance_of(entry)
+    sample, found = simulate(instance, protocol=manifest.name, budget=budget, seed=seed, progress=progress)
+    print(f"{name}: {instance.bounds_text()}; seed {seed}")
+    print(
+        f"{sample.walks:,} walks, {sample.visits:,} visits, longest {sample.longest} steps, "
+        f"{sample.visits / max(sample.seconds, 1e-9):,.0f} visits/s"
+    )
+    print("\n".join(coverage_lines(sample)))
+    for verdict in found:
+        print(f"{verdict.outcome.value:>13}  {verdict.subject.property_id}")
+    for verdict in found:
+        if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
+            print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
+            print(trace_text(verdict.counterexample))
+            print(f"replay: {verdict.replay}")
+    refutation = any(verdict.outcome is Outcome.REFUTED for verdict in found)
+    return (ExitCode.UNEXPECTED_REFUTATION if refutation else ExitCode.INCONCLUSIVE).value
+
+
+def coverage_lines(sample: Sample) -> list[str]:
+    """How often each action was taken, and was enabled in a visited state."""
+    width = max(map(len, sample.taken), default=0)
+    return [
+        f"{action:<{width}}  taken {sample.taken[action]:>10,}  enabled {sample.enabled[action]:>12,}"
+        + ("  never" if action in sample.silent else "")
+        for action in sample.taken
+    ]

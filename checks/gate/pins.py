@@ -1,0 +1,182 @@
+"""What the manifest pins, against what a judge reported: claim ids, counts, expected outcomes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.verdicts.judge import Judge
+from tidemark.checks.verdicts.verdict import (
+    COVERAGE,
+    Aspect,
+    Judgement,
+    Outcome,
+    Subject,
+    Verdict,
+    holds,
+    judge,
+    refuted,
+)
+from tidemark.models.manifest import (
+    AnyEntry,
+    GeneratedMutants,
+    InstanceEntry,
+    InterleaveEntry,
+    MutantEntry,
+    ProofEntry,
+    SearchEngine,
+)
+
+EQUIVALENT = "equivalent"
+"""Claim id of a mutant that is listed as equivalent: it ``holds`` if no property tells it apart."""
+
+ADDITIVE = ("obligations",)
+"""Counts that each verdict of an entry reports for itself; the pin is their sum."""
+
+CLAIMS = "pinned-claims"
+COUNTS = "pinned-counts"
+
+
+def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
+    """The claims that ``by`` must answer for this task; None if the number of them is pinned instead."""
+    entry = task.entry
+    if isinstance(entry, InstanceEntry | ProofEntry):
+        return task.manifest.claims_of(entry, by.kinds)
+    if isinstance(entry, MutantEntry):
+        return (entry.killer or EQUIVALENT,)
+    return None if isinstance(entry, GeneratedMutants) else entry.claims
+
+
+def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
+    """What must come out for one verdict."""
+    entry, claim, aspect = task.entry, verdict.subject.property_id, verdict.subject.aspect
+    if aspect is Aspect.PIN:
+        return Outcome.HOLDS
+    if isinstance(entry, MutantEntry):
+        return Outcome.HOLDS if entry.killer is None else Outcome.REFUTED
+    if isinstance(entry, GeneratedMutants):
+        return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
+    if aspect is Aspect.VACUITY and claim not in _known_claims(task):
+        return _expected_vacuity(entry, claim)
+    return Outcome(entry.expect.of(claim).value)
+
+
+def _expected_vacuity(entry: AnyEntry, claim: str) -> Outcome:
+    """Nothing is vacuous but what the entry lists; if it lists something, the whole is refuted too."""
+    known = entry.vacuous if isinstance(entry, InstanceEntry | InterleaveEntry) else {}
+    return Outcome.REFUTED if claim in known or (claim == COVERAGE and known) else Outcome.HOLDS
+
+
+def _known_claims(task: Task) -> set[str]:
+    extra = task.manifest.kinds_of(task.entry) if isinstance(task.entry, InstanceEntry | ProofEntry) else {}
+    return {*task.manifest.kinds, *extra}
+
+
+def judgements(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> list[Judgement]:
+    """The verdicts with their expectations, followed by what the pins have to say."""
+    everything = [*verdicts, _claims(task, by, verdicts), *_counts(task, verdicts)]
+    return [judge(verdict, expected=expected_outcome(task, verdict)) for verdict in everything]
+
+
+def _pin(task: Task, what: str, problems: Sequence[str], *, pins: int) -> Verdict:
+    subject = Subject(
+        protocol=task.manifest.name,
+        property_id=what,
+        judge=task.judge,
+        instance=task.entry.name,
+        aspect=Aspect.PIN,
+    )
+    if not problems:
+        return holds(subject, counts={"pins": pins}, bounds="the manifest", replay=task.command)
+    return refuted(
+        subject,
+        counts={"pins": max(pins, 1)},
+        counterexample=None,
+        reason="; ".join(problems),
+        replay=task.command,
+    )
+
+
+def _claims(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> Verdict:
+    """Exactly the pinned claims are answered, each once, by the judge and for the entry that was asked."""
+    own = [v for v in verdicts if v.subject.aspect is not Aspect.PIN]
+    strangers = [
+        v.subject.text()
+        for v in own
+        if (v.subject.judge, v.subject.instance) != (task.judge, task.entry.name)
+    ]
+    answered = Counter(v.subject.property_id for v in own)
+    problems = [f"a verdict about something else: {text}" for text in strangers]
+    problems += [f"{claim!r} is answered {times} times" for claim, times in answered.items() if times > 1]
+    claims = expected_claims(task, by)
+    if claims is None:
+        return _generated(task, own, problems)
+    vacuity = {v.subject.property_id for v in own if v.subject.aspect is Aspect.VACUITY}
+    problems += [f"{claim!r} is pinned but was not judged" for claim in claims if claim not in answered]
+    problems += [
+        f"{claim!r} was judged but is not pinned" for claim in answered if claim not in {*claims, *vacuity}
+    ]
+    problems += _vacuity(task, vacuity)
+    if not own:
+        problems.append("the judge returned no verdict")
+    return _pin(task, CLAIMS, problems, pins=len(claims))
+
+
+def _vacuity(task: Task, answered: set[str]) -> list[str]:
+    """The native search answers for coverage, and finds vacuous all that the entry lists as such. So does
+    the search of interleavings, if the entry lists something.
+    """
+    if isinstance(task.entry, InterleaveEntry):
+        return [f"{claim!r} was not looked at" for claim in task.entry.vacuous if claim not in answered]
+    if not isinstance(task.entry, InstanceEntry) or task.judge != SearchEngine.EXPLORE.value:
+        return []
+    due = (COVERAGE, *task.entry.vacuous)
+    return [f"{claim!r} was not looked at" for claim in due if claim not in answered]
+
+
+def _generated(task: Task, own: Sequence[Verdict], problems: list[str]) -> Verdict:
+    assert isinstance(task.entry, GeneratedMutants)
+    mutants = {v.subject.property_id for v in own if v.subject.aspect is Aspect.MUTANT}
+    pinned = task.entry.total
+    if len(mutants) != pinned:
+        problems.append(f"generated mutants: pinned {pinned}, seen {len(mutants)}")
+    problems += [
+        f"reviewed mutant {name!r} was not generated" for name in task.entry.equivalent if name not in mutants
+    ]
+    return _pin(task, CLAIMS, problems, pins=pinned)
+
+
+def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    entry = task.entry
+    if isinstance(entry, MutantEntry | GeneratedMutants):
+        return []
+    decided = [
+        v for v in verdicts if v.outcome is not Outcome.INCONCLUSIVE and v.subject.aspect is not Aspect.PIN
+    ]
+    if not decided:
+        return []
+    if not entry.counts:
+        if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry):
+            return []
+        return [_pin(task, COUNTS, [_nothing_pinned(decided)], pins=1)]
+    problems: list[str] = []
+    for name, pinned in entry.counts.items():
+        seen = _seen(name, decided)
+        if not seen:
+            problems.append(f"{name}: pinned {pinned}, not reported")
+        elif seen != [pinned]:
+            problems.append(f"{name}: pinned {pinned}, seen {', '.join(map(str, seen))}")
+    return [_pin(task, COUNTS, problems, pins=len(entry.counts))]
+
+
+def _seen(name: str, decided: Sequence[Verdict]) -> list[int]:
+    """What is reported under ``name``: the verdicts of one search agree, but obligations add up."""
+    reported = [v.counts[name] for v in decided if name in v.counts]
+    return [sum(reported)] if reported and name in ADDITIVE else sorted(set(reported))
+
+
+def _nothing_pinned(decided: Sequence[Verdict]) -> str:
+    names = sorted({name for v in decided for name in v.counts})
+    line = ", ".join(f"{name} = {_seen(name, decided)[0]}" for name in names)
+    return f"no count is pinned; seen counts = {{ {line} }}"

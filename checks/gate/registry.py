@@ -1,0 +1,65 @@
+"""The judges by name. Each is imported when it first runs, so that no engine slows the others' start."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+
+from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.checks.verdicts.judge import Context, Judge
+from tidemark.checks.verdicts.verdict import Verdict
+from tidemark.models.manifest import AnyEntry, Kind
+
+_MODULES = {
+    "argue": "tidemark.checks.argument.judge",
+    "prove": "tidemark.checks.prove.judge",
+    "interpreted": "tidemark.checks.interpret.judge",
+    "explore": "tidemark.checks.explore.judge",
+    "distribute": "tidemark.checks.spark.judge",
+    "conform": "tidemark.checks.conform.judge",
+    "interleave": "tidemark.checks.interleave.judge",
+    "mutate": "tidemark.checks.mutation.judge",
+}
+"""Each module has a ``JUDGE``."""
+
+_OWN = "tidemark"
+
+
+class LazyJudge:
+    """A judge whose module is imported when it is first needed."""
+
+    def __init__(self, name: str, module: str) -> None:
+        self._name = name
+        self._module = module
+
+    @property
+    def name(self) -> str:
+        """The name in verdicts and on the command line."""
+        return self._name
+
+    @cached_property
+    def _judge(self) -> Judge:
+        try:
+            judge: Judge = import_module(self._module).JUDGE
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] == _OWN:
+                raise  # a mistake of ours, which no installation mends
+            raise MissingToolError(
+                f"the judge {self._name!r} cannot be loaded: there is no Python package {error.name!r}",
+                remedy="run  make doctor  to see what is missing",
+            ) from error
+        return judge
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """Kinds of property that it decides."""
+        return self._judge.kinds
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        return self._judge.run(entry, context)
+
+
+def registry() -> dict[str, Judge]:
+    """All judges."""
+    return {name: LazyJudge(name, module) for name, module in _MODULES.items()}

@@ -1,0 +1,1 @@
+"""One execution: running, replaying, shrinking and telling it."""

@@ -1,0 +1,155 @@
+"""Run one execution of a program under a strategy, and write down what happened."""
+
+import functools
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from tidemark.checks.interleave.executions.fairness import Waiting, judge, waiting
+from tidemark.checks.interleave.strategies.strategy import Remembering, StateStrategy, Strategy
+from tidemark.models.simulation import Execution, Footprint, Interner, Program, Violation
+
+Factory = Callable[[], Program]
+
+
+class Ending(StrEnum):
+    """How an execution ended."""
+
+    COMPLETE = "complete"
+    VIOLATING = "violating"
+    BLOCKED = "blocked"
+    CUT = "cut"
+    MERGED = "merged"
+
+
+class Step(NamedTuple):
+    """One step of a recording."""
+
+    enabled: tuple[str, ...]
+    pick: int
+    footprint: Footprint
+
+    @property
+    def label(self) -> str:
+        """Label of the event that was picked."""
+        return self.enabled[self.pick]
+
+
+_step: Callable[[tuple[tuple[str, ...], int, Footprint]], Step] = functools.partial(tuple.__new__, Step)
+"""Make a step of its fields: the constructor, on the hot path."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One execution.
+
+    Attributes:
+        final: outcome; None unless the execution is complete.
+        covered: what the program says that the execution has exercised.
+        timers_spent: armed timers were left alone because the declared number of firings was used up.
+    """
+
+    ending: Ending
+    trace: list[Step]
+    final: Hashable
+    violation: Violation | None
+    visible_steps: int
+    timers_spent: bool
+    covered: frozenset[str] = frozenset()
+
+    @property
+    def picks(self) -> tuple[int, ...]:
+        """The choices: together with the program, the whole execution."""
+        return tuple(step.pick for step in self.trace)
+
+
+class Runner:
+    """Runs executions of one program under one strategy, each from its start to its end.
+
+    Args:
+        factory: makes a fresh program.
+        strategy: decides; the caller calls its `new_execution` before each run.
+        interner: table of mediated objects of the search.
+        steps: an execution that reaches this number of steps is cut.
+    """
+
+    def __init__(self, factory: Factory, strategy: Strategy, *, interner: Interner, steps: int) -> None:
+        self._factory = factory
+        self._strategy = strategy
+        self._interner = interner
+        self._steps = steps
+        self._remembering = strategy if isinstance(strategy, Remembering) else None
+        self._looking = strategy if isinstance(strategy, StateStrategy) else None
+
+    def run(self) -> Run:
+        """Run the next execution."""
+        execution = Execution(self._factory(), self._interner)
+        try:
+            known = self._remembering.known() if self._remembering is not None else ()
+            execution.start(checked=bool(known))
+            trace: list[Step] = []
+            last = self._repeat(execution, known, trace) if known else None
+            ending, last = self._drive(execution, trace, last)
+            self._strategy.done(last)
+            final = execution.finish() if ending is Ending.COMPLETE else None
+            if execution.violation is not None:
+                ending = Ending.VIOLATING
+            return Run(
+                ending=ending,
+                trace=trace,
+                final=final,
+                violation=execution.violation,
+                visible_steps=execution.visible_steps,
+                timers_spent=execution.world.firings_exhausted,
+                covered=execution.program.covered(),
+            )
+        finally:
+            execution.close()
+
+    def _repeat(
+        self, execution: Execution, known: Sequence[Footprint], trace: list[Step]
+    ) -> Footprint | None:
+        """Take steps that were taken before. They were checked then, and are not observed again."""
+        for footprint in known:
+            events = execution.enabled()
+            labels = tuple([event.label for event in events])
+            pick = self._strategy.pick(labels, None)
+            if pick is None:
+                break
+            execution.step_again(events[pick])
+            trace.append(_step((labels, pick, footprint)))
+        execution.catch_up()
+        return known[-1]
+
+    def _drive(
+        self, execution: Execution, trace: list[Step], last: Footprint | None
+    ) -> tuple[Ending, Footprint | None]:
+        choose, looking, limit = self._strategy.pick, self._looking, self._steps
+        enabled = execution.world.enabled
+        middle = limit // 2
+        halfway: Waiting = {}
+        while execution.violation is None:
+            events = enabled()
+            if not events:
+                return Ending.COMPLETE, last
+            taken = len(trace)
+            if taken >= limit:
+                judge(execution, trace[middle:], halfway)
+                return Ending.CUT, last
+            if taken == middle:
+                halfway = waiting(execution)
+            if looking is not None and not looking.arrive(execution):
+                return Ending.MERGED, last
+            labels = (events[0].label,) if len(events) == 1 else tuple([event.label for event in events])
+            pick = choose(labels, last)
+            if pick is None:
+                return Ending.BLOCKED, last
+            last = execution.step(events[pick])
+            trace.append(_step((labels, pick, last)))
+        return Ending.VIOLATING, last
+
+
+def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps: int) -> Run:
+    """Run a single execution. See `Runner`."""
+    return Runner(factory, strategy, interner=interner, steps=steps).run()

@@ -1,0 +1,188 @@
+"""Making a failing execution short and natural before it is shown.
+
+The natural way takes the oldest event that is enabled. The measure of an execution is (deviations from it,
+steps, picks): a run that goes its natural way but for a few places is read more easily than a shorter one
+that does not. An event that is held back for many steps is one deviation, not many.
+
+A candidate is accepted if it shows a violation of the same identity with a smaller measure. Passes: set a
+block of picks to the default, delete a block of picks, leave out a block of events by their names, lower
+one pick. They repeat until none helps, or the limit of attempts is reached. How far that goes on the
+planted bugs of the manifest is measured by `python -m tidemark.bench --only shrinking` and bounded in
+`tests/quality`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tidemark.checks.interleave.executions.replay import ByLabel, Lenient
+from tidemark.checks.interleave.executions.run import Run, Step, run_once
+from tidemark.checks.interleave.executions.token import encode
+from tidemark.checks.interleave.result import Found
+from tidemark.checks.interleave.searches import quiet
+from tidemark.checks.interleave.strategies.strategy import Strategy
+from tidemark.models.simulation import Interner, ProgramRef
+
+Picks = tuple[int, ...]
+Measure = tuple[int, int, Picks]
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The result of shrinking.
+
+    Attributes:
+        found: the short execution. Its violation may differ in words, not in identity.
+        before: steps and deviations of the original.
+        deviations: those that are left.
+        attempts: executions that were run.
+        complete: whether no pass helped any more; False if the limit of attempts ended it.
+    """
+
+    found: Found
+    before: tuple[int, int]
+    deviations: int
+    attempts: int
+    complete: bool
+
+
+def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: int = 2_000) -> Shrunk:
+    """Look for a shorter execution with the same violation.
+
+    Args:
+        program: the program.
+        found: the failing execution.
+        attempts: executions that may be spent.
+        steps: limit of steps of one execution.
+    """
+    search = _Shrinker(program, found, attempts=attempts, steps=steps)
+    with quiet():
+        complete = search.run()
+    return Shrunk(
+        found=search.best(),
+        before=(len(found.picks), search.before[0]),
+        deviations=search.measure[0],
+        attempts=search.spent,
+        complete=complete,
+    )
+
+
+class _Shrinker:
+    def __init__(self, program: ProgramRef, found: Found, *, attempts: int, steps: int) -> None:
+        self._program = program
+        self._factory = program.load()
+        self._identity = found.violation.identity
+        self._found = found
+        self._picks = found.picks
+        self._allowed = attempts
+        self._steps = steps
+        self._seen: set[Picks] = set()
+        self._named: set[tuple[str, ...]] = set()
+        self.before: Measure = (len(found.picks) + 1, 0, ())
+        self.measure: Measure = self.before
+        self.spent = 0
+
+    def best(self) -> Found:
+        """Return the best execution so far."""
+        return self._found
+
+    def run(self) -> bool:
+        """Repeat the passes until none helps. Return whether that point was reached."""
+        self._is_better(Lenient(self._picks))
+        self.before = self.measure
+        improved = True
+        while improved:
+            improved = False
+            for candidates in (self._defaults, self._deletions, self._without, self._lowered):
+                for candidate in candidates():
+                    if self.spent >= self._allowed:
+                        return False
+                    if self._is_better(candidate):
+                        improved = True
+                        break
+        return True
+
+    def _defaults(self) -> Iterator[Strategy]:
+        picks = self._picks
+        for size, start in _blocks(len(picks)):
+            block = picks[start : start + size]
+            if any(block):
+                yield from self._new(picks[:start] + (0,) * len(block) + picks[start + size :])
+
+    def _deletions(self) -> Iterator[Strategy]:
+        picks = self._picks
+        for size, start in _blocks(len(picks)):
+            yield from self._new(picks[:start] + picks[start + size :])
+
+    def _without(self) -> Iterator[Strategy]:
+        labels = self._found.labels
+        for size, start in _blocks(len(labels)):
+            kept = labels[:start] + labels[start + size :]
+            if kept not in self._named:
+                self._named.add(kept)
+                yield ByLabel(kept)
+
+    def _lowered(self) -> Iterator[Strategy]:
+        picks = self._picks
+        for place, pick in enumerate(picks):
+            for lower in sorted({1, pick // 2, pick - 1}):
+                if 0 < lower < pick:
+                    yield from self._new((*picks[:place], lower, *picks[place + 1 :]))
+
+    def _new(self, candidate: Picks) -> Iterator[Strategy]:
+        """The candidate, unless it was tried before."""
+        trimmed = _trim(candidate)
+        if trimmed not in self._seen:
+            self._seen.add(trimmed)
+            yield Lenient(trimmed)
+
+    def _is_better(self, strategy: Strategy) -> bool:
+        self.spent += 1
+        strategy.new_execution()
+        run = run_once(self._factory, strategy, interner=Interner(), steps=self._steps)
+        if run.violation is None or run.violation.identity != self._identity:
+            return False
+        measure = _measure(run)
+        if measure >= self.measure:
+            return False
+        self.measure = measure
+        self._accept(run)
+        return True
+
+    def _accept(self, run: Run) -> None:
+        assert run.violation is not None
+        self._picks = run.picks
+        labels = tuple(step.label for step in run.trace)
+        token = encode(self._program.digest(), run.trace)
+        self._found = Found(run.violation, run.picks, labels, token)
+
+
+def _measure(run: Run) -> Measure:
+    return (deviations(run.trace), len(run.trace), run.picks)
+
+
+def deviations(trace: Sequence[Step]) -> int:
+    """Count the steps that pass over an event which the step before has not passed over already."""
+    count = 0
+    held: frozenset[str] = frozenset()
+    for step in trace:
+        passed = frozenset(step.enabled[: step.pick])
+        count += not passed <= held
+        held = passed
+    return count
+
+
+def _trim(picks: Picks) -> Picks:
+    """Drop defaults at the end: they are taken anyway."""
+    end = len(picks)
+    while end and not picks[end - 1]:
+        end -= 1
+    return picks[:end]
+
+
+def _blocks(length: int) -> Iterator[tuple[int, int]]:
+    """Yield (size, start) of blocks, the largest first."""
+    size = length
+    while size:
+        for start in range(0, length, size):
+            yield size, start
+        size //= 2

@@ -1,0 +1,1 @@
+"""The strategies of the explorer, one a file."""

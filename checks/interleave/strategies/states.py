@@ -1,0 +1,104 @@
+"""Exhaustive search that merges executions when they meet in the same declared state.
+
+Where all steps are visible to a check, hardly any two of them are independent, and sleep sets gain little.
+This mode prunes an execution that arrives in a declared state which was reached before; its futures are
+covered there. Each (state, event) pair is executed and checked once.
+
+What is claimed rests on a promise of the program: its declared state (`tidemark.models.simulation.snapshot`)
+determines what can happen afterwards. The bounds of the result say so. The promise is audited: states of
+random executions, which merge nothing, must all have been met, and outcomes and violations likewise. Sleep
+sets are not combined with merging, since a merged execution may have been asleep for something that the first
+one was not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tidemark.checks.interleave.strategies.strategy import StateStrategy
+from tidemark.checks.interleave.trees.tree import TreeNode, TreeWalk
+from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
+from tidemark.models.simulation import Execution, Footprint, NamedFootprint
+
+
+@dataclass(slots=True)
+class Met:
+    """Declared states by digest.
+
+    Attributes:
+        elsewhere: states met in other parts of the tree. Each of them is expanded, or waits in a work item.
+        here: states met in this part.
+    """
+
+    elsewhere: frozenset[bytes] = frozenset()
+    here: set[bytes] = field(default_factory=set)
+
+    def add(self, state: bytes) -> bool:
+        """Add a state. Return whether it is new."""
+        if state in self.here or state in self.elsewhere:
+            return False
+        self.here.add(state)
+        return True
+
+
+class MergingSearch(TreeWalk[TreeNode], StateStrategy):
+    """Depth-first search of the subtree below a work item, each declared state being expanded once.
+
+    Args:
+        met: the states met so far.
+        item: where to start. The events in its `sleep` were tried at its node already.
+    """
+
+    def __init__(self, met: Met, *, item: WorkItem = WHOLE) -> None:
+        super().__init__(item)
+        self._met = met
+        self._tried = frozenset(label for label, _ in item.sleep)
+
+    def _advance(self, node: TreeNode) -> bool:
+        place = self._next(node.enabled, node.current + 1, root=len(self._stack) == 1)
+        if place is not None:
+            node.go_to(place)
+        return place is not None
+
+    def _grow(self, place: int, enabled: Sequence[str], last: Footprint | None) -> TreeNode | None:
+        """Take the first event that was not tried."""
+        del last
+        first = self._next(enabled, 0, root=place == 0)
+        return None if first is None else TreeNode(enabled, first)
+
+    def left(self) -> float:
+        """Say nothing: what is left has mostly been met elsewhere, so that it is not like what was seen."""
+        return 0.0
+
+    def arrive(self, execution: Execution) -> bool:
+        """Merge, unless the state is new or lies on the way to where the search goes on."""
+        place = self._depth - len(self._base)
+        if place < len(self._stack):
+            return True
+        state = execution.declared_state()
+        if place == 0:
+            # The node of a work item was met when the item was made; what was tried there is in the item.
+            self._met.here.add(state)
+            return True
+        return self._met.add(state)
+
+    def remaining(self) -> list[WorkItem]:
+        """Return what is left after the present execution. Call it between executions only."""
+        if not self._began:
+            return [WorkItem(self._base, _tried(sorted(self._tried)))]
+        found = []
+        for depth, node in enumerate(self._stack):
+            if self._next(node.enabled, node.current + 1, root=depth == 0) is None:
+                continue
+            tried = set(node.enabled[: node.current + 1]) | (self._tried if depth == 0 else set())
+            found.append(WorkItem(self._picks(depth), _tried(sorted(tried))))
+        return found
+
+    def _next(self, enabled: Sequence[str], start: int, *, root: bool) -> int | None:
+        for place in range(start, len(enabled)):
+            if not root or enabled[place] not in self._tried:
+                return place
+        return None
+
+
+def _tried(labels: Sequence[str]) -> tuple[tuple[str, NamedFootprint], ...]:
+    return tuple((label, NamedFootprint((), ())) for label in labels)

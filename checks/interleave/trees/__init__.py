@@ -1,0 +1,1 @@
+"""Trees of executions: walking, races, wakeup trees, estimates, parts of a tree."""

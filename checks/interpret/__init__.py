@@ -1,0 +1,1 @@
+"""The same search by the plain interpreter."""

@@ -1,0 +1,1 @@
+"""Is a property true for any size? Proof obligations, bounded runs, suggested lemmas."""

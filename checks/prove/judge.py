@@ -1,0 +1,214 @@
+"""The judge ``prove``: is a property true for any number of elements and any numbers?
+
+Induction over the steps. A claim whose induction fails is not refuted by that, for the state before the
+step may be
+unreachable: then a real run is looked for (``bmc``), and only a run refutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.checks.prove.bmc import FoundRun, find_runs, reach
+from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
+from tidemark.checks.prove.prover import Outcome as Attempted
+from tidemark.checks.prove.run import Proof, prove, size_text
+from tidemark.checks.prove.vacuity import vacuity
+from tidemark.checks.prove.workers import cores
+from tidemark.checks.verdicts.counterexample import Counterexample, Shape
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.verdict import Outcome, Verdict, amended, inconclusive, proved, refuted
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
+from tidemark.models.symbolic.hints import SmallModel
+from tidemark.spec.language.spec import Property
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION})
+
+REACH_DEPTH = 10
+"""Steps of the longest run that is looked for to the state of a counterexample to induction."""
+
+REACH_S = 5.0
+"""Seconds for that."""
+
+_WHY = {
+    "failed": "not inductive",
+    "unknown": "the solver found no answer in time for",
+    "refused": "outside what a proof can express",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prove:
+    """Judges a protocol without an instance. ``on_spark``: its obligations are tasks of Spark."""
+
+    on_spark: bool = False
+
+    @property
+    def name(self) -> str:
+        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        return "prove"
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        return _KINDS
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        assert isinstance(entry, ProofEntry)
+        proof = prove(
+            entry.protocol,
+            timeout_s=entry.timeout_s,
+            seed=context.seed,
+            jobs=cores(),
+            spark=_session(context) if self.on_spark else None,
+            progress=lambda done, total, name: context.progress(
+                done, total=total, unit="obligations", note=name
+            ),
+        )
+        claims = context.manifest.claims_of(entry, self.kinds)
+        open_claims = {outcome.obligation.claim for outcome in proof.open()}
+        broken = [proof.spec.property(claim) for claim in claims if claim in open_claims]
+        runs = find_runs(proof.subject, broken) if broken else {}
+        verdicts = [
+            self._verdict(entry, context, proof, proof.spec.property(claim), run=runs.get(claim))
+            for claim in claims
+        ]
+        if entry.k_induction is not None:
+            verdicts = [self._longer(entry, context, proof, verdict) for verdict in verdicts]
+        return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]
+
+    def _longer(self, entry: ProofEntry, context: Context, proof: Proof, verdict: Verdict) -> Verdict:
+        """Induction over several steps, for what induction over one step leaves open."""
+        assert entry.k_induction is not None
+        prop = proof.spec.property(verdict.subject.property_id)
+        if verdict.outcome is not Outcome.INCONCLUSIVE or prop.kind not in INDUCTIVE:
+            return verdict
+        (again,) = by_k_induction(
+            proof,
+            [prop],
+            lambda _prop: verdict.subject,
+            k=entry.k_induction,
+            seconds=entry.timeout_s,
+            seed=context.seed,
+            replay=verdict.replay,
+        )
+        if again.outcome is Outcome.PROVED:
+            return again
+        return amended(
+            verdict, notes=(*verdict.notes, f"induction over {entry.k_induction} steps: {again.reason}")
+        )
+
+    def _verdict(
+        self, entry: ProofEntry, context: Context, proof: Proof, prop: Property, *, run: FoundRun | None
+    ) -> Verdict:
+        subject = context.subject(entry, self.name, prop.id)
+        outcomes = proof.of(prop.id)
+        seconds = sum(outcome.answer.seconds for outcome in outcomes)
+        counts = {
+            "obligations": len(outcomes),
+            "by_form": sum(outcome.obligation.trivial for outcome in outcomes),
+        }
+        replay = f"tidemark verify --tier full --only {self.name}/{entry.name}"
+        failed = [outcome for outcome in outcomes if not outcome.proved]
+        if not failed:
+            slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)
+            notes = (
+                f"for {size_text(proof.spec)}",
+                f"slowest: {slowest.obligation.name}, {slowest.answer.seconds:.2f} s",
+            )
+            rates = {"slowest_s": slowest.answer.seconds}
+            return proved(subject, counts=counts, seconds=seconds, replay=replay, notes=notes, rates=rates)
+        shown = next((outcome for outcome in failed if outcome.model is not None), None)
+        reached: tuple[str, ...] = ()
+        if run is None and shown is not None and shown.model is not None:
+            found = reach(shown.model, prop, depth=REACH_DEPTH, seconds=REACH_S)
+            reached, run = (f"the counterexample to induction: {found.text}",), found.run
+        if run is not None:
+            return refuted(
+                subject,
+                counts=counts,
+                counterexample=run.counterexample,
+                replay=replay,
+                reason=_reason(failed),
+                bounds=f"a run of {run.depth} steps within {run.instance.bounds_text()}",
+                seconds=seconds,
+                notes=(*reached, *run.notes),
+            )
+        counts["discharged"] = len(outcomes) - len(failed)
+        return inconclusive(
+            subject,
+            reason=_reason(failed),
+            counts=counts,
+            bounds=f"{size_text(proof.spec)}",
+            seconds=seconds,
+            replay=replay,
+            notes=(*reached, *(describe(outcome) for outcome in failed)),
+            counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
+        )
+
+
+def _session(context: Context) -> SparkSession:
+    from tidemark.checks.spark.session import spark_session
+
+    return spark_session(master=context.master, build=context.build)
+
+
+def describe(outcome: Attempted) -> str:
+    """One line about an obligation that is not proved."""
+    obligation, answer = outcome.obligation, outcome.answer
+    if outcome.missing:
+        return f"{obligation.name}: needs {', '.join(sorted(outcome.missing))}, which is not proved"
+    if outcome.model is not None:
+        step = f" under {outcome.model.step}" if outcome.model.step is not None else ""
+        size = outcome.model.instance.bounds_text()
+        return f"{obligation.name}: not inductive{step} (a state of {size})"
+    detail = (
+        f": {answer.reason}" if answer.reason else f", {answer.queries} queries in {answer.seconds:.1f} s"
+    )
+    return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
+
+
+def _reason(failed: Sequence[Attempted]) -> str:
+    first = min(failed, key=lambda outcome: (bool(outcome.missing), outcome.model is None))
+    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    return describe(first) + more
+
+
+def show(model: SmallModel, prop: Property) -> Counterexample:
+    """The state before, the step, the state after, and the conjunct that broke.
+
+    Raises RuntimeError if the interpreter does not find the same step: then the encoding is wrong.
+    """
+    interpreter = Interpreter(model.instance)
+    if model.step is None or model.after is None:
+        failing = failing_conjunct(interpreter, prop, model.before) or prop.sentence
+        return counterexample(model.instance, states=[model.before], steps=[], failing=failing)
+    found = interpreter.apply(model.before, model.step)
+    if found is None or found.state != model.after:
+        raise RuntimeError(f"the interpreter does not confirm {model.step}: the bounded encoding is wrong")
+    if prop.kind == "transition_invariant":
+        failing = failing_conjunct(interpreter, prop, model.before, model.after)
+    else:
+        failing = failing_conjunct(interpreter, prop, model.after)
+    if not failing:
+        raise RuntimeError(
+            f"the interpreter does not confirm that {prop.id} fails: the bounded encoding is wrong"
+        )
+    return counterexample(
+        model.instance,
+        states=[model.before, model.after],
+        steps=[model.step],
+        failing=failing,
+        shape=Shape.INDUCTION,
+    )
+
+
+JUDGE = Prove()

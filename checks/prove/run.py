@@ -1,0 +1,158 @@
+"""Runs the proof of a protocol for any size: every obligation by name, what each one used, and what is left.
+
+A claim is proved only if all of its obligations are, and so is every claim that they used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tidemark.checks.prove.prover import FIRST_S, Outcome, Progress, Prover
+from tidemark.checks.prove.workers import Workers
+from tidemark.models.symbolic.subject import ProofSubject
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import NumberType, SortType
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Proof:
+    """All obligations of a protocol with their outcomes."""
+
+    subject: ProofSubject
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+    workers: int = 1
+    """Processes that were at work."""
+
+    @property
+    def spec(self) -> Spec:
+        """The protocol that was proved, with its options put in."""
+        return self.subject.spec
+
+    def of(self, claim: str) -> tuple[Outcome, ...]:
+        """Outcomes of the obligations of one claim."""
+        return tuple(outcome for outcome in self.outcomes if outcome.obligation.claim == claim)
+
+    def open(self) -> tuple[Outcome, ...]:
+        """What is not proved."""
+        return tuple(outcome for outcome in self.outcomes if not outcome.proved)
+
+    def slowest(self) -> Outcome:
+        """The obligation that took longest."""
+        return max(self.outcomes, key=lambda outcome: outcome.answer.seconds)
+
+    def statistics(self) -> Statistics:
+        """How many obligations there were, how many needed a solver, how long it took."""
+        slowest = self.slowest() if self.outcomes else None
+        return Statistics(
+            total=len(self.outcomes),
+            by_form=sum(outcome.obligation.trivial for outcome in self.outcomes),
+            unanswered=sum(outcome.answer.status in ("unknown", "refused") for outcome in self.outcomes),
+            queries=sum(outcome.answer.queries for outcome in self.outcomes),
+            solver_s=sum(outcome.answer.seconds for outcome in self.outcomes),
+            wall_s=self.seconds,
+            workers=self.workers,
+            slowest=slowest.obligation.name if slowest else "",
+            slowest_s=slowest.answer.seconds if slowest else 0.0,
+        )
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Figures of a proof. Times in seconds."""
+
+    total: int
+    by_form: int
+    """Decided by their form alone: the step does not touch what the claim reads."""
+    unanswered: int
+    """Unknown (time-out) or outside what a proof can express."""
+    queries: int
+    solver_s: float
+    wall_s: float
+    workers: int
+    slowest: str
+    slowest_s: float
+
+    def text(self) -> str:
+        """One line."""
+        return (
+            f"{self.total} obligations, {self.by_form} decided by their form, "
+            f"{self.queries} queries for the others, {self.unanswered} without an answer; "
+            f"slowest: {self.slowest or 'none'}"
+        )
+
+
+def prove(
+    protocol: str | ProofSubject,
+    *,
+    constants: Mapping[str, Any] | None = None,
+    timeout_s: float = 20.0,
+    seed: int = 0,
+    jobs: int = 1,
+    spark: SparkSession | None = None,
+    progress: Progress = lambda _done, _all, _name: None,
+) -> Proof:
+    """Prove all invariants, lemmas and transition invariants of a protocol, named ``module:Class``.
+
+    ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes. With a Spark
+    session the portions are its tasks.
+    Errors: SpecError.
+    """
+    begin = time.perf_counter()
+    subject = (
+        protocol if isinstance(protocol, ProofSubject) else ProofSubject(protocol, dict(constants or {}))
+    )
+    prover = Prover(subject, seed)
+    with Workers(prover, jobs=jobs, progress=progress, spark=spark) as workers:
+        outcomes = workers.run(prover.portions(), timeout_s=min(timeout_s, FIRST_S))
+        outcomes = _second_pass(workers, outcomes, timeout_s=timeout_s)
+    outcomes = _without_unproved(prover, outcomes, timeout_s=timeout_s)
+    outcomes = [outcome if outcome.proved else prover.smallest(outcome) for outcome in outcomes]
+    return Proof(subject, tuple(outcomes), time.perf_counter() - begin, workers.processes)
+
+
+def _second_pass(workers: Workers, outcomes: Sequence[Outcome], *, timeout_s: float) -> list[Outcome]:
+    """Full time for what the first pass left open and what no small counterexample explains."""
+    hard = [i for i, o in enumerate(outcomes) if o.answer.status == "unknown" and o.model is None]
+    result = list(outcomes)
+    if not hard or timeout_s <= FIRST_S:
+        return result
+    for place, again in zip(hard, workers.run([(i,) for i in hard], timeout_s=timeout_s), strict=True):
+        result[place] = again
+    return result
+
+
+def _without_unproved(prover: Prover, outcomes: Sequence[Outcome], *, timeout_s: float) -> list[Outcome]:
+    """Do again, without the claims that are not proved, what used them; what then fails depends on them."""
+    result = list(outcomes)
+    unproved: frozenset[str] = frozenset()
+    while True:
+        now = frozenset(o.obligation.claim for o in result if not o.proved)
+        if now == unproved:
+            return result
+        unproved = now
+        typing = frozenset(claim for claim in unproved if claim.startswith("type:"))
+        for i, outcome in enumerate(result):
+            if not outcome.proved or outcome.obligation.trivial or outcome.obligation.claim in unproved:
+                continue
+            if typing:
+                result[i] = replace(outcome, missing=typing)  # the types of the state are always assumed
+            elif outcome.answer.used & unproved:
+                again = prover.attempt(outcome.obligation, timeout_s=timeout_s, without=unproved)
+                kept = again.answer.status == "proved"
+                result[i] = again if kept else replace(outcome, missing=outcome.answer.used & unproved)
+
+
+def size_text(spec: Spec) -> str:
+    """What a proof speaks about: ``any number of Segment and unbounded Position``."""
+    sorts = [kind.name for kind in spec.types if isinstance(kind, SortType)]
+    numbers = [kind.name for kind in spec.types if isinstance(kind, NumberType)]
+    parts = [f"any number of {', '.join(sorts)}"] if sorts else []
+    parts += [f"unbounded {', '.join(numbers)}"] if numbers else []
+    return " and ".join(parts) or "any number of steps"

@@ -1,0 +1,1 @@
+"""A counterexample in every form: text, diagram, ITF, reproducer, bundle."""

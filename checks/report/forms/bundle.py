@@ -1,0 +1,64 @@
+"""The bundle of a refuted verdict: the counterexample in every form, in one folder.
+
+``verdict.txt`` (one line), ``trace.txt`` (changed fields), ``trace.itf.json``, ``sequence.mmd`` (Mermaid),
+``reproduce.py`` and ``replay.txt`` (the command).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tidemark.checks.report.forms.diagram import mermaid
+from tidemark.checks.report.forms.itf import to_itf
+from tidemark.checks.report.forms.reproducer import reproducer
+from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.verdicts.verdict import Verdict
+
+FOLDER = "counterexamples"
+
+
+def bundle_id(verdict: Verdict) -> str:
+    """A folder name that is the same in every run."""
+    subject = verdict.subject
+    text = f"{subject.judge}-{subject.instance}-{subject.property_id}"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-")
+
+
+def headline(verdict: Verdict) -> str:
+    """The verdict in one line."""
+    subject = verdict.subject
+    within = f" within {verdict.bounds}" if verdict.bounds else ""
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    who = f"by {subject.judge} on {subject.instance}"
+    return f"{subject.property_id} is {verdict.outcome.value} {who}{within}{reason}"
+
+
+def write_bundle(verdict: Verdict, *, build: Path) -> Path | None:
+    """Write the bundle below ``build`` and return its folder; None if the verdict has no counterexample."""
+    trace = verdict.counterexample
+    if trace is None:
+        return None
+    folder = build / FOLDER / bundle_id(verdict)
+    folder.mkdir(parents=True, exist_ok=True)
+    title = headline(verdict)
+    relative = f"build/{FOLDER}/{folder.name}/reproduce.py"
+    program = reproducer(
+        trace,
+        title=title,
+        name=verdict.subject.instance,
+        property_id=verdict.subject.property_id,
+        file=relative,
+    )
+    files = {
+        "verdict.txt": title + "\n",
+        "trace.txt": trace_text(trace, limit=10_000) + "\n",
+        "trace.itf.json": to_itf(trace, description=title),
+        "sequence.mmd": mermaid(trace),
+        "replay.txt": verdict.replay + "\n",
+    }
+    if program is not None:
+        files["reproduce.py"] = program
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder

@@ -1,0 +1,1 @@
+"""What a distributed search costs, and how large a cluster it needs."""

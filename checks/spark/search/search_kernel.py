@@ -1,0 +1,124 @@
+"""What the distributed search asks of a kernel, and how a worker process gets one.
+
+A kernel is never sent to a worker: its recipe is, and every process builds the kernel once.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tidemark.checks.spark.states.packed_states import Words
+from tidemark.models.instance import Bound, Instance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expanded:
+    """The successors of a block of states. The arrays may be reused by the next call."""
+
+    successors: Words
+    """Those within the bounds, not yet free of duplicates."""
+    parent: npt.NDArray[np.int64]
+    """For each successor the row of the block that it comes from."""
+    step: npt.NDArray[np.int32]
+    """For each successor the number of the step, in the interpreter's order of steps."""
+    generated: tuple[int, ...]
+    """By action: enabled steps, those included that leave the bounds."""
+    outside: tuple[int, ...]
+    """By action: steps beyond the bounds, which are neither counted as states nor followed."""
+    deadlocks: int
+    """States of the block without any step."""
+    guards: int
+    """Bit by guard conjunct: it held at least once, after those evaluated before it."""
+    events: frozenset[str]
+    """Ids of the claims about steps that occurred: broken transition invariants, reached witnesses."""
+
+
+class SearchKernel(Protocol):
+    """Packed states of one instance: initial states, successors, invariants."""
+
+    @property
+    def words(self) -> int:
+        """Words of a state."""
+
+    @property
+    def chunk(self) -> int:
+        """States that may be expanded in one call."""
+
+    def initial(self) -> Words:
+        """The initial states."""
+
+    def expand(self, block: Words) -> Expanded:
+        """All successors of a block of at most ``chunk`` states; in the order of steps if the block is one
+        state.
+        """
+
+    def failing(self, block: Words) -> Mapping[str, npt.NDArray[np.bool_]]:
+        """By invariant (lemmas too): the rows where it fails; those that hold everywhere are left out."""
+
+    def unpack(self, row: tuple[int, ...]) -> tuple[Any, ...]:
+        """The interpreter's state of one packed state."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make the kernel again in another process: ``factory`` (``module:function``) applied to the
+    instance.
+    """
+
+    factory: str
+    protocol: str
+    bounds: tuple[tuple[str, Bound], ...]
+    constants: tuple[tuple[str, Any], ...]
+    name: str
+
+    @classmethod
+    def of(cls, instance: Instance, factory: str) -> Recipe:
+        """The recipe for an instance."""
+        constants = tuple((name, _frozen(value)) for name, value in sorted(instance.constants.items()))
+        return cls(
+            factory, instance.protocol, tuple(sorted(instance.bounds.items())), constants, instance.name
+        )
+
+    def instance(self) -> Instance:
+        """The instance."""
+        return Instance(self.protocol, dict(self.bounds), dict(self.constants), self.name)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+@cache
+def kernel_of(recipe: Recipe) -> SearchKernel:
+    """The kernel, made once per process."""
+    module, _, name = recipe.factory.partition(":")
+    kernel: SearchKernel = getattr(import_module(module), name)(recipe.instance())
+    # Numba and the specification leave a million objects that never die; without this every task pays for
+    # walking them.
+    gc.collect()
+    gc.freeze()
+    return kernel
+
+
+def task_done() -> None:
+    """To be called at the end of a task: Spark's worker looks for garbage after each one.
+
+    What was loaded for the first tasks never dies, and would be looked through every time. Seldom later: what
+    is set aside while it is garbage stays for ever.
+    """
+    global _tasks  # noqa: PLW0603 - of this process
+    _tasks += 1
+    if _tasks & (_tasks - 1) == 0:
+        gc.collect()
+        gc.freeze()
+
+
+_tasks = 0

@@ -1,0 +1,1 @@
+"""Packed states in files and in shared memory."""

@@ -1,0 +1,1 @@
+"""What judges say: verdicts, counterexamples, results, errors, exit codes."""

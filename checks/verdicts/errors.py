@@ -1,0 +1,62 @@
+"""Errors that end a run, each with its exit code. Messages name the offending value and the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+from tidemark.checks.verdicts.exit_codes import ExitCode
+
+
+class CheckError(Exception):
+    """Base of the errors that a user can cause or repair.
+
+    ``remedy`` says what to do about it and is printed on a line of its own.
+    """
+
+    exit_code: ExitCode = ExitCode.INTERNAL_ERROR
+
+    def __init__(self, message: str, *, remedy: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  remedy: {self.remedy}"
+
+
+class BadInputError(CheckError):
+    """A value that the user gave (option, manifest entry, bound, token) cannot be used."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+
+class UnsoundCombinationError(CheckError):
+    """Two ways of working that give wrong answers together; nothing was judged."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+
+class MissingToolError(CheckError):
+    """Something that a judge needs is not on this machine, or does not answer."""
+
+    exit_code = ExitCode.MISSING_TOOL
+
+
+class StoppedError(CheckError):
+    """The user stopped the run. ``saved`` is the file or directory from which it can go on, if any."""
+
+    exit_code = ExitCode.STOPPED
+
+    def __init__(self, message: str, *, remedy: str, saved: Path | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.saved = saved
+
+
+def known_names(name: str, known: Iterable[str]) -> str:
+    """A remedy for an unknown ``name``: the nearest known one, and the list of all."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    return f"{guess}known: {', '.join(names) if names else 'none'}"

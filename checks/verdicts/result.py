@@ -1,0 +1,77 @@
+"""The result of a run: judgements, tasks that could not be judged, and the exit code of it all."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
+from tidemark.checks.verdicts.verdict import Aspect, Judgement
+
+
+class Unjudged(BaseModel):
+    """A task that ended without verdicts: a missing tool, bad input found late, an internal error."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: str
+    exit_code: ExitCode
+    message: str
+    remedy: str
+    replay: str
+
+
+class RunResult(BaseModel):
+    """All that a run found out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tier: str
+    seed: int
+    judgements: tuple[Judgement, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    planned: int = Field(ge=0)
+    """Number of tasks that the run was to do."""
+    done: int = Field(ge=0)
+    stopped: bool = False
+    sentences: dict[str, str] = Field(default_factory=dict)
+    """Property id -> what it says in words."""
+    seconds: float = 0.0
+    task_seconds: dict[str, float] = Field(default_factory=dict)
+    """Wall time by task name (``judge/entry``)."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The most severe class of all parts; a run in which nothing was judged is never green."""
+        codes = [judgement.exit_code for judgement in self.judgements]
+        codes += [unjudged.exit_code for unjudged in self.unjudged]
+        if self.stopped:
+            codes.append(ExitCode.STOPPED)
+        elif self.done < self.planned:
+            codes.append(ExitCode.INTERNAL_ERROR)
+        return most_severe(codes)
+
+    @property
+    def failures(self) -> list[Judgement]:
+        """The judgements that are not as expected."""
+        return [judgement for judgement in self.judgements if not judgement.ok]
+
+    def mutants(self) -> tuple[int, int]:
+        """Mutants killed by their named property, and mutants that must be killed."""
+        due = [
+            j
+            for j in self.judgements
+            if j.verdict.subject.aspect is Aspect.MUTANT and j.expected.value == "refuted"
+        ]
+        return sum(j.ok for j in due), len(due)
+
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        claims = [j for j in self.judgements if j.verdict.subject.aspect is not Aspect.PIN]
+        bad = len(self.failures) + len(self.unjudged)
+        killed, due = self.mutants()
+        dead = f", {killed} of {due} mutants killed" if due else ""
+        if self.stopped:
+            return f"Stopped after {self.done} of {self.planned} checks; nothing is said about the others."
+        if self.exit_code is ExitCode.AS_EXPECTED:
+            return f"All {len(claims)} verdicts of {self.done} checks are as expected{dead}."
+        return f"NOT as expected: {bad} of {len(self.judgements) + len(self.unjudged)} results{dead}."

@@ -1,0 +1,1 @@
+"""From a traced protocol to LLVM text: expressions, updates, actions, the whole module."""

@@ -1,0 +1,211 @@
+"""Updates: the words of the state after a step, and whether the step leaves the instance's bounds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from tidemark.models.native.codec import Field
+from tidemark.models.native.codegen import scalars
+from tidemark.models.native.codegen.expressions import Translator
+from tidemark.models.native.codegen.scalars import FALSE, TRUE, Val
+from tidemark.spec.language.expr import Apply, Const, Each, Expr, Local, Read, Store, Variable, map_type
+from tidemark.spec.language.fold import select
+
+EACH_COST = 600
+Later = tuple[tuple[Val, Val], ...]
+"""Entries that are written again: is the key inside, and its flat index."""
+
+
+class Updater:
+    """Writes the updates of one fired step into cells that hold the new words."""
+
+    def __init__(self, translator: Translator) -> None:
+        self.translator, self.out = translator, translator.out
+        self.cells = [self.out.cell(start=word) for word in translator.before]
+        self._outside = self.out.cell("i1", "false")
+        self._touched: set[int] = set()
+        self.may_leave = False
+
+    def words(self) -> list[str]:
+        """The new words; those that no update touched are the old ones."""
+        return [
+            self.out.get(cell) if number in self._touched else old
+            for number, (cell, old) in enumerate(zip(self.cells, self.translator.before, strict=True))
+        ]
+
+    def outside(self) -> Val:
+        """Does the step leave the bounds?"""
+        return scalars.unknown(self.out.get(self._outside, "i1")) if self.may_leave else FALSE
+
+    def _leave_if(self, condition: Val) -> None:
+        if condition == FALSE:
+            return
+        self.may_leave = True
+        before = self.out.get(self._outside, "i1")
+        self.out.put(self._outside, self.out.op(f"or i1 {before}, {condition.ref}"), "i1")
+
+    def update(self, variable: Variable, expr: Expr) -> None:
+        """Set a variable to the value of an expression over the state before."""
+        field = self.translator.codec.by_name[variable.name]
+        if field.is_map:
+            self._table(field, expr, ())
+        else:
+            value = self.translator.scalar(expr)
+            self._put(field, 0, self._index(field, value, scalars.number(0), ()))
+
+    def _index(self, field: Field, value: Val, flat: Val, later: Later) -> str:
+        """The bits of a value for an entry; notes if it does not fit and stays."""
+        domain, out = field.value, self.out
+        fits = scalars.within(out, value, domain.low, domain.size)
+        if fits != TRUE:
+            again = [
+                scalars.join(out, "and", [inside, scalars.equal(out, flat, place)]) for inside, place in later
+            ]
+            replaced = scalars.join(out, "or", again)
+            lost = scalars.join(out, "and", [scalars.negate(out, fits), scalars.negate(out, replaced)])
+            self._leave_if(lost)
+        wide, ones = scalars.widen(out, value), (1 << field.bits) - 1
+        if value.fixed:
+            return str((value.low - domain.low) & ones)
+        index = out.op(f"sub i64 {wide}, {domain.low}") if domain.low else wide
+        return index if fits == TRUE else out.op(f"and i64 {index}, {ones}")
+
+    def _put(self, field: Field, number: int, index: str) -> None:
+        if not field.bits:
+            return
+        word, shift = field.places()[number]
+        mask = ((1 << field.bits) - 1) << shift
+        self._merge(word, str(mask), self._shifted(index, shift))
+
+    def _shifted(self, index: str, shift: int) -> str:
+        if shift == 0 or index == "0":
+            return index
+        if index.isdigit():
+            return str(int(index) << shift)
+        return self.out.op(f"shl i64 {index}, {shift}")
+
+    def _merge(self, word: int, mask: str, bits: str) -> None:
+        """Replace the masked bits of a new word by bits that lie within the mask."""
+        out, cell = self.out, self.cells[word]
+        self._touched.add(word)
+        keep = str(((1 << 64) - 1) ^ int(mask)) if mask.isdigit() else out.op(f"xor i64 {mask}, -1")
+        kept = out.op(f"and i64 {out.get(cell)}, {keep}")
+        out.put(cell, kept if bits == "0" else out.op(f"or i64 {kept}, {bits}"))
+
+    def _table(self, field: Field, expr: Expr, later: Later) -> None:
+        """Write a whole map; ``later`` are the entries that will be written again afterwards."""
+        match expr:
+            case Read(variable=variable) if variable == field.variable:
+                return
+            case Read():
+                self._copied(field, expr, later)
+            case Store(map=source, keys=keys, value=value):
+                place = self.translator.place([self.translator.scalar(key) for key in keys], field.keys)
+                self._table(field, source, (*later, place))
+                self._changed(field, expr, self.translator.scalar(value), place, later)
+            case Each(binders=binders, body=body):
+                self._each(field, binders, body, later)
+            case Apply(op="ite", args=(condition, then, other)):
+                test = self.translator.scalar(condition)
+                self._either(
+                    test, lambda: self._table(field, then, later), lambda: self._table(field, other, later)
+                )
+            case _:
+                raise TypeError(f"not a map: {expr}")
+
+    def _either(self, test: Val, yes: Callable[[], None], no: Callable[[], None]) -> None:
+        if test.fixed:
+            (yes if test.high else no)()
+            return
+        out = self.out
+        one, two, end = out.label(), out.label(), out.label()
+        out.branch(test.ref, one, two)
+        for label, write in ((one, yes), (two, no)):
+            out.place(label)
+            with self.translator.region():
+                write()
+            out.jump(end)
+        out.place(end)
+
+    def _copied(self, field: Field, source: Expr, later: Later) -> None:
+        kind = map_type(source)
+        for number, entry in enumerate(self.translator.instance.entries(kind)):
+            keys = tuple(Const(key, value) for key, value in zip(kind.keys, entry, strict=True))
+            value = self.translator.derived(select(source, keys))
+            self._put(field, number, self._index(field, value, scalars.number(number), later))
+
+    def _changed(self, field: Field, store: Store, new: Val, place: tuple[Val, Val], later: Later) -> None:
+        """One entry; a new value at a key outside the instance leaves the bounds."""
+        inside, flat = place
+
+        def lost() -> None:
+            old = self.translator.derived(select(store.map, store.keys))
+            self._leave_if(scalars.negate(self.out, scalars.equal(self.out, new, old)))
+
+        self._either(inside, lambda: self._write_at(field, flat, new, later), lost)
+
+    def _write_at(self, field: Field, flat: Val, value: Val, later: Later) -> None:
+        index = self._index(field, value, flat, later)
+        if not field.bits:
+            return
+        if flat.fixed:
+            self._put(field, flat.low, index)
+            return
+        out, ones = self.out, (1 << field.bits) - 1
+        for run in field.runs:
+            offset = flat.ref if run.first == 0 else out.op(f"sub i64 {flat.ref}, {run.first}")
+            scaled = offset if field.bits == 1 else out.op(f"mul i64 {offset}, {field.bits}")
+            shift = scaled if run.shift == 0 else out.op(f"add i64 {scaled}, {run.shift}")
+            unit, bits = str(ones), index
+            if len(field.runs) > 1:  # only the run that holds the entry changes
+                here = out.op(f"icmp ult i64 {offset}, {run.count}")
+                shift = out.op(f"select i1 {here}, i64 {shift}, i64 0")
+                unit = out.op(f"select i1 {here}, i64 {ones}, i64 0")
+                bits = out.op(f"select i1 {here}, i64 {index}, i64 0")
+            moved = bits if bits == "0" else out.op(f"shl i64 {bits}, {shift}")
+            self._merge(run.word, out.op(f"shl i64 {unit}, {shift}"), moved)
+
+    def _each(self, field: Field, binders: Sequence[Local], body: Expr, later: Later) -> None:
+        if field.entries * self.translator.shape.cost(body) <= EACH_COST:
+            self._each_unrolled(field, binders, body, later)
+        else:
+            self._each_loop(field, binders, body, later)
+
+    def _each_unrolled(self, field: Field, binders: Sequence[Local], body: Expr, later: Later) -> None:
+        """All entries at once: the new bits of each run are put together before the word is changed."""
+        tr = self.translator
+        indices = []
+        for number, values in enumerate(itertools.product(*(tr.values(domain) for domain in field.keys))):
+            saved = tr.locals
+            tr.locals = {**saved, **{b.name: v for b, v in zip(binders, values, strict=True)}}
+            indices.append(self._index(field, tr.scalar(body), scalars.number(number), later))
+            tr.locals = saved
+        for run in field.runs:
+            bits, known = "0", 0
+            for number in range(run.count):
+                moved = self._shifted(indices[run.first + number], run.shift + number * field.bits)
+                if moved.isdigit():
+                    known |= int(moved)
+                else:
+                    bits = moved if bits == "0" else self.out.op(f"or i64 {bits}, {moved}")
+            if known:
+                bits = str(known) if bits == "0" else self.out.op(f"or i64 {bits}, {known}")
+            mask = ((1 << (run.count * field.bits)) - 1) << run.shift
+            self._merge(run.word, str(mask), bits)
+
+    def _each_loop(self, field: Field, binders: Sequence[Local], body: Expr, later: Later) -> None:
+        tr, out = self.translator, self.out
+
+        def nest(depth: int, keys: list[Val]) -> None:
+            if depth == len(binders):
+                _, flat = tr.place(keys, field.keys)
+                self._write_at(field, flat, tr.scalar(body), later)
+                return
+            done = out.label()
+            with tr.loop(binders[depth], field.keys[depth], done) as step:
+                nest(depth + 1, [*keys, tr.locals[binders[depth].name]])
+                out.jump(step)
+            out.place(done)
+
+        nest(0, [])

@@ -1,0 +1,1 @@
+"""Breadth-first search with the compiled kernel, on all cores."""

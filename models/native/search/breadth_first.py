@@ -1,0 +1,427 @@
+"""Breadth-first search of an instance with the compiled kernel.
+
+Counts are TLC's: ``distinct`` states within the bounds; ``generated``: the initial states and every
+successor, duplicates and those outside the bounds included; ``depth``: states on the longest shortest path.
+The search goes on after a violation, so that counts stay complete and every claim gets its own shortest
+counterexample.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from tidemark.models.native.codec import Block
+from tidemark.models.native.errors import ReductionError
+from tidemark.models.native.kernel import Kernel
+from tidemark.models.native.reduction import Reduction
+from tidemark.models.native.search.rounds import CHUNKS, Rounds, chunk_rows, front, round_bytes
+from tidemark.models.native.search.table import LARGEST, Visited
+from tidemark.models.native.search.worker_pool import Crew, cores
+from tidemark.models.native.symmetry import Symmetry
+from tidemark.spec.language.spec import Property
+
+SHOW_EVERY = 0.2
+"""Seconds between two reports of progress."""
+MEMORY_SHARE = 0.6
+"""Share of the free memory that a search may take if nothing else is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When to stop early; the result then says that it is incomplete. None: no limit (memory: a share of
+    what is free).
+    """
+
+    states: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    """Bytes."""
+    stop_at_first: bool = False
+    """Stop at the end of the block in which the first violation was found."""
+
+
+class Watch(Protocol):
+    """Told how far the search is."""
+
+    def __call__(self, *, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
+        """``frontier``: states found and not yet expanded; ``rate``: distinct states a second so far;
+        ``trend``: size of the last complete level as a multiple of the one before (0 if there is none).
+        """
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Where a claim was first decided: a state, or a step from state ``state`` by ``step`` to the packed
+    ``target``.
+    """
+
+    state: int
+    step: int | None = None
+    target: tuple[int, ...] = ()
+
+
+@dataclass
+class Tally:
+    """What a search has counted so far; saved and restored with it."""
+
+    initial: int = 0
+    next_row: int = 0
+    levels: list[int] = field(default_factory=lambda: [0])
+    """First state of each level; the last entry is the end of the last complete level."""
+    generated: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    outside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    guards: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    deadlocks: int = 0
+    first_deadlock: int | None = None
+    state_hits: dict[int, Hit] = field(default_factory=dict)
+    step_hits: dict[int, Hit] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def trend(self) -> float:
+        """Size of the last complete level as a multiple of the one before; 0 if there is none."""
+        if len(self.levels) < 3:
+            return 0.0
+        before, begin, end = self.levels[-3:]
+        return (end - begin) / max(1, begin - before)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a search may take, known before it starts."""
+
+    bytes: int
+    """Bound on the memory."""
+    states: int
+    """States that fit into it at worst."""
+    words: int
+    """Words of a state."""
+    buffers: int
+    """Bytes for the successors of a round; fewer are touched as a rule."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.words} word{'s' if self.words > 1 else ''} a state; room for {self.states:,} states in "
+            f"{self.bytes / 1e9:.1f} GB, at most {self.buffers / 1e6:,.0f} MB of it for successors"
+        )
+
+
+def estimate(kernel: Kernel, limits: Limits) -> Estimate:
+    """How many states fit into the memory bound, the growth of the table and the buffers included.
+
+    Buffers take a quarter of the bound at most in this sum: a bound of less than four times their size may be
+    exceeded by them.
+    """
+    memory = limits.memory
+    if memory is None:
+        memory = int(psutil.virtual_memory().available * MEMORY_SHARE)
+    buffers = round_bytes(kernel)
+    left = memory - min(buffers, memory // 4)
+    states = left // Visited.bytes_bound(kernel.words, 1)
+    return Estimate(memory, min(LARGEST, states), kernel.words, buffers)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A finished or stopped search. ``stopped`` is empty if all states within the bounds were visited."""
+
+    kernel: Kernel
+    visited: Visited
+    tally: Tally
+    stopped: str
+    symmetry: Symmetry | None = None
+    """If given, the states are representatives: each stands for its orbit."""
+    reduction: Reduction | None = None
+    """If given, only its claims and deadlocks are decided."""
+
+    @property
+    def complete(self) -> bool:
+        """Were all states visited?"""
+        return not self.stopped
+
+    @property
+    def distinct(self) -> int:
+        """States within the bounds."""
+        return self.visited.count
+
+    @cached_property
+    def unreduced(self) -> int:
+        """States within the bounds that the visited ones stand for."""
+        return self.distinct if self.symmetry is None else self.symmetry.unreduced(self.states)
+
+    @property
+    def generated(self) -> int:
+        """Initial states and all successors."""
+        return self.tally.initial + int(self.tally.generated.sum())
+
+    @property
+    def depth(self) -> int:
+        """Levels of the breadth-first search, the initial one included."""
+        return len(self.tally.levels) - 1
+
+    @property
+    def outside(self) -> int:
+        """Successors outside the bounds."""
+        return int(self.tally.outside.sum())
+
+    @property
+    def states(self) -> Block:
+        """The packed states, in order of discovery."""
+        return self.visited.states
+
+    @property
+    def rate(self) -> float:
+        """Distinct states a second."""
+        return self.distinct / max(self.tally.seconds, 1e-9)
+
+    def generated_by_action(self) -> dict[str, int]:
+        """Successors of each action, those outside included."""
+        names = [action.name for action in self.kernel.instance.spec.actions]
+        return dict(zip(names, self.tally.generated.tolist(), strict=True))
+
+    def outside_by_action(self) -> dict[str, int]:
+        """Successors of each action outside the bounds."""
+        names = [action.name for action in self.kernel.instance.spec.actions]
+        return dict(zip(names, self.tally.outside.tolist(), strict=True))
+
+    def distinct_by_action(self) -> dict[str, int]:
+        """States that each action was the first to reach."""
+        found = dict.fromkeys(self.generated_by_action(), 0)
+        for step, count in zip(self.kernel.steps, self.visited.fresh_by_step.tolist(), strict=False):
+            found[step.action] += count
+        return found
+
+    def hit(self, prop: Property) -> Hit | None:
+        """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
+
+        Errors: KeyError for a claim that this search does not decide.
+        """
+        if self.reduction is not None and prop not in self.reduction.claims:
+            raise KeyError(f"{prop.id} is not decided by this search: it was reduced for other claims")
+        for claims, hits in (
+            (self.kernel.state_claims, self.tally.state_hits),
+            (self.kernel.step_claims, self.tally.step_hits),
+        ):
+            for index, claim in enumerate(claims):
+                if claim.id == prop.id:
+                    return hits.get(index)
+        raise KeyError(f"{prop.id} is not decided by a search of states and steps")
+
+
+def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
+    """No progress is shown."""
+
+
+class Search:
+    """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
+    later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``: opaque sorts
+    whose renamings are identified. ``reduced_to``: follow only what is needed to decide these invariants and
+    deadlocks (none at all: deadlocks). Errors: SymmetryError if elements of a sort are not alike;
+    ReductionError for claims that a reduced search cannot decide, or for both at once.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        limits: Limits | None = None,
+        *,
+        workers: int | None = None,
+        symmetry: Sequence[str] = (),
+        reduced_to: Sequence[Property] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.symmetry = Symmetry(kernel, symmetry) if symmetry else None
+        self.reduction = _reduction(kernel, reduced_to, symmetry=symmetry)
+        self.limits = limits if limits is not None else Limits()
+        self.crew = Crew(workers if workers is not None else cores())
+        self.visited = Visited(
+            kernel.words,
+            kernel.plan.steps,
+            self._capacity(),
+            self.crew,
+            front=front(kernel) if self.crew.workers > 1 else (0, 0),
+        )
+        self._rounds = Rounds(kernel, self.visited, self.crew, self.symmetry, self.reduction)
+        self.counters = self._rounds.counters
+        self.tally = Tally()
+        self.interrupted = False
+
+    def _capacity(self) -> int:
+        wanted = estimate(self.kernel, self.limits).states
+        if self.limits.states is not None:
+            wanted = min(wanted, self.limits.states + chunk_rows(self.kernel) * self.kernel.plan.steps)
+        return max(1, wanted)
+
+    def run(self, watch: Watch = _silent) -> SearchResult:
+        """Search until done, stopped by a limit or by the user."""
+        begin, before = time.perf_counter(), self.tally.seconds
+        shown, stopped = begin, ""
+        with self._interruptible():
+            if not self.tally.initial:
+                stopped = self._start()
+            while not stopped and self.tally.next_row < self.visited.count:
+                stopped = self._round()
+                now = time.perf_counter()
+                self.tally.seconds = before + now - begin
+                if now - shown > SHOW_EVERY:
+                    shown = now
+                    self._show(watch)
+                stopped = stopped or self._limit()
+        if not stopped:
+            self._close_level()
+        self.crew.close()
+        self.tally.seconds = before + time.perf_counter() - begin
+        self._show(watch)
+        if not stopped and self.visited.count == 0:
+            stopped = "there is no initial state"
+        return self.result(stopped)
+
+    def result(self, stopped: str) -> SearchResult:
+        """What was found so far."""
+        self.tally.generated = self.counters.stats[:, 0].copy()
+        self.tally.outside = self.counters.stats[:, 1].copy()
+        self.tally.guards = self.counters.flags.copy()
+        return SearchResult(self.kernel, self.visited, self.tally, stopped, self.symmetry, self.reduction)
+
+    def _start(self) -> str:
+        rows = self.kernel.initial_block()
+        if self.symmetry is not None:
+            rows = self.symmetry.representatives(rows)
+        if not self.visited.has_room(len(rows)):
+            return self._full()
+        self.visited.add_initial(rows)
+        self.tally.initial = self.visited.initial
+        self._note_broken(self._rounds.broken(0, self.visited.count))
+        return ""
+
+    def _full(self) -> str:
+        if self.limits.states is not None and self.visited.count >= self.limits.states:
+            return f"the limit of {self.limits.states} states was reached"
+        return (
+            f"the memory for {self.visited.capacity} states was used up; raise the memory bound, or use the "
+            "distributed search"
+        )
+
+    def _limit(self) -> str:
+        limits = self.limits
+        if self.interrupted:
+            return "stopped by the user"
+        if (
+            limits.states is not None
+            and self.visited.count >= limits.states
+            and self.tally.next_row < self.visited.count
+        ):
+            return f"the limit of {limits.states} states was reached"
+        if (
+            limits.seconds is not None
+            and self.tally.seconds >= limits.seconds
+            and self.tally.next_row < self.visited.count
+        ):
+            return f"the limit of {limits.seconds:g} s was reached"
+        if limits.stop_at_first and self._violated():
+            return "stopped at the first violation, as asked"
+        return ""
+
+    def _violated(self) -> bool:
+        claims = self.kernel.step_claims
+        return bool(self.tally.state_hits) or any(claims[i].kind != "reachable" for i in self.tally.step_hits)
+
+    def _close_level(self) -> None:
+        if self.tally.levels[-1] != self.visited.count:
+            self.tally.levels.append(self.visited.count)
+
+    def _round(self) -> str:
+        """Expand the next rows of the present level; nothing is counted twice if it is stopped between two
+        rounds.
+        """
+        tally = self.tally
+        if tally.next_row == tally.levels[-1]:
+            self._close_level()
+        done = self._rounds.run(tally.next_row, (tally.levels[-2], tally.levels[-1]), self._chunks())
+        if done.last == tally.next_row:
+            return self._full()
+        if self.reduction is not None and self.counters.stats[:, 1].any():
+            raise ReductionError(
+                f"{self.kernel.instance.name}: a step leaves the bounds, and a reduced search might miss "
+                "what stays within them; widen the bounds, or search without reduction"
+            )
+        for seen in done.seen:
+            tally.step_hits[seen.claim] = Hit(seen.parent, seen.step, seen.target)
+        tally.deadlocks += len(done.stuck)
+        if done.stuck and tally.first_deadlock is None:
+            tally.first_deadlock = done.stuck[0]
+        self._note_broken(done.broken)
+        tally.next_row = done.last
+        return ""
+
+    def _chunks(self) -> int:
+        """Chunks of the next round: fewer where a limit of states is near, so that it is hardly exceeded."""
+        if self.limits.states is None:
+            return CHUNKS
+        left = self.limits.states - self.visited.count
+        return max(1, min(CHUNKS, left // chunk_rows(self.kernel)))
+
+    def _note_broken(self, broken: Iterable[tuple[int, int]]) -> None:
+        for claim, state in broken:
+            self.tally.state_hits.setdefault(claim, Hit(state))
+
+    def _show(self, watch: Watch) -> None:
+        watch(
+            distinct=self.visited.count,
+            frontier=self.visited.count - self.tally.next_row,
+            depth=len(self.tally.levels) - 1,
+            rate=self.visited.count / max(self.tally.seconds, 1e-9),
+            trend=self.tally.trend,
+        )
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C ends the search between two chunks, where it can be saved."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def stop(_number: int, _frame: object) -> None:
+            self.interrupted = True
+
+        saved = signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, saved)
+
+
+def search(
+    kernel: Kernel,
+    *,
+    limits: Limits | None = None,
+    watch: Watch = _silent,
+    workers: int | None = None,
+    symmetry: Sequence[str] = (),
+    reduced_to: Sequence[Property] | None = None,
+) -> SearchResult:
+    """Visit all states of an instance, breadth-first: see ``Search``."""
+    return Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to).run(watch)
+
+
+def _reduction(
+    kernel: Kernel, claims: Sequence[Property] | None, *, symmetry: Sequence[str]
+) -> Reduction | None:
+    if claims is None:
+        return None
+    if symmetry:
+        raise ReductionError(
+            f"{kernel.instance.name}: reduction and symmetry are not combined; take one of them"
+        )
+    return Reduction(kernel, claims)

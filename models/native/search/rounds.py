@@ -1,0 +1,252 @@
+"""One round of a search: some chunks of a level are expanded by all workers, and their successors entered.
+
+How a level is cut into chunks depends on its size alone, and new states are numbered in the order of the
+chunks, so that every number of workers finds the same states under the same numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidemark.models.native.kernel import CHUNK, Buffers, Kernel
+from tidemark.models.native.reduction import Reduction
+from tidemark.models.native.search.merge import Merge
+from tidemark.models.native.search.table import Rows, Visited
+from tidemark.models.native.search.worker_pool import Crew
+from tidemark.models.native.symmetry import Symmetry
+
+CHUNKS = 16
+"""Chunks of a round at most."""
+LEAST_ROWS = 64
+"""A chunk below this costs more to hand out than to expand."""
+SHARED_ROWS = 1 << 11
+"""A round below this costs more to share out than to do alone."""
+ROUND_SUCCESSORS = 1 << 23
+
+
+@dataclass
+class Counters:
+    """Totals over some chunks: see ``Buffers``."""
+
+    stats: NDArray[np.int64]
+    flags: NDArray[np.uint8]
+    seen: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Where a step claim was decided first: state ``parent`` by ``step`` to the packed ``target``."""
+
+    claim: int
+    parent: int
+    step: int
+    target: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a round found. ``last``: the end of the rows that were expanded and entered (none of them if it
+    equals the first row: no room). ``stuck``: states without an enabled step. ``broken``: for each broken
+    invariant the first state.
+    """
+
+    last: int
+    seen: tuple[Seen, ...] = ()
+    stuck: tuple[int, ...] = ()
+    broken: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass
+class Chunk:
+    """States ``first`` .. ``last - 1`` of a level, and what was found from them: ``count`` successors, of
+    which ``entered`` were entered; step claims that were not decided before; states without a step; broken
+    invariants.
+    """
+
+    first: int
+    last: int
+    count: int = 1
+    entered: int = 0
+    counters: Counters | None = None
+    seen: list[Seen] = field(default_factory=list)
+    stuck: list[int] = field(default_factory=list)
+    broken: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Worker:
+    """Room for the successors of one chunk: used again and again, so that it stays in a core's cache."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.rows = Rows(kernel.words, front(kernel)[1])
+        self.buffers = Buffers(
+            kernel, chunk_rows(kernel), (self.rows.packed, self.rows.parent, self.rows.step)
+        )
+
+    def counters(self) -> Counters:
+        """What was counted in the present chunk."""
+        buffers = self.buffers
+        return Counters(buffers.stats.copy(), buffers.flags.copy(), buffers.seen.copy())
+
+
+def chunk_rows(kernel: Kernel) -> int:
+    """Most rows of a chunk: fewer if a state has very many steps."""
+    return max(16, min(CHUNK, ROUND_SUCCESSORS // (CHUNKS * max(1, kernel.plan.steps))))
+
+
+def front(kernel: Kernel) -> tuple[int, int]:
+    """Chunks of a round and successors of each: what is entered at the same time by several workers."""
+    return CHUNKS, chunk_rows(kernel) * max(1, kernel.plan.steps)
+
+
+def round_bytes(kernel: Kernel) -> int:
+    """Bytes that the buffers of a search take at most: successors, and those of them that are new."""
+    chunks, room = front(kernel)
+    return chunks * (2 * room * Rows.bytes_each(kernel.words) + chunk_rows(kernel))
+
+
+class Rounds:
+    """Expands the states of ``visited`` with a crew."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        visited: Visited,
+        crew: Crew,
+        symmetry: Symmetry | None = None,
+        reduction: Reduction | None = None,
+    ) -> None:
+        self.kernel, self.visited, self.crew = kernel, visited, crew
+        self.symmetry, self.reduction = symmetry, reduction
+        self.most = chunk_rows(kernel)
+        self.workers = [Worker(kernel) for _ in range(min(CHUNKS, crew.workers))]
+        self.counters = self.workers[0].counters()
+
+    def run(self, first: int, level: tuple[int, int], chunks: int = CHUNKS) -> Done:
+        """Expand states from ``first`` on, which is the beginning of a chunk of the level."""
+        begin, end = level
+        size = min(self.most, max(LEAST_ROWS, -(-(end - begin) // CHUNKS)))
+        parts = [Chunk(at, min(at + size, end)) for at in range(first, end, size)[:chunks]]
+        if self._worth_sharing(parts):
+            self._shared(parts)
+        else:
+            del parts[1:]
+            if not self._alone(parts[0]):
+                return Done(first)
+        return self._done(parts)
+
+    def _worth_sharing(self, parts: list[Chunk]) -> bool:
+        """Are these enough for several workers, and is there room for whatever comes from them?"""
+        if self.crew.workers == 1 or len(parts) == 1:
+            return False
+        rows = parts[-1].last - parts[0].first
+        return rows >= SHARED_ROWS and self.visited.has_room(rows * self.kernel.plan.steps)
+
+    def _alone(self, part: Chunk) -> bool:
+        """Expand, enter and check one chunk here. If it may lack room, enters nothing and gives False."""
+        worker, known = self.workers[0], self.visited.count
+        self._expand(part, worker)
+        if not self.visited.has_room(part.count):
+            return False
+        self.visited.enter(worker.rows, part.count, part.first)
+        part.broken = self.broken(known, self.visited.count)
+        return True
+
+    def _shared(self, parts: list[Chunk]) -> None:
+        """Expand, enter and check some chunks with all workers."""
+        merge = Merge(self.visited, [part.first for part in parts])
+        self._enter(parts, merge)
+        merge.number()
+
+        def settle(number: int) -> None:
+            parts[number].broken = self.broken(*merge.settle(number))
+
+        self.crew.each(len(parts), settle)
+        merge.finish()
+
+    def _enter(self, parts: list[Chunk], merge: Merge) -> None:
+        """Expand and enter some chunks. When the table is full, those begun wait until it has grown."""
+        idle, busy = list(self.workers), dict[int, Worker]()
+        todo, full = list(range(len(parts))), False
+
+        def enter(job: int) -> None:
+            nonlocal full
+            number = todo[job]
+            part = parts[number]
+            if full:
+                return
+            if number not in busy:
+                worker = idle.pop()
+                self._expand(part, worker)
+                busy[number] = worker
+            part.entered = merge.enter(number, busy[number].rows, part.entered, part.count)
+            if part.entered == part.count:
+                idle.append(busy.pop(number))
+            else:
+                full = True
+
+        while todo:
+            self.crew.each(len(todo), enter)
+            todo = [number for number in todo if parts[number].entered < parts[number].count]
+            if full:
+                merge.grow()
+                full = False
+
+    def _expand(self, part: Chunk, worker: Worker) -> None:
+        buffers, rows, span = worker.buffers, worker.rows, (part.first, part.last)
+        buffers.stats[:] = 0
+        buffers.flags[:] = self.counters.flags
+        buffers.seen[:] = self.counters.seen
+        count = self.kernel.run(self.visited.rows(*span), buffers)
+        if self.symmetry is not None:
+            self.symmetry.canonicalise(rows.flat, 0, count)
+        if self.reduction is not None:
+            count = self.reduction.reduce(rows, count, self.visited, span)
+        part.count, part.counters = count, worker.counters()
+        part.seen = self._seen(part.first, buffers)
+        enabled = buffers.enabled[: part.last - part.first]
+        if not enabled.all():
+            part.stuck = (part.first + np.flatnonzero(enabled == 0)).tolist()
+
+    def _seen(self, base: int, buffers: Buffers) -> list[Seen]:
+        """Step claims that this chunk decided, and no earlier round."""
+        if np.array_equal(buffers.seen, self.counters.seen):
+            return []
+        found = []
+        for claim in np.flatnonzero(buffers.seen & ~self.counters.seen & 1).tolist():
+            at = int(buffers.where[claim])
+            target = tuple(buffers.successors[at].tolist())
+            found.append(Seen(claim, base + int(buffers.parent[at]), int(buffers.step[at]), target))
+        return found
+
+    def _done(self, parts: list[Chunk]) -> Done:
+        """Add up the chunks; the first one that decided a claim tells where."""
+        total, seen, broken = self.counters, dict[int, Seen](), dict[int, int]()
+        stuck: list[int] = []
+        for part in parts:
+            if part.counters is not None:
+                total.stats += part.counters.stats
+                total.flags |= part.counters.flags
+                total.seen |= part.counters.seen
+            for item in part.seen:
+                seen.setdefault(item.claim, item)
+            for claim, state in part.broken:
+                broken.setdefault(claim, state)
+            stuck += part.stuck
+        return Done(parts[-1].last, tuple(seen.values()), tuple(stuck), tuple(broken.items()))
+
+    def broken(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Broken invariants among some states: each with the first of these that breaks it."""
+        if first == last or not self.kernel.state_claims:
+            return []
+        marks = self.kernel.breaks(self.visited.rows(first, last))
+        if marks is None:
+            return []
+        found = []
+        for claim in range(len(self.kernel.state_claims)):
+            rows = np.flatnonzero(marks[:, claim // 64] & np.uint64(1 << claim % 64))
+            if len(rows):
+                found.append((claim, first + int(rows[0])))
+        return found

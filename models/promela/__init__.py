@@ -1,6 +1,0 @@
-"""A bounded instance as a Promela model for Spin: one process, one atomic option for each step."""
-
-from models.promela.module import flags, to_promela
-from models.promela.steps import WITNESSES
-
-__all__ = ["WITNESSES", "flags", "to_promela"]

@@ -1,0 +1,1 @@
+"""What binds each protocol to the judges: one folder a protocol."""

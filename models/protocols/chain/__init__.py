@@ -1,0 +1,1 @@
+"""The parts together: proxy, coordinator and consumer in one program."""

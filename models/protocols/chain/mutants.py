@@ -1,0 +1,46 @@
+"""The mutants of the parts, in the whole chain: what they do to the logs.
+
+The functions return the chain with one fault in it, and take the same arguments as
+`tidemark.models.protocols.chain.program:chain`. The manifest names the claim about the logs that must be
+refuted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidemark.impl.proxy.proxy import ProxyParts
+from tidemark.impl.rootcoord.root_coord import RootCoordParts
+from tidemark.models.protocols.chain.program import ChainProgram, chain
+from tidemark.models.protocols.proxy.mutants import implementation as proxy_impl
+from tidemark.models.protocols.timetick.mutants import implementation as timetick_impl
+
+
+def lock_is_lost(**scenario: Any) -> ChainProgram:
+    """Timestamps enter the statistics in any order (hazard 26)."""
+    return chain(proxy_parts=ProxyParts(queue=proxy_impl.Unlocked), **scenario)
+
+
+def now_after_the_snapshot(**scenario: Any) -> ChainProgram:
+    """The tick takes the snapshot, then fetches its timestamp (hazard 24)."""
+    return chain(proxy_parts=ProxyParts(ticker=proxy_impl.SnapshotFirst), **scenario)
+
+
+def no_minus_one(**scenario: Any) -> ChainProgram:
+    """The tick publishes minTs itself (hazard 25, B6)."""
+    return chain(proxy_parts=ProxyParts(ticker=proxy_impl.NoMinusOne), **scenario)
+
+
+def unknown_outcome_is_popped(**scenario: Any) -> ChainProgram:
+    """A produce that timed out is over (hazard 12)."""
+    return chain(proxy_parts=ProxyParts(scheduler=proxy_impl.IgnoresTheUnknown), **scenario)
+
+
+def ddl_key_collides(**scenario: Any) -> ChainProgram:
+    """The DDL report stands in for the proxy's (B45)."""
+    return chain(root_parts=RootCoordParts(sync=timetick_impl.Collides), **scenario)
+
+
+def tick_is_the_greatest_report(**scenario: Any) -> ChainProgram:
+    """The tick is the maximum over the sessions."""
+    return chain(root_parts=RootCoordParts(sender=timetick_impl.Greatest), **scenario)

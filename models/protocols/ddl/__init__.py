@@ -1,0 +1,1 @@
+"""The coordinator's own minimum: refinement, program, mutants."""

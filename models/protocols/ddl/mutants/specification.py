@@ -1,0 +1,77 @@
+"""Named mutants of the DDL minimum: hazard 53 and real bugs, each with its killer in the manifest."""
+
+from tidemark.spec.ddl import Ddl
+from tidemark.spec.language import Set, action, greatest, require
+
+
+class TaskUnlocked(Ddl):
+    """A task's timestamp and its place in the heap are two steps (hazard 53)."""
+
+    TASK_LOCK = False
+
+
+class JobUnlocked(Ddl):
+    """A job is counted, but holds no lock: the loop that saw no job is not stopped (hazard 53)."""
+
+    JOB_LOCK = False
+
+
+class JobUnlockedAndCountedLate(Ddl):
+    """A job holds no lock, and is counted after it has its timestamp (B11, B47)."""
+
+    JOB_LOCK = False
+    COUNT_FIRST = False
+
+
+class ReaderUnlocked(Ddl):
+    """The loop does not wait for the lock (hazard 53)."""
+
+    READER_LOCK = False
+
+
+class LastFinished(Ddl):
+    """The scheduler's minimum is the greatest finished timestamp, whatever is unfinished (hazard 53)."""
+
+    def front(s):
+        return greatest(s.Ts, s.is_finished, upto=s.issued, default=s.scheduler_min)
+
+
+class NotedBeforeAppend(Ddl):
+    """A job's timestamp is noted as done with as soon as there is one (hazard 53)."""
+
+    def stamp_job(s, j, ts):
+        super().stamp_job(j, ts)
+        s.last_ts = ts
+
+
+class OnlyScheduler(Ddl):
+    """Background work is forgotten in the minimum (facts 4)."""
+
+    def lesser(s):
+        return s.scheduler_min
+
+
+class OnlyBackground(Ddl):
+    """The scheduler is forgotten in the minimum (facts 4)."""
+
+    def lesser(s):
+        return s.background
+
+
+class OutcomeUnknown(Ddl):
+    """A task that was given up is finished, though the logs may still get its message (hazard 12)."""
+
+    KNOWN_OUTCOME = False
+
+
+class TasksReport(Ddl):
+    """A DDL task reports its own timestamp when it is over, beside the loop (B5)."""
+
+    told: Set[Ddl.Task] = False
+
+    @action(source="B5")
+    def report_own(s, t: Ddl.Task):
+        """The task tells the time tick its timestamp."""
+        require((s.phase[t] == "finished") & ~s.told[t])
+        s.told[t] = True
+        s.reported = s.ts[t]

@@ -1,0 +1,187 @@
+"""The DDL source of the root coordinator as a program under exploration: tasks, jobs, the reporter.
+
+Each step must be a step of ``tidemark.spec.ddl``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.rootcoord.ddl_lock_manager import Job
+from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
+from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.ddl.refinement import abstract, ddl_view
+from tidemark.models.protocols.proxy.ports import ANSWERS, Answers, OracleCalls, OracleProcess
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+SOURCE = "rootcoord"
+LOG = "cell log"
+SPECIFICATION = "tidemark.spec.ddl:Ddl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What happens: so many DDL tasks, dummies among them, background jobs, and questions of the reporter."""
+
+    tasks: int
+    dummies: int
+    jobs: int
+    reports: int
+
+    def instance(self, protocol: str) -> Instance:
+        """Return the bounded instance of a specification; the dummies are the last tasks."""
+        every = self.tasks + self.dummies
+        return Instance(
+            protocol,
+            bounds={"Task": every, "Job": max(self.jobs, 1), "Ts": every + self.jobs + self.reports},
+            constants={"silent": [place >= self.tasks for place in range(every)]},
+            name="scheduled",
+        )
+
+
+class DdlProgram(RefiningProgram):
+    """One DDL source, its clients, an oracle and logs.
+
+    Args:
+        scenario: what happens.
+        source: class of the source: a variant replaces it.
+        protocol: the specification that each step must follow.
+    """
+
+    settings = Settings(clock=ClockOrder.UNTIMED)
+
+    def __init__(
+        self, scenario: Scenario, *, source: type[DdlSource] = DdlSource, protocol: str = SPECIFICATION
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.oracle = OracleProcess()
+        self.tasks = [DdlTask() for _ in range(scenario.tasks + scenario.dummies)]
+        self.jobs = [Job() for _ in range(max(scenario.jobs, 1))]
+        self.appended: set[Timestamp] = set()
+        self.found: Timestamp | None = None
+        self.reported: Timestamp = 0
+        self.reports_left = scenario.reports
+        self.source: DdlSource | None = None
+        self._calls: OracleCalls | None = None
+        self._answers: Answers | None = None
+        self._source_class = source
+
+    def populate(self, world: World) -> None:
+        """Define the process."""
+        self._answers = Answers(world)
+        world.process(SOURCE, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        assert self._answers is not None
+        self._calls = OracleCalls(process, self.world, self._answers, near=self.oracle)
+        source = self.source = self._source_class(oracle=self._calls, preemption=process)
+        for place, task in enumerate(self.tasks):
+            silent = place >= self.scenario.tasks
+            work = source.scheduler.run_dummy if silent else self._task_of(source)
+            process.spawn(_come(process, functools.partial(work, task)), f"task {place}")
+        for place, job in enumerate(self.jobs[: self.scenario.jobs]):
+            work_of = functools.partial(source.lock_manager.run_task, self._append, job)
+            process.spawn(_come(process, work_of), f"job {place}")
+        process.spawn(self._report(process, source), "reporter")
+
+    def _task_of(self, source: DdlSource) -> Callable[[DdlTask], Any]:
+        return functools.partial(source.scheduler.run_task, self._append)
+
+    async def _append(self, ts: Timestamp) -> None:
+        bit = self.world.interner.bit(LOG)
+
+        def put() -> None:
+            self.world.touch(writes=bit)
+            self.appended.add(ts)
+
+        await self.world.operation(f"append {ts}", put)
+
+    async def _report(self, process: Process, source: DdlSource) -> None:
+        """Ask for the minimum and report it, as the coordinator's loop does."""
+        while self.reports_left:
+            await process.point("timer.ddl")
+            self.reports_left -= 1
+            self.found = await source.minimum()
+            await process.point("ddl.report")
+            self.reported = self.found or self.reported
+            self.found = None
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return what the source, the logs and the oracle hold."""
+        assert self.source is not None
+        assert self._calls is not None
+        assert self._answers is not None
+        view = ddl_view(
+            self.source,
+            self.tasks,
+            self.jobs,
+            floors=self._calls.floors,
+            found=self.found,
+            reported=self.reported,
+        )
+        return {SOURCE: view, LOG: tuple(sorted(self.appended)), ANSWERS: self._answers.answered}
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        assert self.source is not None
+        scheduler, manager = self.source.scheduler, self.source.lock_manager
+        return (
+            tuple(self.observe().values()),
+            tuple(scheduler.lock.users),
+            tuple(manager.lock.users),
+            manager.in_progress,
+            tuple(sorted((task.ts, task.phase.value) for task in scheduler.heap)),
+            self.reports_left,
+            self.oracle.given,
+        )
+
+
+async def _come(process: Process, work: Callable[[], Any]) -> None:
+    await process.point("client.come")
+    await work()
+
+
+@functools.cache
+def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(known[SOURCE], known[LOG], known[ANSWERS])
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def ddl(
+    *,
+    tasks: int = 1,
+    dummies: int = 0,
+    jobs: int = 1,
+    reports: int = 1,
+    source: type[DdlSource] = DdlSource,
+    protocol: str = SPECIFICATION,
+) -> DdlProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        tasks: DDL tasks of clients.
+        dummies: tasks that append nothing.
+        jobs: background jobs.
+        reports: questions of the reporter.
+        source: class of the DDL source.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = Scenario(tasks=tasks, dummies=dummies, jobs=jobs, reports=reports)
+    return DdlProgram(scenario, source=source, protocol=protocol)

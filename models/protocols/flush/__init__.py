@@ -1,0 +1,1 @@
+"""Flush and channel checkpoint: refinement, ports, programs, driver, mutants."""

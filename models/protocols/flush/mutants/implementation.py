@@ -1,0 +1,220 @@
+"""Mutants of the flush implementation: hazards and real bugs, each as an override of one small method.
+
+The functions return the flush program with the fault in it, and take the same arguments as
+`tidemark.models.protocols.flush.programs.flush`. The manifest names the claim that must be refuted.
+"""
+
+from typing import Any
+
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.buffer_manager import BufferManager
+from tidemark.impl.datanode.checkpoint_updater import CheckpointUpdater
+from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.recovery import RecoveryFilter
+from tidemark.impl.datanode.sync_manager import SyncManager
+from tidemark.impl.datanode.sync_task import SyncTask
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.types import (
+    NO_FLUSH,
+    ChannelName,
+    ChannelPosition,
+    ChannelRecord,
+    CheckpointCall,
+    Owner,
+    Pack,
+    Position,
+    Row,
+    SaveBinlogPaths,
+    SegmentRecord,
+    StartPosition,
+    Tick,
+)
+from tidemark.models.protocols.flush.program import FlushProgram
+from tidemark.models.protocols.flush.programs import flush
+
+# ---- write buffer and sync tasks ----
+
+
+class _IgnoresInFlight(WriteBuffer):
+    def _earliest_in_flight(self) -> StartPosition | None:
+        return None
+
+
+def checkpoint_ignores_in_flight(**scenario: Any) -> FlushProgram:
+    """Rows that are being synced do not hold the checkpoint back (H15, B13, seed 001)."""
+    return flush(parts=DataNodeParts(write_buffer=_IgnoresInFlight), **scenario)
+
+
+class _ReleasesEarly(SyncManager):
+    async def _upload(self, task: SyncTask) -> None:
+        await super()._upload(task)
+        sink = task.sink
+        assert isinstance(sink, WriteBuffer)
+        sink.in_flight.pop(task.key, None)
+
+
+def in_flight_removed_early(**scenario: Any) -> FlushProgram:
+    """The start position is forgotten after the upload, before the coordinator has recorded it (H16)."""
+    return flush(parts=DataNodeParts(sync_manager=_ReleasesEarly), **scenario)
+
+
+class _SwallowsErrors(SyncManager):
+    async def _upload_once(self, task: SyncTask) -> bool:
+        await super()._upload_once(task)
+        return True
+
+
+def upload_error_is_swallowed(**scenario: Any) -> FlushProgram:
+    """A failed upload counts as done (B14)."""
+    return flush(parts=DataNodeParts(sync_manager=_SwallowsErrors), **scenario)
+
+
+class _StartsAtTheEnd(WriteBuffer):
+    def _start_position_of(self, pack: Pack) -> StartPosition:
+        return StartPosition(pack.end.ts)
+
+
+def start_position_is_the_end(**scenario: Any) -> FlushProgram:
+    """A buffer remembers the end of its first pack as its start."""
+    return flush(parts=DataNodeParts(write_buffer=_StartsAtTheEnd), **scenario)
+
+
+class _Unordered(SyncManager):
+    def _queue_key(self, task: SyncTask) -> Any:
+        return (task.channel, task.segment_id, task.position.ts)
+
+
+def syncs_of_a_segment_overtake(**scenario: Any) -> FlushProgram:
+    """Two sync tasks of one segment run side by side (B55, H49)."""
+    return flush(parts=DataNodeParts(sync_manager=_Unordered), **scenario)
+
+
+# ---- flush timestamp ----
+
+
+class _Overwrites(BufferManager):
+    def _merge_flush_ts(self, pending: Tick, asked: Tick) -> Tick:
+        del pending
+        return asked
+
+
+def flush_ts_is_overwritten(**scenario: Any) -> FlushProgram:
+    """A late request for an earlier flush replaces a later one (H6)."""
+    return flush(parts=DataNodeParts(buffer_manager=_Overwrites), **scenario)
+
+
+class _ClearsBlindly(BufferManager):
+    def _after_flush_ts_read(self, buffer: WriteBuffer, call: CheckpointCall) -> None:
+        if self._should_reset(call.position, call.saw_flush_ts):
+            buffer.flush_ts = NO_FLUSH
+
+
+def flush_ts_is_cleared_blindly(**scenario: Any) -> FlushProgram:
+    """The callback reads, decides, and clears whatever is there by then (H5)."""
+    return flush(parts=DataNodeParts(buffer_manager=_ClearsBlindly), **scenario)
+
+
+class _NotStrict(BufferManager):
+    def _should_reset(self, checkpoint: Position, flush_ts: Tick) -> bool:
+        return flush_ts != NO_FLUSH and checkpoint.ts >= flush_ts
+
+
+def flush_ts_is_reset_by_an_equal_checkpoint(**scenario: Any) -> FlushProgram:
+    """At or above is enough for the reset (H7)."""
+    return flush(parts=DataNodeParts(buffer_manager=_NotStrict), **scenario)
+
+
+class _NeverResets(BufferManager):
+    def _should_reset(self, checkpoint: Position, flush_ts: Tick) -> bool:
+        del checkpoint, flush_ts
+        return False
+
+
+def flush_ts_is_never_reset(**scenario: Any) -> FlushProgram:
+    """The callback leaves the flush timestamp alone (B50)."""
+    return flush(parts=DataNodeParts(buffer_manager=_NeverResets), **scenario)
+
+
+class _NeedsMore(BufferManager):
+    def _needs_update(self, checkpoint: Position, flush_ts: Tick) -> bool:
+        return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
+
+
+def equal_checkpoint_is_not_reported(**scenario: Any) -> FlushProgram:
+    """A checkpoint at the flush timestamp, which completes the flush, is not reported (H7)."""
+    return flush(parts=DataNodeParts(buffer_manager=_NeedsMore), **scenario)
+
+
+# ---- checkpoint updater ----
+
+
+class _ForgetsNewer(CheckpointUpdater):
+    def _clean_up(self, call: CheckpointCall) -> None:
+        self.tasks.pop(call.channel, None)
+        del self.in_flight[call.channel]
+
+
+def clean_up_forgets_a_newer_checkpoint(**scenario: Any) -> FlushProgram:
+    """The clean-up deletes what was added while the call was under way (B12, H4)."""
+    return flush(parts=DataNodeParts(checkpoint_updater=_ForgetsNewer), **scenario)
+
+
+# ---- recovery ----
+
+
+class _FiltersNothing(RecoveryFilter):
+    def _should_filter(self, row: Row) -> bool:
+        del row
+        return False
+
+
+def recovery_filters_nothing(**scenario: Any) -> FlushProgram:
+    """Replayed rows are kept although they are stored (B63)."""
+    return flush(parts=DataNodeParts(recovery_filter=_FiltersNothing), **scenario)
+
+
+class _FiltersBelow(RecoveryFilter):
+    def _should_filter(self, row: Row) -> bool:
+        recorded = self.recorded.get(row.segment_id)
+        return recorded is not None and row.ts < recorded.ts
+
+
+def recovery_boundary_is_strict(**scenario: Any) -> FlushProgram:
+    """The row at the recorded position counts as not stored (H46)."""
+    return flush(parts=DataNodeParts(recovery_filter=_FiltersBelow), **scenario)
+
+
+# ---- coordinator ----
+
+
+class _AcceptsTheDead(Coordinator):
+    def _owner_may_write(self, channel: ChannelName, owner: Owner) -> bool:
+        record = self.channels.get(channel)
+        return record is not None and record.assigned_to == owner.node_id
+
+
+def save_of_a_dead_incarnation_counts(**scenario: Any) -> FlushProgram:
+    """The owner is compared by node, not by incarnation (H22, B27)."""
+    return flush(coordinator=_AcceptsTheDead, **scenario)
+
+
+class _Appends(Coordinator):
+    def _brings_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> bool:
+        del request
+        return not (record.flushed or record.dropped)
+
+
+def repeated_save_appends(**scenario: Any) -> FlushProgram:
+    """A save that is repeated after a lost answer is recorded again (B19, H48)."""
+    return flush(coordinator=_Appends, **scenario)
+
+
+class _StoresAnything(Coordinator):
+    def _accepts_checkpoint(self, record: ChannelRecord, reported: ChannelPosition) -> bool:
+        del record, reported
+        return True
+
+
+def smaller_checkpoint_is_stored(**scenario: Any) -> FlushProgram:
+    """A late request takes the stored checkpoint back (B29)."""
+    return flush(coordinator=_StoresAnything, **scenario)

@@ -1,0 +1,153 @@
+"""Hazards that are decided in pairs: the same thing with and without the assumption that makes it harmless.
+
+These are instances of the manifest with their own expected verdicts; the holding half of each pair is as
+much a result as the other.
+"""
+
+from tidemark.spec.flush import Flush
+from tidemark.spec.language import Bool, action, implies, ite, maximum, require, transition_invariant
+
+
+class TicksStop(Flush):
+    """The time-tick node runs once for each pack; when the log is quiet it does not run (hazards 3, 4, 7)."""
+
+    ticked: Flush.Position = 0
+
+    def read_checkpoint(s):
+        require(s.consumed > s.ticked)
+        super().read_checkpoint()
+        s.ticked = s.consumed
+
+    def recover(s, seek):
+        super().recover(seek)
+        s.ticked = s.consumed
+
+
+class NoTicker(Flush):
+    """The updater has no timer of its own (hazard 3): only the flush signal sends."""
+
+    send_by_ticker = None
+
+
+class NoTickerTicksStop(TicksStop):
+    """Neither: after a failed request nothing tries again (hazard 3)."""
+
+    send_by_ticker = None
+
+
+class CallbackKeepsOwnPosition(Flush):
+    """A merged task keeps the larger position but the newer callback, whose closure holds its own position
+    (hazard 20).
+    """
+
+    callback: Flush.Position = 0
+    sent_callback: Flush.Position = 0
+
+    def submit_checkpoint(s, due):
+        wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
+        merges = (s.tick_position > s.pending_position) | (wanted & ~s.pending_flush)
+        taken = (due | wanted) & (~s.pending | merges)
+        s.callback = ite(taken, s.tick_position, s.callback)
+        super().submit_checkpoint(due)
+
+    def send(s):
+        s.sent_callback = s.callback
+        super().send()
+
+    def passes(s, position):
+        return super().passes(s.sent_callback)
+
+    def fail_rpc(s):
+        super().fail_rpc()
+        s.sent_callback = 0
+
+    def clean_up(s):
+        s.callback = ite(s.pending_position <= s.rpc_position, 0, s.callback)
+        s.sent_callback = 0
+        super().clean_up()
+
+    def forget_updater(s):
+        s.callback = 0
+        s.sent_callback = 0
+        super().forget_updater()
+
+
+class CallbackKeepsOwnPositionNoInFlight(CallbackKeepsOwnPosition):
+    """The same when checkpoints can fall, because rows in flight do not count (hazards 15, 20)."""
+
+    IN_FLIGHT = False
+
+
+class Close(Flush):
+    """The close message: the time-tick node submits a last checkpoint and the process ends without waiting
+    (hazard 13).
+    """
+
+    closing: Bool = False
+    closing_position: Flush.Position = 0
+
+    @action(source="seed 000, Operate step 3; facts 8")
+    def close(s):
+        """Submit, then stop: nothing waits for the updater."""
+        s.closing = True
+        s.closing_position = s.checkpoint()
+        s.crash()
+
+    def recover(s, seek):
+        super().recover(seek)
+        s.closing = False
+        s.closing_position = 0
+
+    @transition_invariant(source="seed 000, 'force update'")
+    def close_is_forced(before, after):
+        """The checkpoint submitted at the close is stored before the channel has a new owner."""
+        return implies(before.closing & after.alive, before.stored >= before.closing_position)
+
+
+class MissingSegmentButNoLateRow(Flush):
+    """A sync task that finds its segment gone reports success, but no row follows a seal (hazard 17, the
+    harmless half).
+    """
+
+    @action(source="facts 7.6")
+    def skip_missing(s, segment: Flush.Segment, end: Flush.Position):
+        """The task looks its segment up, does not find it, and is done."""
+        require(s.alive & (s.task[segment, end] == "queued") & (s.phase[segment] == "flushed"))
+        s.release(segment, end)
+
+
+class AddTaskInTwoLocks(Flush):
+    """AddTask looks the task up and replaces it in two lock sections; there is one adder (hazard 1, B12)."""
+
+    saw_pending: Bool = False
+    saw_position: Flush.Position = 0
+    saw_flush: Bool = False
+
+    def read_checkpoint(s):
+        super().read_checkpoint()
+        s.saw_pending = s.pending
+        s.saw_position = s.pending_position
+        s.saw_flush = s.pending_flush
+
+    def submit_checkpoint(s, due):
+        require(s.alive & (s.tick == "have_checkpoint"))
+        wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
+        merges = (s.tick_position > s.saw_position) | (wanted & ~s.saw_flush)
+        replaces = (due | wanted) & (~s.saw_pending | merges)
+        s.pending_position = ite(replaces, maximum(s.saw_position, s.tick_position), s.pending_position)
+        s.pending_flush = ite(replaces, wanted | s.saw_flush, s.pending_flush)
+        s.pending = s.pending | replaces
+        s.signal = s.signal | wanted
+        s.tick = "idle"
+        s.tick_position = 0
+        s.forget_lookup()
+
+    def forget_lookup(s):
+        """The local variables of AddTask are gone."""
+        s.saw_pending = False
+        s.saw_position = 0
+        s.saw_flush = False
+
+    def forget_updater(s):
+        super().forget_updater()
+        s.forget_lookup()

@@ -1,0 +1,288 @@
+"""The edges of the flush implementation, made of objects of the controlled world.
+
+Each coroutine method here suspends its caller until somebody picks that it goes on: these are the places of
+interruption which the granularity table of `impl/README.md` counts.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
+from tidemark.impl.types import (
+    ChannelName,
+    Pack,
+    Position,
+    RecoveryAnswer,
+    Row,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentId,
+    Tick,
+    UpdateCheckpoints,
+)
+from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
+from tidemark.models.simulation.errors import (
+    CallTimeoutError,
+    CallUnavailableError,
+    StorageFailedError,
+    StorageUnknownError,
+)
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.storage import TORN, Disk
+from tidemark.models.simulation.world.world import World
+
+CLIENT = "client"
+COORDINATOR = "coordinator"
+NODE = "node"
+OBJECTS = "objects"
+
+
+async def remote(process: Process, destination: str, method: str, *arguments: Any) -> Any:
+    """Call another process and translate the failures of the world into those of the implementation."""
+    try:
+        return await process.call(destination, method, *arguments)
+    except CallTimeoutError as error:
+        raise RpcTimeoutError(f"{method}: {error}") from error
+    except CallUnavailableError as error:
+        raise RpcError(f"{method}: {error}") from error
+
+
+class Log:
+    """A log whose packs are all there from the start. Reading the next one is a step; at the end, a long
+    wait.
+    """
+
+    def __init__(self, world: World, packs: Sequence[Pack]) -> None:
+        self._world = world
+        self._packs = tuple(packs)
+
+    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
+        """Return the first pack that ends after a position."""
+        del channel
+        for pack in self._packs:
+            if pack.end.ts > after.ts:
+                await self._world.operation(f"consume {pack.end.ts}", _nothing)
+                return pack
+        endless: asyncio.Future[Pack] = asyncio.get_running_loop().create_future()
+        return await endless
+
+
+def _nothing() -> None:
+    """The log is immutable: reading it touches nothing."""
+
+
+class Objects:
+    """The object store of one process."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
+        """Write an object."""
+        try:
+            await self._process.store(OBJECTS).put(path, tuple(rows))
+        except (StorageFailedError, StorageUnknownError) as error:
+            raise StoreError(str(error)) from error
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """Read an object."""
+        rows = await self._process.store(OBJECTS).get(path)
+        if rows is None:
+            raise StoreError(f"there is no object {path!r}")
+        return tuple(rows)
+
+
+class LocalObjects:
+    """The object store of a node that keeps its binlogs on its own disk: a write, and then a sync."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
+        """Write an object. It is durable when this returns."""
+        self._process.disk.append((path, tuple(rows)))
+        await self.sync()
+
+    async def sync(self) -> None:
+        """Force what was written to the disk."""
+        await self._process.disk.sync()
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """Read an object."""
+        rows = dict(self.whole(self._process.disk)).get(path)
+        if rows is None:
+            raise StoreError(f"there is no object {path!r} on the disk of {self._process.name}")
+        return rows
+
+    @staticmethod
+    def whole(disk: Disk) -> list[tuple[str, tuple[Row, ...]]]:
+        """Return the objects that are not torn, in the order of writing."""
+        return [record for record in disk.records() if record != TORN]
+
+
+class CoordinatorCalls:
+    """The coordinator as a data node sees it.
+
+    Each call that the refinement mapping speaks of gets an id, which travels with it.
+
+    Args:
+        noted: called when the history has changed.
+    """
+
+    def __init__(self, process: Process, history: NodeHistory, noted: Callable[[], None]) -> None:
+        self._process = process
+        self._history = history
+        self._noted = noted
+        self._calls = 0
+
+    def _next_call(self) -> CallId:
+        self._calls += 1
+        return (self._process.incarnation, self._calls)
+
+    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
+        """Record a binlog."""
+        del deadline
+        call = self._next_call()
+        self._history.saves[call[0], request.segment_id, request.position.ts] = call
+        self._noted()
+        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request, call)
+        assert isinstance(outcome, SaveOutcome)
+        return outcome
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
+        """Raise checkpoints."""
+        del deadline
+        call = self._next_call()
+        history = self._history
+        history.checkpoint_call = call
+        history.reported = tuple(reported.position.ts for reported in request.positions)
+        history.sent = tuple(sorted({*history.sent, *history.reported}))
+        self._noted()
+        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request, call)
+
+    async def recover_channel(
+        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
+        """Take up a channel."""
+        del deadline
+        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id, session)
+        assert isinstance(answer, RecoveryAnswer)
+        return answer
+
+    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+        """Mark a channel dropped."""
+        del deadline
+        await remote(self._process, COORDINATOR, "drop_channel", channel, node_id)
+
+
+class NodeCalls:
+    """The data node as the coordinator sees it.
+
+    Args:
+        news: called when a call was in vain, for whoever waits to poll again.
+        repeats: also after a call that the node has refused, or was not there to take. Without it, such a
+            call is repeated after other news only. It has changed nothing at the node, so that the execution
+            in which it is delivered later stands for its repetition.
+    """
+
+    def __init__(self, process: Process, news: Callable[[], None], *, repeats: bool = True) -> None:
+        self._process = process
+        self._news = news
+        self._repeats = repeats
+
+    async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
+        """Ask for a flush."""
+        del deadline
+        await self._call("flush_channel", channel, flush_ts)
+
+    async def seal_segments(
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick, deadline: float
+    ) -> bool:
+        """Ask for the end of segments."""
+        del deadline
+        return bool(await self._call("seal_segments", channel, tuple(segments), expires))
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        try:
+            return await remote(self._process, NODE, method, *arguments)
+        except RpcError as error:
+            if self._repeats or isinstance(error, RpcTimeoutError):
+                self._news()
+            raise
+
+
+class PollingClock:
+    """The pause between two polls of a client. It ends when there is something new to see.
+
+    A poll that finds what the poll before it has found changes nothing anywhere; leaving such polls out
+    leaves out stuttering only.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._changed = asyncio.Event()
+
+    def news(self) -> None:
+        """Note that the coordinator has answered somebody, or failed to reach the node."""
+        self._changed.set()
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is news."""
+        return self._changed.is_set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for news, and then for the client to come back."""
+        del seconds
+        await self._changed.wait()
+        await self._process.point("client.poll")
+        self._changed.clear()
+
+
+class TimerClock:
+    """Waiting by timers of the process."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when the timer fires."""
+        await asyncio.sleep(seconds)
+
+
+class Repetitions:
+    """How many failed calls and writes may still be repeated, by all incarnations of a process together.
+
+    A limit of its own: with `Settings.timer_firings`, every repetition that is allowed is also a round of the
+    updater that may begin at any time.
+    """
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    async def wait(self, process: Process) -> None:
+        """Return at any time later; never, if none is left."""
+        if not self.left:
+            await asyncio.get_running_loop().create_future()
+        self.left -= 1
+        await process.point("pause")
+
+
+class RepeatingClock:
+    """Pauses before a repetition have a budget; the other ones are timers of the process.
+
+    Args:
+        process: whose pauses they are.
+        repetitions: what is left of the budget.
+        period: the pause that is none before a repetition, in seconds.
+    """
+
+    def __init__(self, process: Process, repetitions: Repetitions, *, period: float) -> None:
+        self._process = process
+        self._repetitions = repetitions
+        self._period = period
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when the pause is over."""
+        if seconds == self._period:
+            await asyncio.sleep(seconds)
+        else:
+            await self._repetitions.wait(self._process)

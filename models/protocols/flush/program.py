@@ -1,0 +1,413 @@
+"""The flush implementation as a program under exploration: a data node, a coordinator, a client (with the
+coordinator, or a process of its own), a network and a storage.
+
+Each step of it must be a step of the specification, or change nothing that the specification speaks of. The
+node and the coordinator each own one component of what is observed; the refinement mapping joins them.
+"""
+
+import functools
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from typing import Any
+
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.flush_service import FlushService
+from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.errors import RpcError, UnknownChannelError
+from tidemark.impl.ports import Clock, ObjectStore
+from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.types import (
+    LOG_BEGINNING,
+    ChannelName,
+    ChannelRecord,
+    Owner,
+    RecoveryAnswer,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentId,
+    Tick,
+    UpdateCheckpoints,
+)
+from tidemark.models.protocols.flush.client import TOLD_MEANS_DURABLE, Client
+from tidemark.models.protocols.flush.ports import (
+    COORDINATOR,
+    NODE,
+    OBJECTS,
+    CoordinatorCalls,
+    LocalObjects,
+    Log,
+    NodeCalls,
+    Objects,
+    PollingClock,
+    RepeatingClock,
+    Repetitions,
+    TimerClock,
+)
+from tidemark.models.protocols.flush.refinement import (
+    CallId,
+    CoordinatorView,
+    NodeHistory,
+    NodeView,
+    abstract,
+    coordinator_view,
+    node_view,
+)
+from tidemark.models.protocols.flush.scenario import CHANNEL, Scenario
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.storage import TORN
+from tidemark.models.simulation.world.world import World
+
+BINLOGS_ARE_STORED = "binlogs_are_stored"
+"""Claim id: whatever the coordinator records as a binlog is an object in the store. The specification knows
+of no objects (facts 7.6; B14)."""
+
+_IGNORED = ("faults",)
+_POLICIES = {
+    "policy.full": "sync_full",
+    "policy.stale": "sync_stale",
+    "policy.sealed": "sync_sealed",
+    "policy.flush_ts": "sync_for_flush",
+}
+
+
+class FlushProgram(RefiningProgram):
+    """One data node, one coordinator, a client, and the network between them.
+
+    Args:
+        scenario: what happens.
+        parts: which class plays which part of the node: a variant replaces one of them.
+        coordinator: the class of the coordinator.
+        protocol: the specification that each step must follow.
+
+    Attributes:
+        node: the present or last incarnation of the node.
+        coordinator: the coordinator.
+        memory_check: the node also looks at its memory from time to time.
+    """
+
+    memory_check = False
+    claims: tuple[str, ...] = (BINLOGS_ARE_STORED, TOLD_MEANS_DURABLE)
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        parts: DataNodeParts | None = None,
+        coordinator: type[Coordinator] = Coordinator,
+        protocol: str = "tidemark.spec.flush:Flush",
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.node: DataNode | None = None
+        self.coordinator: Coordinator | None = None
+        self._parts = parts
+        self._coordinator_class = coordinator
+        self._polling: list[PollingClock] = []
+        self._opened = 0
+        self._history = NodeHistory(saves={}, checkpoint_call=None, sent=(), delivered={})
+        self._asked: set[Tick] = set()
+        self._recorded: set[CallId] = set()
+        self._handled: set[CallId] = set()
+        self._missing: list[str] = []
+        self._repetitions = Repetitions(scenario.repetitions or 0)
+        self._client = Client(
+            scenario.flushes, Repetitions(scenario.repetitions or 0), stored=self._stored_checkpoint
+        )
+
+    def populate(self, world: World) -> None:
+        """Define the coordinator and the node, and the client if it is a process."""
+        world.process(COORDINATOR, self._run_coordinator, daemon=True)
+        world.process(NODE, self._run_node, daemon=True)
+        if self.scenario.remote_client:
+            self._client.build(world)
+
+    # The coordinator and its client.
+
+    async def _run_coordinator(self, process: Process) -> None:
+        meta = MemoryMetaStore()
+        meta.channels[CHANNEL] = ChannelRecord(
+            channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1, session=1
+        )
+        coordinator = self._coordinator_class(meta=meta)
+        await coordinator.load()
+        self.coordinator = coordinator
+        self._serve_coordinator(process, coordinator)
+        if self.scenario.remote_client:
+            self._client.serve(process, self._flush_for_client(process, coordinator))
+        else:
+            for flush_ts in self.scenario.flushes:
+                service, _ = self._service(process, coordinator)
+                process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
+        if self.scenario.moves:
+            process.spawn(self._move(process, coordinator), "operator")
+        self.start_others(process)
+
+    def _service(self, process: Process, coordinator: Coordinator) -> tuple[FlushService, PollingClock]:
+        """Each client has a clock of its own: what is news to one may be old to another."""
+        polling = PollingClock(process)
+        self._polling.append(polling)
+        node = NodeCalls(process, polling.news, repeats=self.scenario.repeats_calls)
+        return FlushService(coordinator=coordinator, node=node, clock=polling), polling
+
+    def _news(self) -> None:
+        for polling in self._polling:
+            polling.news()
+
+    async def _move(self, process: Process, coordinator: Coordinator) -> None:
+        """Take the channel from the node and give it back, like an operator or a balancer."""
+        for _ in range(self.scenario.moves):
+            await process.point("operator.unassign")
+            await coordinator.unassign(CHANNEL)
+            await process.point("operator.assign")
+            await coordinator.assign(CHANNEL, NODE)
+
+    def start_others(self, process: Process) -> None:
+        """Start what else acts at the coordinator's side. Nobody, unless a subclass has more to do."""
+
+    def _serve_coordinator(self, process: Process, coordinator: Coordinator) -> None:
+        """Answer the node, and note which calls were handled: the mapping needs to know."""
+
+        async def save(request: SaveBinlogPaths, call: CallId) -> SaveOutcome:
+            outcome = await coordinator.save_binlog_paths(request)
+            self._look_for(process, request)
+            if outcome is not SaveOutcome.NOT_OWNER:
+                self._read_history()
+                last = self._history.task_save(call, request.segment_id, request.position.ts)
+                self._recorded |= {call, last}
+            self._news()
+            return outcome
+
+        async def update(request: UpdateCheckpoints, call: CallId) -> None:
+            await coordinator.update_channel_checkpoints(request)
+            self._read_history()
+            positions = tuple(reported.position.ts for reported in request.positions)
+            self._handled |= {call, self._history.same_report(call, positions)}
+            self._news()
+
+        async def recover(channel: ChannelName, node_id: str, session: int) -> RecoveryAnswer:
+            answer = await coordinator.recover_channel(channel, node_id, session)
+            self._news()
+            return answer
+
+        process.serve("save_binlog_paths", save)
+        process.serve("update_channel_checkpoints", update)
+        process.serve("recover_channel", recover)
+
+    def _look_for(self, process: Process, request: SaveBinlogPaths) -> None:
+        """Note a binlog that is recorded though it is missing or torn."""
+        if request.binlog is None:
+            return
+        path = request.binlog.path
+        local = self.scenario.local_storage
+        owner = self.world.disk(NODE).owner if local else process.store(OBJECTS).owner(path)
+        self.world.touch(reads=self.world.interner.bit(owner))
+        if not self._is_whole(path):
+            self._missing.append(path)
+
+    def _is_whole(self, path: str) -> bool:
+        """Whether the object is there, for now: a crash may take back what was not synced."""
+        if self.scenario.local_storage:
+            return path in dict(LocalObjects.whole(self.world.disk(NODE)))
+        return bool(self.world.store(OBJECTS).content().get(path, TORN) != TORN)
+
+    async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
+        """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
+        await process.point("client.ask")
+        await self._flush(service, flush_ts)
+
+    async def _flush(self, service: FlushService, flush_ts: Tick) -> None:
+        if self._stored_checkpoint() >= flush_ts:
+            return
+        self._asked.add(flush_ts)
+        await service.flush(CHANNEL, flush_ts, self.scenario.ended_by(flush_ts))
+
+    def _stored_checkpoint(self) -> Tick:
+        assert self.coordinator is not None
+        return self.coordinator.channel(CHANNEL).checkpoint
+
+    def _flush_for_client(
+        self, process: Process, coordinator: Coordinator
+    ) -> Callable[[Tick], Coroutine[Any, Any, None]]:
+        async def flush(flush_ts: Tick) -> None:
+            service, polling = self._service(process, coordinator)
+            await self._flush(service, flush_ts)
+            self._polling.remove(polling)
+
+        return flush
+
+    # The node.
+
+    async def _run_node(self, process: Process) -> None:
+        ports = DataNodePorts(
+            clock=self.clock(process),
+            log=Log(self.world, self.scenario.packs()),
+            store=self.objects(process),
+            coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
+            preemption=process,
+        )
+        node = DataNode(
+            node_id=NODE, session=process.incarnation, ports=ports, config=self.config(), parts=self._parts
+        )
+        process.serve("flush_channel", self._flush_handler(node, process.incarnation))
+        process.serve("seal_segments", _seal_handler(node))
+        if process.incarnation == 1:
+            node.open_channel(RecoveryAnswer(CHANNEL, Owner(NODE, 1), LOG_BEGINNING))
+        else:
+            await node.recover_channel(CHANNEL)
+        self.node = node
+        self._opened = process.incarnation
+        node.start(with_memory_check=self.memory_check)
+        await node.supervisor.wait_failed()
+
+    def clock(self, process: Process) -> Clock:
+        """Return the node's clock."""
+        if self.scenario.repetitions is None:
+            return TimerClock()
+        period = self.config().checkpoint_tick_seconds
+        return RepeatingClock(process, self._repetitions, period=period)
+
+    def objects(self, process: Process) -> ObjectStore:
+        """Return the node's object store."""
+        return LocalObjects(process) if self.scenario.local_storage else Objects(process)
+
+    def config(self) -> DataNodeConfig:
+        """Return the node's configuration."""
+        return self.scenario.config()
+
+    def _flush_handler(self, node: DataNode, incarnation: int) -> Any:
+        async def flush_channel(channel: ChannelName, flush_ts: Tick) -> None:
+            try:
+                node.flush_channel(channel, flush_ts)
+            except UnknownChannelError as error:
+                raise RpcError(str(error)) from error
+            delivered = self._history.delivered.get(incarnation, ())
+            self._history.delivered[incarnation] = tuple(sorted({*delivered, flush_ts}))
+
+        return flush_channel
+
+    def _wrote_history(self) -> None:
+        """The mapping says whether an earlier call has done the work of the last one: these depend."""
+        self._touch_history(write=True)
+
+    def _read_history(self) -> None:
+        self._touch_history(write=False)
+
+    def _touch_history(self, *, write: bool) -> None:
+        bit = self.world.interner.bit("calls of the node")
+        self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
+
+    # What is looked at.
+
+    @property
+    def opened(self) -> bool:
+        """Whether the present incarnation of the node lives and serves the channel."""
+        return self._alive()
+
+    def observe(self) -> Observation:
+        """Return what the node and the coordinator hold, each under its own name."""
+        return {
+            NODE: (self._alive(), self._view_node(), self._history.sent),
+            COORDINATOR: self._view_coordinator(),
+        }
+
+    def _alive(self) -> bool:
+        lane = self.world.lanes[NODE]
+        return lane.alive and lane.incarnation == self._opened
+
+    def _view_node(self) -> NodeView | None:
+        """The memory of the last incarnation that has opened the channel: nothing changes it after a
+        crash.
+        """
+        assert self.node is not None
+        return node_view(self.node, CHANNEL, self._opened, self._history)
+
+    def _view_coordinator(self) -> CoordinatorView:
+        assert self.coordinator is not None
+        return coordinator_view(
+            self.coordinator,
+            CHANNEL,
+            asked=self._asked,
+            recorded_saves=self._recorded,
+            handled_checkpoints=self._handled,
+        )
+
+    def declared(self) -> Hashable:
+        """Return the mutable data of node and coordinator that influence what they do next."""
+        node, coordinator = self.node, self.coordinator
+        assert coordinator is not None
+        rest: Hashable = None
+        if node is not None and self._alive():
+            rest = tuple(
+                (
+                    pipeline.write_buffer.owner.term,
+                    pipeline.time_tick_node.last_update,
+                    tuple(sorted((s, b.start.ts) for s, b in pipeline.write_buffer.buffers.items())),
+                    tuple(sorted((k, p.ts) for k, p in pipeline.write_buffer.in_flight.items())),
+                )
+                for pipeline in node.pipelines.values()
+            )
+        records = (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
+        news = tuple(polling.changed for polling in self._polling)
+        signal = node.updater.signal.is_set() if node is not None else None
+        waiting = (self._client.state(), self._repetitions.left)
+        return (self.abstract(self.observe()), records, rest, news, signal, waiting)
+
+    # What must hold.
+
+    def meant(self, label: str) -> str | None:
+        """Of actions with the same effect a step is the one that the policy at work stands for."""
+        return next((action for point, action in _POLICIES.items() if point in label), None)
+
+    def complaint(self) -> str | None:
+        """What is recorded must be stored."""
+        if not self._missing:
+            return None
+        return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object is whole"
+
+    def check_final(self) -> str | None:
+        """What the client was told must be so, and each recorded binlog must still be there."""
+        assert self.coordinator is not None
+        recorded = [binlog.path for s in self.coordinator.segments.values() for binlog in s.binlogs]
+        lost = next((path for path in recorded if not self._is_whole(path)), None)
+        if lost is not None:
+            return f"{BINLOGS_ARE_STORED}: {lost} is recorded, and a crash has taken it back"
+        return self._client.complaint()
+
+    def final(self) -> Hashable:
+        """Return the abstract state at the end, and of a remote client what it was told."""
+        state = self.abstract(self.observe())
+        return (state, self._client.state()[0]) if self.scenario.remote_client else state
+
+
+def _seal_handler(node: DataNode) -> Any:
+    async def seal_segments(channel: ChannelName, segments: Sequence[SegmentId], expires: Tick) -> bool:
+        try:
+            return await node.seal_segments(channel, segments, expires=expires)
+        except UnknownChannelError as error:
+            raise RpcError(str(error)) from error
+
+    return seal_segments
+
+
+@functools.cache
+def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        node: Any = observation[NODE]
+        alive, memory, sent = node
+        coordinator = observation[COORDINATOR]
+        assert isinstance(coordinator, CoordinatorView)
+        return abstract(
+            memory,
+            coordinator,
+            alive=alive,
+            sent=sent,
+            segments=scenario.segments,
+            positions=len(scenario.rows),
+        )
+
+    return Abstraction(scenario.instance(protocol), values, ignored=_IGNORED)

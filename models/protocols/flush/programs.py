@@ -1,0 +1,81 @@
+"""The flush program by plain arguments, as the manifest gives them."""
+
+from collections.abc import Sequence
+
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.models.protocols.flush.program import FlushProgram
+from tidemark.models.protocols.flush.scenario import Scenario
+from tidemark.models.simulation.settings import FaultBudget
+
+
+def flush(
+    *,
+    rows: Sequence[int],
+    flushes: Sequence[int] = (),
+    sync_each_row: bool = False,
+    seals: bool = False,
+    timer_firings: int = 0,
+    crashes: int = 0,
+    lost_replies: int = 0,
+    delays: int = 0,
+    drops: int = 0,
+    duplicates: int = 0,
+    messages: int | None = None,
+    storage_failures: int = 0,
+    torn_writes: int = 0,
+    local_storage: bool = False,
+    moves: int = 0,
+    remote_client: bool = False,
+    repetitions: int | None = None,
+    parts: DataNodeParts | None = None,
+    coordinator: type[Coordinator] = Coordinator,
+) -> FlushProgram:
+    """Return a program.
+
+    Args:
+        rows: the segment of the row at each tick, from tick 1 on; 0 for a tick without a row.
+        flushes: flush timestamps that the client asks for, each in a request of its own.
+        sync_each_row: the buffer is full with one row.
+        seals: a flush also ends the segments whose last row it covers.
+        timer_firings: how often timers fire.
+        crashes: budget of crashes of the node.
+        lost_replies: budget of calls that take effect while their caller sees a time-out.
+        delays: budget of requests that arrive after their caller has given up.
+        drops: budget of requests that vanish.
+        duplicates: budget of requests of which a copy is under way as well.
+        messages: budget of faults of messages, all kinds together; None: only those of the kinds.
+        storage_failures: budget of writes to the object store that fail.
+        torn_writes: budget of writes to the object store that fail half-way.
+        local_storage: the binlogs lie on the node's own disk, which loses at a crash what was not synced.
+        moves: how often the operator takes the channel from the node and gives it back.
+        remote_client: the client is a process of its own.
+        repetitions: how many failed calls and writes are repeated, by the node and by a remote client; None:
+            each repetition is a firing of a timer.
+        parts: classes of the node.
+        coordinator: class of the coordinator.
+    """
+    faults = FaultBudget(
+        crashes=crashes,
+        lost_replies=lost_replies,
+        delays=delays,
+        drops=drops,
+        duplicates=duplicates,
+        messages=messages,
+        storage_failures=storage_failures,
+        torn_writes=torn_writes,
+    )
+    scenario = Scenario(
+        rows=tuple(rows),
+        flushes=tuple(flushes),
+        sync_each_row=sync_each_row,
+        seals=seals,
+        timer_firings=timer_firings,
+        faults=faults,
+        repeats_calls=False,
+        moves=moves,
+        remote_client=remote_client,
+        repetitions=repetitions,
+        local_storage=local_storage,
+    )
+    return FlushProgram(scenario, parts=parts, coordinator=coordinator)

@@ -1,0 +1,1 @@
+"""The proxy: refinement, ports, program, driver, mutants."""

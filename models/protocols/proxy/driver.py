@@ -1,0 +1,244 @@
+"""Drives the real proxy by the actions of ``tidemark.spec.proxy``, in the controlled world.
+
+A step is offered when an event that may happen now stands for it. Performing it fires that event, and then
+lets happen what waits for nothing else and changes nothing: answers of the logs, appends that are refused.
+By chance more happens that should change nothing: a client, a tick or a pop comes to the lock and has to
+wait, an answer of the logs is lost, the logs refuse a task.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tidemark.impl.proxy.proxy import ProxyParts
+from tidemark.impl.proxy.values import Outcome
+from tidemark.models.conformance.adapter import BrokenRunError, State
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.proxy.driver_world import DrivenProxy, scenario_of
+from tidemark.models.refinement.step import StepChecker
+from tidemark.models.simulation.execution import Execution
+from tidemark.models.simulation.footprint import Interner
+from tidemark.models.simulation.loop.lane import Event
+
+_MANY = 200
+_REFUSES = (3, 4, 5)
+"""Chances with which a task that is issued will be refused by the logs."""
+_FATE_PERIOD = 4
+_FATES = {0: "drop", 1: "delay"}
+"""What only may happen to an append, by its timestamp modulo the period."""
+_ANSWERS = {"stamp": "client", "stamp_now": "ticker", "others_allocate": "others"}
+_SILENCE = {"fail_ask": "client", "fail_now": "ticker"}
+_POINTS = {
+    "queue.append": "enqueue",
+    "queue.commit": "commit",
+    "ticker.publish": "publish",
+    "timer.report": "report",
+}
+_LOCKED_POINTS = {
+    "queue.enqueue": "ask",
+    "queue.pop": "pop",
+    "queue.snapshot": "take_snapshot",
+}
+_UNLOCKED_POINTS = {
+    "client.write": "ask",
+    "task.pop": "pop",
+    "ticker.snapshot": "take_snapshot",
+}
+"""Points after which the lock is taken: with it free, the step; else only a wait for it."""
+
+
+class ProxyAdapter:
+    """One run of the proxy. A variant of it overrides ``parts``."""
+
+    ignored: ClassVar[tuple[str, ...]] = ()
+    never_offered: ClassVar[dict[str, str]] = {}
+    parts: ClassVar[ProxyParts] = ProxyParts()
+
+    def __init__(self, instance: Instance, checker: StepChecker) -> None:
+        self._checker = checker
+        self._program = DrivenProxy(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
+        self._execution = Execution(self._program, Interner())
+        self._execution.start(checked=True)
+        self._world = self._execution.world
+        self._found: dict[Step, list[Event]] | None = None
+        self._state = self._look()
+        self._settle()
+
+    # What the machine asks.
+
+    def state(self) -> State:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        return self._state
+
+    def offers(self, step: Step) -> bool:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        return bool(self._events_of(step))
+
+    def perform(self, step: Step, chance: int) -> None:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        events = self._events_of(step)
+        oracle = self._program.chosen
+        oracle.next = int(step.args[-1]) if step.action in _ANSWERS else None
+        if step.action == "issue" and chance in _REFUSES:
+            self._program.choosy.rejected.add(self._program.tasks[int(step.args[0])].ts)
+        self._fire(events[chance % len(events)])
+        self._state = self._look()
+        self._settle(loses=bool(chance % 2))
+        if chance:
+            self._disturb(chance)
+            self._settle()
+
+    def close(self) -> None:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        self._execution.close()
+
+    # Looking.
+
+    def _look(self) -> State:
+        return self._program.abstract(self._program.observe())
+
+    def _events_of(self, step: Step) -> list[Event]:
+        """The events that stand for a step. Which timestamp an answer has, the step says."""
+        if self._found is None:
+            self._found = {}
+            # A request that is lost comes last: one that is late can do more.
+            for event in sorted(self._world.enabled(), key=lambda event: event.label.startswith("drop")):
+                meant = self._meant(event)
+                if meant is not None:
+                    self._found.setdefault(meant, []).append(event)
+        kind = _ANSWERS.get(step.action) or _SILENCE.get(step.action)
+        if kind is None:
+            return self._found.get(step, [])
+        wanted = Step("allocate", (kind, int(step.args[0]) if kind == "client" else 0))
+        return self._found.get(wanted, [])
+
+    def _meant(self, event: Event) -> Step | None:
+        """What an event stands for by its name; None if it changes nothing, or only waits."""
+        verb, _, rest = event.label.partition(" ")
+        if verb == "allocate":
+            return self._asker(event.owner)
+        if verb == "resume":
+            return self._resumed(rest.partition(" ")[0], event.owner)
+        if verb in ("deliver", "delay", "drop"):
+            return self._message(verb, rest)
+        return None
+
+    def _asker(self, owner: str) -> Step:
+        if owner.startswith("client"):
+            return Step("allocate", ("client", int(owner.removeprefix("client "))))
+        return Step("allocate", ("ticker" if owner.endswith("ticker") else "others", 0))
+
+    def _resumed(self, point: str, owner: str) -> Step | None:
+        if point == "timer.tick":
+            return Step("ask_now")
+        if point == "queue.issue":
+            assert self._program.proxy is not None
+            return Step("issue", (self._program.tasks.index(self._program.proxy.queue.unissued[0]),))
+        if point == "task.finish":
+            task = self._task_of(owner)
+            lacks = Outcome.REFUSED in self._program.tasks[task].outcomes.values()
+            return Step("fail" if lacks else "finish", (task,))
+        if point in _UNLOCKED_POINTS and self._lock_is_held():
+            return None
+        action = _POINTS.get(point) or _LOCKED_POINTS.get(point) or _UNLOCKED_POINTS.get(point)
+        if action is None:
+            return None
+        args = () if action in ("publish", "report", "take_snapshot") else (self._task_of(owner),)
+        return Step(action, args)
+
+    def _task_of(self, owner: str) -> int:
+        kind, _, number = owner.partition(" ")
+        if kind == "client":
+            return int(number)
+        return next(place for place, task in enumerate(self._program.tasks) if task.ts == int(number))
+
+    def _lock_is_held(self) -> bool:
+        assert self._program.proxy is not None
+        return bool(self._program.proxy.queue.stats_lock.users)
+
+    def _message(self, verb: str, title: str) -> Step | None:
+        """What happens to an append, or to the question what became of it.
+
+        By its timestamp a message may be doomed to be lost or late: else that is too rare to be seen.
+        """
+        _, method, arguments, _ = self._world.network.in_flight()[f"message {title}"]
+        channel, ts = arguments
+        task = next(place for place, found in enumerate(self._program.tasks) if found.ts == ts)
+        place = (task, self._program.scenario.channels.index(channel))
+        unknown = self._program.values()["unknown"][place]
+        if method == "settle":
+            return self._settling(verb, place, late=self._is_late(channel, ts)) if unknown else None
+        logs = self._program.choosy
+        if verb == "deliver" and (ts in logs.rejected or (channel, ts) in logs.refused):
+            return None
+        only = _FATES.get(ts % _FATE_PERIOD)
+        if only is not None and verb != only and not unknown:
+            return Step("wait", place)
+        if verb != "deliver":
+            return Step("produce_times_out", place)
+        return Step("late_append" if unknown else "append", place)
+
+    def _settling(self, verb: str, place: tuple[int, int], *, late: bool) -> Step | None:
+        """The question what became of an append, which may overtake it: for some of them."""
+        ts = self._program.tasks[place[0]].ts
+        if verb != "deliver" or (late and ts % _FATE_PERIOD):
+            return Step("wait", place)
+        return Step("lose_append", place)
+
+    def _is_late(self, channel: str, ts: int) -> bool:
+        """The append is still under way."""
+        return any(
+            method == "append" and arguments == (channel, ts) and state == "sent"
+            for _, method, arguments, state in self._world.network.in_flight().values()
+        )
+
+    # Letting things happen.
+
+    def _fire(self, event: Event) -> None:
+        self._found = None
+        self._execution.step_again(event)
+        if self._execution.violation is not None:
+            raise BrokenRunError(self._execution.violation.message)
+        for lane in self._world.lanes.values():
+            for task in lane.tasks:
+                error = task.exception() if task.done() and not task.cancelled() else None
+                if error is not None:
+                    raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+
+    def _settle(self, *, loses: bool = False) -> None:
+        """Let answers arrive, and deliveries that change nothing. If one does, the machine will see it."""
+        for _ in range(_MANY):
+            event = self._prompt(loses=loses)
+            if event is None:
+                return
+            self._fire(event)
+            now = self._look()
+            if now != self._state:
+                self._state = now
+                return
+        raise BrokenRunError("the proxy does not come to rest")
+
+    def _prompt(self, *, loses: bool) -> Event | None:
+        enabled = self._world.enabled()
+        if loses:
+            lost = next((event for event in enabled if event.label.startswith("lose reply")), None)
+            if lost is not None:
+                return lost
+        return next((event for event in enabled if self._is_prompt(event)), None)
+
+    def _is_prompt(self, event: Event) -> bool:
+        if event.label.startswith(("reply", "resume others.ask")):
+            return True
+        return event.label.startswith("deliver") and self._meant(event) is None
+
+    def _disturb(self, chance: int) -> None:
+        """Let somebody come to the lock who has to wait."""
+        waiting = [
+            event
+            for event in self._world.enabled()
+            if event.label.startswith("resume") and not event.fault and self._meant(event) is None
+        ]
+        if waiting:
+            self._fire(waiting[(chance - 1) % len(waiting)])
+            self._state = self._look()

@@ -1,0 +1,302 @@
+"""The proxy as a program under exploration: clients, queue, workers and ticker; an oracle; logs.
+
+Each step must be a step of ``tidemark.spec.proxy``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.impl.errors import RpcError
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.proxy.ports import (
+    ANSWERS,
+    LOG,
+    ORACLE,
+    Answers,
+    CountedClock,
+    LogCalls,
+    LogProcess,
+    OracleCalls,
+    OracleProcess,
+    Pause,
+    ask_alone,
+)
+from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+PROXY = "proxy"
+OTHERS = "others"
+TICKER_TASK = "proxy 1 ticker"
+SPECIFICATION = "tidemark.spec.proxy:Proxy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What happens in a proxy program.
+
+    Attributes:
+        tasks: by task the channels that it writes to.
+        ticks: how often the ticker ticks.
+        reports: how often it is reported.
+        others: how many timestamps somebody else is given.
+        parallel: how many tasks are executed at the same time.
+        interval: how far the gate may run ahead of the tick's timestamp.
+        greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
+        near_oracle: a call of the oracle is one step, and answers come in the order of the timestamps.
+        near_logs: an append is one step, and always succeeds.
+        oracle_faults: of the calls of the oracle.
+        log_faults: of the calls of the logs.
+    """
+
+    tasks: tuple[tuple[str, ...], ...]
+    ticks: int = 1
+    reports: int = 1
+    others: int = 0
+    parallel: int = 2
+    interval: int = 1
+    greatest: int = 0
+    near_oracle: bool = False
+    near_logs: bool = False
+    oracle_faults: FaultBudget = field(default_factory=FaultBudget)
+    log_faults: FaultBudget = field(default_factory=FaultBudget)
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels, in the order of the specification's elements."""
+        return tuple(sorted({channel for task in self.tasks for channel in task}))
+
+    @property
+    def last(self) -> int:
+        """The greatest timestamp that may be given."""
+        return self.greatest or len(self.tasks) + self.ticks + self.others
+
+    def settings(self) -> Settings:
+        """Return the bounds of the world."""
+        kinds = {
+            kind.value: self.oracle_faults.remaining()[kind] + self.log_faults.remaining()[kind]
+            for kind in self.oracle_faults.remaining()
+        }
+        return Settings(
+            faults=FaultBudget(**kinds),
+            links=(
+                Link(source=PROXY, destination=ORACLE, faults=self.oracle_faults),
+                Link(source=PROXY, destination=LOG, faults=self.log_faults),
+            ),
+            clock=ClockOrder.UNTIMED,
+        )
+
+    def instance(self, protocol: str) -> Instance:
+        """Return the bounded instance of a specification with these tasks."""
+        uses = [[channel in task for channel in self.channels] for task in self.tasks]
+        return Instance(
+            protocol,
+            bounds={"Task": len(self.tasks), "Channel": len(self.channels), "Ts": self.last},
+            constants={"uses": uses, "interval": self.interval},
+            name="scheduled",
+        )
+
+
+class ProxyProgram(RefiningProgram):
+    """One proxy with its clients, an oracle, the logs, and somebody else who is given timestamps.
+
+    Args:
+        scenario: what happens.
+        parts: which class plays which part of the proxy: a variant replaces one of them.
+        protocol: the specification that each step must follow.
+    """
+
+    def __init__(
+        self, scenario: Scenario, *, parts: ProxyParts | None = None, protocol: str = SPECIFICATION
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.tasks = [DmlTask(channels) for channels in scenario.tasks]
+        self.oracle = OracleProcess()
+        self.log = LogProcess()
+        self.reported: TimeTickReport | None = None
+        self.proxy: Proxy | None = None
+        self.clock: CountedClock | None = None
+        self._parts = parts
+        self._answers: Answers | None = None
+        self._calls: OracleCalls | None = None
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self._answers = Answers(world)
+        world.process(ORACLE, self.oracle.run, daemon=True)
+        world.process(LOG, self.log.run, daemon=True)
+        world.process(PROXY, self._run_proxy, daemon=True)
+        if self.scenario.others:
+            world.process(OTHERS, self._run_others, daemon=True)
+
+    async def _run_others(self, process: Process) -> None:
+        await ask_alone(process, self._oracle_of(process), self.scenario.others, "others.ask")
+
+    def _oracle_of(self, process: Process) -> OracleCalls:
+        assert self._answers is not None
+        near = self.oracle if self.scenario.near_oracle else None
+        return OracleCalls(process, self.world, self._answers, near=near)
+
+    async def _run_proxy(self, process: Process) -> None:
+        self._calls = self._oracle_of(process)
+        config = self.config()
+        self.clock = CountedClock(
+            process,
+            {
+                config.tick_seconds: Pause("timer.tick", self.scenario.ticks),
+                # What is reported before the first tick says nothing.
+                config.report_seconds: Pause("timer.report", self.scenario.reports, after="timer.tick"),
+            },
+        )
+        near = self.log if self.scenario.near_logs else None
+        ports = ProxyPorts(
+            oracle=self._calls,
+            streams=LogCalls(process, self.world, near=near),
+            root_coord=self,
+            clock=self.clock,
+            preemption=process,
+        )
+        self.proxy = Proxy(source=1, ports=ports, config=config, parts=self._parts)
+        self.proxy.serving.set()
+        self.proxy.start()
+        process.spawn(self.run_clients(process, self.proxy), "clients")
+        await self.proxy.supervisor.wait_failed()
+
+    async def run_clients(self, process: Process, proxy: Proxy) -> None:
+        """Clients come one after another. Which of them comes first makes no difference but in names."""
+        for place, task in enumerate(self.tasks):
+            await process.point("client.write")
+            process.spawn(self._client(proxy, task), f"client {place}")
+
+    async def _client(self, proxy: Proxy, task: DmlTask) -> None:
+        try:
+            await proxy.submit(task)
+        except RpcError:
+            return  # the oracle has not answered: the client hears of it
+
+    def config(self) -> ProxyConfig:
+        """Return the configuration of the proxy."""
+        return ProxyConfig(parallel_tasks=self.scenario.parallel, tick_interval_ts=self.scenario.interval)
+
+    async def update_channel_time_tick(self, report: TimeTickReport, *, deadline: float) -> None:
+        """Take a report, as the root coordinator would."""
+        del deadline
+        self.reported = report
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return what the proxy, the logs and the oracle hold."""
+        assert self._answers is not None
+        return {PROXY: self._view(), LOG: self.log.view(), ANSWERS: self._answers.answered}
+
+    def _view(self) -> ProxyView:
+        assert self.proxy is not None
+        assert self._calls is not None
+        floors = self._calls.floors
+        return proxy_view(
+            self.proxy,
+            self.tasks,
+            floors=[floors.get(f"client {place}", 0) for place in range(len(self.tasks))],
+            now_floor=floors.get(TICKER_TASK, 0),
+            reported=self.reported,
+        )
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        assert self.proxy is not None
+        assert self.clock is not None
+        memory = memory_of(self.proxy, self.clock, self.tasks)
+        return tuple(self.observe().values()), memory, self.oracle.given
+
+
+def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Hashable:
+    """Return what influences the future of a proxy, beyond its view."""
+    queue = proxy.queue
+    return (
+        tuple(task.ts for task in queue.unissued),
+        tuple(sorted(queue.active)),
+        tuple(queue.stats_lock.users),
+        tuple(sorted(clock.left.items())),
+        tuple(tuple(sorted((c, o.value) for c, o in task.outcomes.items())) for task in tasks),
+        proxy.scheduler.free_slots,
+    )
+
+
+@functools.cache
+def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+    channels, last = scenario.channels, scenario.last
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        proxy, log, answered = observation[PROXY], observation[LOG], observation[ANSWERS]
+        assert isinstance(proxy, ProxyView)
+        assert isinstance(log, LogView)
+        assert isinstance(answered, tuple)
+        return abstract(proxy, log, answered, channels=channels, last=last)
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def proxy(
+    *,
+    tasks: Sequence[Sequence[str]],
+    ticks: int = 1,
+    reports: int = 1,
+    others: int = 0,
+    parallel: int = 2,
+    interval: int = 1,
+    near_oracle: bool = False,
+    near_logs: bool = False,
+    delays: int = 0,
+    drops: int = 0,
+    lost_replies: int = 0,
+    oracle_drops: int = 0,
+    parts: ProxyParts | None = None,
+    protocol: str = SPECIFICATION,
+) -> ProxyProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        tasks: by task the channels that it writes to.
+        ticks: how often the ticker ticks.
+        reports: how often it is reported.
+        others: how many timestamps somebody else is given.
+        parallel: how many tasks are executed at the same time.
+        interval: how far the gate may run ahead of the tick's timestamp.
+        near_oracle: a call of the oracle is one step.
+        near_logs: an append is one step.
+        delays: budget of appends that arrive after the proxy has given up.
+        drops: budget of appends that vanish.
+        lost_replies: budget of appends whose answer vanishes.
+        oracle_drops: budget of calls of the oracle that vanish.
+        parts: classes of the proxy.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = Scenario(
+        tasks=tuple(tuple(task) for task in tasks),
+        ticks=ticks,
+        reports=reports,
+        others=others,
+        parallel=parallel,
+        interval=interval,
+        near_oracle=near_oracle,
+        near_logs=near_logs,
+        oracle_faults=FaultBudget(drops=oracle_drops),
+        log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
+    )
+    return ProxyProgram(scenario, parts=parts, protocol=protocol)

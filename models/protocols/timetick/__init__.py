@@ -1,0 +1,1 @@
+"""The time tick: refinement, ports, program, driver, mutants."""

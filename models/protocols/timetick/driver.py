@@ -1,0 +1,285 @@
+"""Drives the real root coordinator by the actions of ``tidemark.spec.timetick``, in the controlled world.
+
+A step is offered when an event that may happen now stands for it. A source that reports what it has reported
+before changes nothing until that is accepted: both are one step here.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
+from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.models.conformance.adapter import BrokenRunError, State
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.proxy.driver_world import ChosenOracle
+from tidemark.models.protocols.timetick.ports import ROOT_COORD
+from tidemark.models.protocols.timetick.program import Scenario, TimeTickProgram
+from tidemark.models.refinement.step import StepChecker
+from tidemark.models.simulation.execution import Execution
+from tidemark.models.simulation.footprint import Interner
+from tidemark.models.simulation.loop.lane import Event
+from tidemark.models.simulation.settings import FaultBudget
+
+_ALWAYS = 1_000
+_MANY = 200
+_FAULTS = 4
+_CRASHES = 2
+_POINTS = {
+    "sender.round": "take_round",
+    "sender.end_round": "end_round",
+}
+_BLOCKED = Step("wait")
+
+
+def scenario_of(instance: Instance) -> Scenario:
+    """The sources and messages of a bounded instance, whose last source is the DDL source."""
+    sources, channels = (int(str(instance.bounds[sort])) for sort in ("Source", "Channel"))
+    if int(str(instance.constants["ddl"])) != sources - 1:
+        raise ValueError(f"instance {instance.name!r}: ddl is not the last source; give ddl = {sources - 1}")
+    names = tuple(f"c{place}" for place in range(channels))
+    constants = instance.map_constants
+    return Scenario(
+        channels=names,
+        proxies=sources - 1,
+        messages=tuple(
+            (0 if int(str(sender)) == sources - 1 else int(str(sender)) + 1, names[int(str(channel))])
+            for sender, channel in zip(constants["sender"], constants["channel_of"], strict=True)
+        ),
+        reports=(_ALWAYS,) * (sources - 1),
+        ddl_reports=_ALWAYS,
+        others=_ALWAYS,
+        expires=tuple(range(1, sources)),
+        greatest=int(str(instance.bounds["Ts"])),
+        faults=FaultBudget(crashes=_CRASHES, storage_failures=_FAULTS, storage_lost_acks=_FAULTS),
+    )
+
+
+class DrivenTimeTick(TimeTickProgram):
+    """One root coordinator whose surroundings do what whoever drives them has chosen."""
+
+    def __init__(self, scenario: Scenario, *, parts: RootCoordParts | None, protocol: str) -> None:
+        super().__init__(scenario, parts=parts, protocol=protocol)
+        self.chosen = self.oracle = ChosenOracle()
+
+
+class TimeTickAdapter:
+    """One run of the root coordinator. A variant of it overrides ``parts``."""
+
+    ignored: ClassVar[tuple[str, ...]] = ("faults",)
+    never_offered: ClassVar[dict[str, str]] = {"overtake": "a source has one report under way at a time"}
+    parts: ClassVar[RootCoordParts] = RootCoordParts()
+
+    def __init__(self, instance: Instance, checker: StepChecker) -> None:
+        del checker
+        self._program = DrivenTimeTick(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
+        self._execution = Execution(self._program, Interner())
+        self._execution.start(checked=True)
+        self._world = self._execution.world
+        self._found: dict[Step, list[Event]] | None = None
+        self._state = self._look()
+        self._settle()
+
+    # What the machine asks.
+
+    def state(self) -> State:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        return self._state
+
+    def offers(self, step: Step) -> bool:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        if step.action == "report":
+            return bool(self._events_of(Step("report", step.args[:1]))) and self._is_alike(step)
+        if step.action == "accept" and not self._events_of(step):
+            # What was reported before may be reported again.
+            again = self._events_of(Step("report", step.args))
+            return bool(again) and not self._lock_is_held()
+        return bool(self._events_of(step))
+
+    def perform(self, step: Step, chance: int) -> None:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        if step.action in ("stamp", "others_allocate"):
+            self._program.chosen.next = int(step.args[-1])
+        if step.action == "report":
+            self._report(step, int(step.args[1]))
+        elif step.action == "accept" and not self._events_of(step):
+            self._report(step, 0)
+            self._fire(self._events_of(step)[0])
+        else:
+            events = self._events_of(step)
+            self._fire(events[chance % len(events)])
+        self._state = self._look()
+        self._settle()
+        if chance:
+            self._disturb(chance)
+            self._settle()
+
+    def close(self) -> None:
+        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        self._execution.close()
+
+    def _report(self, step: Step, upto: int) -> None:
+        self._program.sources[self._source(step)].upto = upto
+        self._fire(self._events_of(Step("report", step.args[:1]))[0])
+
+    def _is_alike(self, step: Step) -> bool:
+        """The DDL source has one value for all channels."""
+        source = self._program.sources[self._source(step)]
+        source.upto = int(step.args[1])
+        return source.source != DDL_SOURCE or len(set(source.values())) == 1
+
+    def _source(self, step: Step) -> SourceId:
+        place = int(step.args[0])
+        return DDL_SOURCE if place == self._program.scenario.proxies else place + 1
+
+    # Looking.
+
+    def _look(self) -> State:
+        return self._program.abstract(self._program.observe())
+
+    def _coordinator(self) -> RootCoord:
+        return self._program.coordinators[-1]
+
+    def _lock_is_held(self) -> bool:
+        return bool(self._coordinator().sync.lock.users)
+
+    def _events_of(self, step: Step) -> list[Event]:
+        """The events that stand for a step. Which timestamp an answer or a report has, the step says."""
+        if self._found is None:
+            self._found = {}
+            for event in self._world.enabled():
+                meant = self._meant(event)
+                if meant is not None:
+                    self._found.setdefault(meant, []).append(event)
+        if step.action in ("stamp", "others_allocate"):
+            return self._found.get(Step(step.action, step.args[:-1]), [])
+        return self._found.get(step, [])
+
+    def _meant(self, event: Event) -> Step | None:
+        """What an event stands for by its name; None if it changes nothing."""
+        verb, _, rest = event.label.partition(" ")
+        name = rest.partition(" ")[0]
+        if verb == "resume":
+            return self._resumed(name, event)
+        if verb == "allocate":
+            number = self._number(event)
+            return Step("others_allocate") if number is None else Step("stamp", (number,))
+        if verb == "append":
+            fenced = self._program.sessions.fenced
+            sender = self._program.scenario.messages[int(name)][0]
+            return Step("drop" if sender in fenced else "append", (int(name),))
+        if verb == "take":
+            return Step("restart")
+        if verb == "fence":
+            return Step("forget", (int(name) - 1,))
+        if verb == "crash":
+            return Step("crash_coordinator")
+        if verb in ("put", "fail", "unknown"):
+            return self._tick(verb, rest)
+        return self._delivered(rest) if verb == "deliver" else None
+
+    def _tick(self, verb: str, rest: str) -> Step:
+        channel = rest.removeprefix("put ").partition(" ")[0].partition("/")[2]
+        place = self._program.scenario.channels.index(channel)
+        return Step("send_tick", (place,)) if verb == "put" else Step("fail_send", (place, verb == "unknown"))
+
+    def _number(self, event: Event) -> int | None:
+        kind, _, number = event.owner.partition(" ")
+        return int(number) if kind in ("client", "ddl") else None
+
+    def _resumed(self, point: str, event: Event) -> Step | None:
+        proxy = int(event.lane.name.partition(" ")[2] or 0) - 1 if event.lane.name != ROOT_COORD else -1
+        ddl = self._program.scenario.proxies
+        if point in ("client.write", "ddl.write"):
+            return Step("ask", (self._number(event) or 0,))
+        if point in ("proxy.register", "lease.ends"):
+            return Step("register" if point == "proxy.register" else "expire", (proxy,))
+        if point in ("timer.report", "timer.ddl"):
+            return Step("report", (proxy if point == "timer.report" else ddl,))
+        if point == "ddl.report":
+            return _BLOCKED if self._lock_is_held() else Step("accept", (ddl,))
+        if point == "sync.update":
+            caller = event.owner.rpartition(" ")[2]
+            return Step("accept", (int(caller) - 1 if caller.isdigit() and "proxy" in event.owner else ddl,))
+        if point == "sync.close_round":
+            return Step("drop_round" if self._coordinator().sync.rounds.waiting else "close_round")
+        if point in ("sync.add", "sync.del"):
+            return self._of_watch()
+        if point == "watch.next":
+            return self._next_change()
+        if point == "sender.skip":
+            return Step("send_tick", (self._program.scenario.channels.index(event.owner.partition(" ")[2]),))
+        return Step(_POINTS[point]) if point in _POINTS else None
+
+    def _of_watch(self) -> Step | None:
+        """The change that the watch has read last."""
+        event = self._program.sessions.events[self._coordinator().watch.revision - 1]
+        return Step("learn", (event.source - 1,)) if event.alive else None
+
+    def _delivered(self, title: str) -> Step | None:
+        _, method, arguments, _ = self._world.network.in_flight()[f"message {title}"]
+        up = self._world.lanes[ROOT_COORD].alive and bool(self._coordinator().sync.entries)
+        if method == "session_changed":
+            return self._told() if up else None
+        if method != "update_channel_time_tick":
+            return None
+        source = arguments[0].source
+        if not up or self._lock_is_held():
+            return _BLOCKED
+        return Step("accept", (source - 1,)) if source in self._coordinator().sync.entries else _BLOCKED
+
+    def _told(self) -> Step | None:
+        """The watch hears of the next change, unless it is at work already."""
+        return None if self._program.calls[-1].told else self._next_change()
+
+    def _next_change(self) -> Step | None:
+        """The watch reads the next change; it can pass it on only while nobody holds the lock."""
+        events, revision = self._program.sessions.events, self._coordinator().watch.revision
+        if self._lock_is_held() or revision >= len(events):
+            return None
+        event = events[revision]
+        return Step("learn", (event.source - 1,)) if event.alive else None
+
+    # Letting things happen.
+
+    def _fire(self, event: Event) -> None:
+        self._found = None
+        self._execution.step_again(event)
+        if self._execution.violation is not None:
+            raise BrokenRunError(self._execution.violation.message)
+        for lane in self._world.lanes.values():
+            for task in lane.tasks if lane.alive else ():
+                error = task.exception() if task.done() and not task.cancelled() else None
+                if error is not None:
+                    raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+
+    def _settle(self) -> None:
+        """Fire what waits for nothing else. If that changes the abstract state, the machine will see it."""
+        for _ in range(_MANY):
+            event = next((event for event in self._world.enabled() if self._is_prompt(event)), None)
+            if event is None:
+                return
+            self._fire(event)
+            now = self._look()
+            if now != self._state:
+                self._state = now
+                return
+        raise BrokenRunError("the coordinator does not come to rest")
+
+    def _is_prompt(self, event: Event) -> bool:
+        label = event.label
+        if event.fault:
+            return False
+        if label.startswith(("reply", "restart", "resume others.ask")):
+            return True
+        if label.startswith(("resume watch.next", "resume sync.", "deliver")):
+            return self._meant(event) is None
+        return False
+
+    def _disturb(self, chance: int) -> None:
+        """Fire one event that should change nothing: a report that is refused, or that waits for the lock."""
+        waiting = [event for event in self._world.enabled() if self._meant(event) == _BLOCKED]
+        if waiting:
+            self._fire(waiting[(chance - 1) % len(waiting)])
+            self._state = self._look()

@@ -1,0 +1,177 @@
+"""Mutants of the root coordinator's implementation: hazards and real bugs, each one small method.
+
+The functions return the root coordinator's program with the fault in it, and take the same arguments as
+`tidemark.models.protocols.timetick.program:timetick`. Where a variant of the specification makes the same
+mistake, the mutant is compared with that, so that what is refuted is a property and not only the likeness.
+The manifest names the claim that must be refuted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from tidemark.impl.rootcoord.root_coord import RootCoordParts
+from tidemark.impl.rootcoord.round_queue import Round
+from tidemark.impl.rootcoord.session_watch import SessionWatch
+from tidemark.impl.rootcoord.tick_sender import TickSender
+from tidemark.impl.rootcoord.time_tick_sync import Fence, TimeTickSync
+from tidemark.impl.types import ChannelName
+from tidemark.models.protocols.timetick.program import TimeTickProgram, timetick
+
+_VARIANTS = "tidemark.models.protocols.timetick.mutants.specification"
+
+
+# ---- sessions ----
+
+
+class MissesOne(SessionWatch):
+    """The last session is not in the list."""
+
+    def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
+        return sources[:-1]
+
+
+def session_is_missed_at_restart(**scenario: Any) -> TimeTickProgram:
+    """The list of sessions from which a coordinator starts lacks a live proxy (B46)."""
+    return timetick(
+        parts=RootCoordParts(watch=MissesOne), protocol=f"{_VARIANTS}:InitSessionsMissesOne", **scenario
+    )
+
+
+class _DoesNotFence(TimeTickSync):
+    async def _fence(self, source: SourceId, fence: Fence) -> None:
+        del source, fence
+
+
+def removed_session_is_not_fenced(**scenario: Any) -> TimeTickProgram:
+    """A session is removed, and the logs go on to take what its process appends (hazard 11)."""
+    return timetick(
+        parts=RootCoordParts(sync=_DoesNotFence),
+        protocol=f"{_VARIANTS}:RemovedBeforeItsLeaseEnds",
+        **scenario,
+    )
+
+
+class _TakesAll(TimeTickSync):
+    async def update(self, report: TimeTickReport) -> None:
+        self.entries.setdefault(self._key(report), None)
+        await super().update(report)
+
+
+def reports_of_strangers_are_taken(**scenario: Any) -> TimeTickProgram:
+    """A report makes its sender known (facts 4)."""
+    return timetick(parts=RootCoordParts(sync=_TakesAll), **scenario)
+
+
+class Collides(TimeTickSync):
+    """The DDL source has the key of proxy 1."""
+
+    def _ddl_key(self) -> SourceId:
+        return 1
+
+
+def ddl_key_collides(**scenario: Any) -> TimeTickProgram:
+    """The DDL source and a proxy have one key, so that the DDL report stands for both (B45)."""
+    return timetick(parts=RootCoordParts(sync=Collides), **scenario)
+
+
+# ---- rounds and ticks ----
+
+
+def queue_of_two_rounds(**scenario: Any) -> TimeTickProgram:
+    """The queue holds more than one round and the oldest is sent first (B9)."""
+    return timetick(**{**scenario, "round_capacity": 2})
+
+
+class _KeepsEntries(TimeTickSync):
+    async def _close_if_complete(self) -> None:
+        entries = dict(self.entries)
+        await super()._close_if_complete()
+        self.entries = entries
+
+
+def entries_stay_after_a_round(**scenario: Any) -> TimeTickProgram:
+    """The reports of a round count for the next one too."""
+    return timetick(parts=RootCoordParts(sync=_KeepsEntries), **scenario)
+
+
+class _DoesNotWait(TimeTickSync):
+    def _is_complete(self) -> bool:
+        return any(report is not None for report in self.entries.values())
+
+
+def round_does_not_wait(**scenario: Any) -> TimeTickProgram:
+    """A round is made of the reports that there are."""
+    return timetick(parts=RootCoordParts(sync=_DoesNotWait), **scenario)
+
+
+class Greatest(TickSender):
+    """The maximum over the sessions."""
+
+    def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
+        return max(report.value(channel) for report in complete.values())
+
+
+def tick_is_the_greatest_report(**scenario: Any) -> TimeTickProgram:
+    """The tick is the maximum over the sessions."""
+    return timetick(parts=RootCoordParts(sender=Greatest), **scenario)
+
+
+class _OneForAll(TickSender):
+    def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
+        del channel
+        return min(report.value(other) for report in complete.values() for other in self.last)
+
+
+def one_minimum_for_all_channels(**scenario: Any) -> TimeTickProgram:
+    """Every channel is ticked at the minimum over all channels (the words of seed 002)."""
+    return timetick(parts=RootCoordParts(sender=_OneForAll), **scenario)
+
+
+class _GoesBack(TickSender):
+    def _goes_on(self, channel: ChannelName, ts: Timestamp) -> bool:
+        del channel
+        return ts > 0
+
+
+def ticks_are_not_compared(**scenario: Any) -> TimeTickProgram:
+    """A tick below the last one is sent (hazard 30)."""
+    return timetick(
+        parts=RootCoordParts(sender=_GoesBack), protocol=f"{_VARIANTS}:TicksAreNotCompared", **scenario
+    )
+
+
+class _ForgetsTicks(TickSender):
+    async def load(self) -> None:
+        return
+
+
+def restart_forgets_the_ticks(**scenario: Any) -> TimeTickProgram:
+    """A coordinator that starts does not know the last ticks (hazard 30)."""
+    return timetick(
+        parts=RootCoordParts(sender=_ForgetsTicks), protocol=f"{_VARIANTS}:RestartForgetsTheTicks", **scenario
+    )
+
+
+class _CountsFailures(TickSender):
+    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
+        self._sent(channel, ts)
+
+
+def failed_send_counts(**scenario: Any) -> TimeTickProgram:
+    """A tick whose sending failed counts as sent (B10)."""
+    return timetick(
+        parts=RootCoordParts(sender=_CountsFailures), protocol=f"{_VARIANTS}:FailedSendCounts", **scenario
+    )
+
+
+class _ForgetsFailures(TickSender):
+    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
+        del channel, ts
+
+
+def failed_send_is_forgotten(**scenario: Any) -> TimeTickProgram:
+    """A tick that may be in the log all the same is not remembered."""
+    return timetick(parts=RootCoordParts(sender=_ForgetsFailures), **scenario)

@@ -1,0 +1,65 @@
+"""Readings of the sources, and hazards that are decided in pairs: with and without what makes them harmless.
+
+These are instances and proofs of the manifest with their own expected verdicts; the holding half of each pair
+is as much a result as the other.
+"""
+
+from tidemark.spec.language import action, constant, each, forall, greatest, implies, require
+from tidemark.spec.timetick import TimeTick
+
+
+class OneMinimum(TimeTick):
+    """Seed 002's words: the minimum over all channels goes to every channel."""
+
+    def round_value(s, c):
+        return greatest(
+            s.Ts,
+            lambda v: forall(s.Source, s.Channel, lambda p, d: implies(s.known[p], v <= s.entry_ts[p, d])),
+            upto=s.entry_ts[s.ddl, c],
+            default=0,
+        )
+
+
+class NewestRoundWins(TimeTick):
+    """A full queue gives its round up for the newer one (hazard 29, the other way round)."""
+
+    def drop_round(s):
+        require(s.up & s.queued)
+        require(s.round_is_complete())
+        s.queued_ts = each(s.Channel, s.round_value)
+        s.clear_entries()
+
+
+class TicksMayGoBack(TimeTick):
+    """A tick below the last one is sent (hazard 30): after a join, an overtaken report, a restart."""
+
+    MONOTONE = False
+    RESUMES = False
+
+
+class OneSilentSession(TimeTick):
+    """One source never reports: it hangs, and keeps its lease (hazard 29)."""
+
+    silent: TimeTick.Source = constant()
+
+    def report(s, p, upto):
+        require(p != s.silent)
+        super().report(p, upto)
+
+
+class SilentSessionExpires(OneSilentSession):
+    """One source never reports, and its lease ends in time."""
+
+    @action(fairness="weak", source="facts 4: delSession")
+    def expire(s, p: TimeTick.Source):
+        """The lease of the silent source ends."""
+        require(p == s.silent)
+        super().expire(p)
+
+
+class SilentSessionNeverExpires(OneSilentSession):
+    """One source never reports, and its lease is kept alive by another thread of the process."""
+
+    def expire(s, p):
+        require(p != s.silent)
+        super().expire(p)

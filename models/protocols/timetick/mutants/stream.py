@@ -1,0 +1,56 @@
+"""A stream of several channels (hazard 32).
+
+It reads each channel up to its next tick, and hands a pack over when all channels are at the same tick; those
+at the greatest wait, the others read on (facts 5.1).
+"""
+
+from tidemark.models.protocols.timetick.mutants.pairs import OneMinimum
+from tidemark.spec.language import Map, Set, action, any_of, exists, forall, leads_to, least, require
+from tidemark.spec.timetick import TimeTick
+
+
+class Stream(TimeTick):
+    """One stream of all channels: ``at`` is how far it has read each, ``emitted`` its last pack."""
+
+    logged: Set[TimeTick.Channel, TimeTick.Ts] = False  # the ticks in the log
+    at: Map[TimeTick.Channel, TimeTick.Ts] = 0  # the tick up to which the stream has read the channel
+    emitted: TimeTick.Ts = 0
+
+    def log_tick(s, c):
+        super().log_tick(c)
+        s.logged[c, s.round_ts[c]] = True
+
+    def is_aligned(s):
+        """All channels are at the same tick."""
+        return forall(s.Channel, s.Channel, lambda c, d: s.at[c] == s.at[d])
+
+    @action(fairness="weak", source="facts 5.1")
+    def read_on(s, c: TimeTick.Channel):
+        """The channel is read up to its next tick."""
+        require(
+            any_of(
+                exists(s.Channel, lambda d: s.at[d] > s.at[c]),
+                s.is_aligned() & forall(s.Channel, lambda d: s.at[d] <= s.emitted),
+            )
+        )
+        require(exists(s.Ts, lambda t: s.logged[c, t] & (t > s.at[c])))
+        s.at[c] = least(s.Ts, lambda t: s.logged[c, t] & (t > s.at[c]), default=s.at[c])
+
+    @action(fairness="weak", source="facts 5.1")
+    def hand_over(s):
+        """All channels are at the same tick, and it is new: a pack."""
+        require(s.is_aligned())
+        require(exists(s.Channel, lambda c: s.at[c] > s.emitted))
+        s.emitted = least(s.Ts, lambda t: exists(s.Channel, lambda c: s.at[c] == t), default=s.emitted)
+
+    @leads_to(source="facts 5.1; hazard 32", without=("append", "stamp"))
+    def packs_follow_ticks(s, ts: TimeTick.Ts):
+        """Once every channel has a tick at or above ``ts``, a pack at or above it is handed over."""
+        return forall(s.Channel, lambda c: s.highest[c] >= ts), s.emitted >= ts
+
+
+class StreamOfOneMinimum(Stream):
+    """Every channel gets the same tick, as seed 002 says."""
+
+    def round_value(s, c):
+        return OneMinimum.round_value(s, c)

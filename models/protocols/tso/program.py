@@ -1,0 +1,346 @@
+"""The oracle as a program under exploration: servers that take turns, their clients, the store.
+
+Each step of it must be a step of the specification, or change nothing that the specification speaks of. Each
+server owns one component of what is observed, and so does each key of the store; the refinement mapping joins
+them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tidemark.impl.errors import NoTimestampError, NotLeaderError, StoreError
+from tidemark.impl.tso.oracle import Phase, Published
+from tidemark.impl.tso.ports import OraclePorts
+from tidemark.impl.tso.server import OracleParts, OracleServer
+from tidemark.impl.tso.timestamp import Batch, compose, milliseconds
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.tso import ports as tso_edges
+from tidemark.models.protocols.tso.ports import STORE, Pauses, PickedClock, SharedStore
+from tidemark.models.protocols.tso.refinement import (
+    FIRST_SAVE,
+    CallView,
+    ServerView,
+    StoreView,
+    abstract,
+    oracle_view,
+)
+from tidemark.models.protocols.tso.scenario import Scenario
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+ANSWERS_ARE_COMPOSED = "answers_are_composed"
+"""Claim id: an answer is as many timestamps as were asked for, made of the millisecond of the object that the
+call has loaded, and of a counter."""
+
+NOTHING_IS_LEFT = "nothing_is_left"
+"""Claim id: an oracle whose term is over has nothing published, whatever was under way (B4)."""
+
+_ENDS = ("crash", "resume lease.ends")
+"""How the labels of the steps begin in which a server ends of itself."""
+
+
+class ServerMemory:
+    """What the program knows of one server beyond what the server itself holds.
+
+    Attributes:
+        serves: to be called when it publishes for the first time.
+        objects: what it has published.
+        calls: the calls that it was asked, by number.
+    """
+
+    def __init__(self) -> None:
+        self.serves: Callable[[], None] | None = None
+        self.server: OracleServer | None = None
+        self.store: SharedStore | None = None
+        self.pauses: Pauses | None = None
+        self.clock: PickedClock | None = None
+        self.objects: list[Published] = []
+        self.calls: dict[int, CallView] = {}
+
+    def make(self, physical: int) -> Published:
+        """Make what is published, and remember it."""
+        made = Published(physical)
+        if not self.objects and self.serves is not None:
+            self.serves()
+        self.objects.append(made)
+        return made
+
+    def note(self, call: int, progress: str, *, physical: int = 0, last: int = 0) -> None:
+        """Remember how far a call has come."""
+        self.calls[call] = self.calls[call]._replace(progress=progress, object=physical, last=last)
+
+    def loads(self, call: int) -> None:
+        """A call has loaded the pointer to what is published."""
+        assert self.server is not None
+        assert self.server.oracle is not None
+        published = self.server.oracle.published
+        self.note(call, "loaded", physical=0 if published is None else published.physical)
+
+    def leaves_something(self) -> bool:
+        """Whether the term is over and something is published."""
+        oracle = self.server.oracle if self.server is not None else None
+        return oracle is not None and oracle.phase is Phase.STOPPED and oracle.published is not None
+
+    def retries(self, call: int) -> None:
+        """A call has got nothing and tries again."""
+        self.note(call, "begun")
+
+
+class OracleProgram(RefiningProgram):
+    """Servers, clients and the store.
+
+    Args:
+        scenario: what happens.
+        parts: which class plays which part of a server: a variant replaces one of them.
+        store: the store as a server sees it.
+        protocol: the specification that each step must follow.
+        sound: it keeps its own properties, see `tidemark.models.refinement.step.StepChecker`.
+        instance: of the specification; the scenario's own if absent.
+    """
+
+    claims = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        parts: OracleParts | None = None,
+        store: type[SharedStore] = SharedStore,
+        protocol: str = "tidemark.spec.tso:Tso",
+        sound: bool = True,
+        instance: Instance | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.parts = parts if parts is not None else OracleParts()
+        self.memories = [ServerMemory() for _ in scenario.names]
+        self._store_class = store
+        self._wrong: list[str] = []
+        abstraction = (
+            _known_abstraction(scenario, self.parts.updaters, protocol, sound)
+            if instance is None
+            else _abstraction(scenario, self.parts.updaters, instance, sound=sound)
+        )
+        super().__init__(abstraction)
+
+    def populate(self, world: World) -> None:
+        """Define the servers."""
+        tso_edges.begin(world.store(STORE))
+        for place, name in enumerate(self.scenario.names):
+            world.process(name, functools.partial(self._run, place), daemon=True)
+
+    # A server and its clients.
+
+    async def _run(self, place: int, process: Process) -> None:
+        """A server; after its death, its lease."""
+        memory = self.memories[place]
+        store = self._edge_store(place, process)
+        if process.incarnation > 1:
+            await self._after_death(memory, store)
+            return
+        memory.store = store
+        memory.clock = self._clock(place, process)
+        memory.pauses = self.pauses(place, process)
+        ports = OraclePorts(
+            store=store, wall=memory.clock, steady=memory.pauses, clock=memory.pauses, preemption=memory.clock
+        )
+        if self.goes_first(place):
+            store.vacant.set()
+        process.serve("vacant", functools.partial(_set, store))
+        parts = replace(self.parts, published=memory.make)
+        memory.server = OracleServer(
+            name=process.name, ports=ports, config=self.scenario.config(), parts=parts
+        )
+        await memory.server.run()
+
+    def _edge_store(self, place: int, process: Process) -> SharedStore:
+        elected = functools.partial(self._elected, place, process)
+        return self._store_class(process, place, elected=elected, others=self.told_of_the_end(place))
+
+    def goes_first(self, place: int) -> bool:
+        """Whether a server campaigns at once. Here they take turns, in the order of their names."""
+        return place == 0
+
+    def told_of_the_end(self, place: int) -> tuple[str, ...]:
+        """Return the servers that are told when this one's lease has ended."""
+        return self.scenario.names[place + 1 : place + 2]
+
+    def _clock(self, place: int, process: Process) -> PickedClock:
+        unit = self.scenario.units.time
+        starts, updates = (tuple(time * unit for time in times) for times in self.scenario.clocks[place])
+        readings = {"start.decide": starts, "update.read_clock": updates}
+        return PickedClock(process, readings, self.memories[place].loads)
+
+    def pauses(self, place: int, process: Process) -> Pauses:
+        """Return the clock by which a server waits."""
+        return Pauses(
+            process,
+            updates=self.scenario.updates,
+            step_down=place < self.scenario.step_downs,
+            retries=self.memories[place].retries,
+        )
+
+    def _elected(self, place: int, process: Process) -> None:
+        """From now on, or from the first publication on, the server is asked."""
+        memory = self.memories[place]
+
+        def ask() -> None:
+            for call in self.calls_at(place):
+                process.spawn(self._ask(place, process, call), f"call {call}")
+
+        if self.scenario.early:
+            ask()
+        else:
+            memory.serves = ask
+        # That the last one loses its lease would change nothing: nobody comes after it.
+        if not self.scenario.lease_rule and place + 1 < len(self.memories):
+            assert memory.store is not None
+            process.spawn(memory.store.expire(), "lease")
+
+    def calls_at(self, place: int) -> tuple[int, ...]:
+        """Return the calls that a server may be asked."""
+        return tuple(call for call, (target, _) in enumerate(self.scenario.calls) if target == place)
+
+    def count_of(self, call: int) -> int:
+        """Return how many timestamps a call asks for."""
+        return self.scenario.calls[call][1] * self.scenario.units.logical
+
+    async def _ask(self, place: int, process: Process, call: int) -> None:
+        """Ask for timestamps at some time while the server runs."""
+        memory = self.memories[place]
+        await process.point("client.begin")
+        assert memory.server is not None
+        if memory.server.stopped or not self.may_begin(call):
+            return
+        count = self.count_of(call)
+        memory.calls[call] = CallView(call, count, "begun", 0, 0, self._answered())
+        await process.point("call.load")
+        try:
+            batch = await memory.server.allocate(count)
+        except (NotLeaderError, NoTimestampError):
+            memory.note(call, "failed")
+        else:
+            self._check_answer(memory, call, count, batch)
+
+    def may_begin(self, call: int) -> bool:
+        """Whether a call has not begun elsewhere. Here each has one server that it may ask."""
+        del call
+        return True
+
+    def _answered(self) -> tuple[int, ...]:
+        """The calls that have their answer."""
+        self._touch_answers(write=False)
+        views = [view for memory in self.memories for view in memory.calls.values()]
+        return tuple(sorted(view.call for view in views if view.progress == "answered"))
+
+    def _check_answer(self, memory: ServerMemory, call: int, count: int, batch: Batch) -> None:
+        self._touch_answers(write=True)
+        physical = memory.calls[call].object
+        last = batch.last - compose(milliseconds(physical), 0)
+        if batch.last - batch.first + 1 != count or last % self.scenario.units.logical:
+            self._wrong.append(f"{count} asked for in the millisecond of {physical} ns, {batch} answered")
+        memory.note(call, "answered", physical=physical, last=last)
+
+    def _touch_answers(self, *, write: bool) -> None:
+        bit = self.world.interner.bit("answers")
+        self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
+
+    async def _after_death(self, memory: ServerMemory, store: SharedStore) -> None:
+        """The lease of a dead server ends."""
+        if memory.store is None or memory.server is None or memory.server.oracle is None:
+            return
+        store.sent, store.first_save_is_open = memory.store.sent, memory.store.first_save_is_open
+        try:
+            await store.end()
+        except StoreError:
+            await store.end()
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return what each server and the store hold, each under its own name."""
+        store = self.world.store(STORE)
+        view = tso_edges.store_view(store)
+        servers = {name: self._server_view(place) for place, name in enumerate(self.scenario.names)}
+        return {
+            **servers,
+            store.owner(tso_edges.WINDOW): view.saved,
+            store.owner(tso_edges.LEADER): (view.leader, view.led),
+            store.owner(tso_edges.SETTLED): view.settled,
+        }
+
+    def _server_view(self, place: int) -> ServerView:
+        lane = self.world.lanes[self.scenario.names[place]]
+        memory = self.memories[place]
+        oracle = memory.server.oracle if memory.server is not None else None
+        sent = memory.store.sent if memory.store is not None else {}
+        return ServerView(
+            alive=lane.alive and lane.incarnation == 1,
+            oracle=None if oracle is None else oracle_view(oracle, memory.objects, sent),
+            first_sent=sent.get(FIRST_SAVE, 0),
+            calls=tuple(view for _, view in sorted(memory.calls.items())),
+        )
+
+    def declared(self) -> Hashable:
+        """Return the mutable data of the servers that influence what they do next."""
+        return tuple(self._declared(memory) for memory in self.memories), self.final()
+
+    def _declared(self, memory: ServerMemory) -> Hashable:
+        server, store, pauses, clock = memory.server, memory.store, memory.pauses, memory.clock
+        if server is None or store is None or pauses is None or clock is None:
+            return None
+        return (
+            server.stopped,
+            server.term.ended if server.term is not None else "",
+            store.vacant.is_set(),
+            tuple(sorted(store.sent.items())),
+            store.first_save_is_open,
+            pauses.over,
+            tuple(sorted(pauses.ran.items())),
+            clock.shown,
+            tuple((made.physical, made.logical) for made in memory.objects),
+            tuple(memory.calls.values()),
+            None if server.oracle is None else oracle_view(server.oracle, memory.objects, store.sent),
+        )
+
+    # What must hold.
+
+    def complaint(self) -> str | None:
+        """Return what is wrong with an answer, or with what is left when a term has ended."""
+        if self._wrong:
+            return f"{ANSWERS_ARE_COMPOSED}: {self._wrong[0]}"
+        if any(memory.leaves_something() for memory in self.memories):
+            return f"{NOTHING_IS_LEFT}: an oracle has stopped, and has something published"
+        return None
+
+    def meant(self, label: str) -> str | None:
+        """Return the action that a step stands for: a start that fails has the effect of a crash."""
+        return "crash" if label.startswith(_ENDS) else None
+
+
+@functools.cache
+def _known_abstraction(scenario: Scenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
+    """A pure function of its arguments: it may outlive executions."""
+    instance = scenario.instance(protocol, updaters=updaters)
+    return _abstraction(scenario, updaters, instance, sound=sound)
+
+
+def _abstraction(scenario: Scenario, updaters: int, instance: Instance, *, sound: bool) -> Abstraction:
+    shape, names = scenario.shape(updaters, int(str(instance.bounds["Time"]))), scenario.names
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        parts: Any = list(observation.values())
+        servers, (saved, (leader, led), settled) = parts[: len(names)], parts[len(names) :]
+        return abstract(servers, StoreView(saved=saved, led=led, leader=leader, settled=settled), shape)
+
+    return Abstraction(instance, values, sound=sound)
+
+
+async def _set(store: SharedStore) -> None:
+    store.vacant.set()

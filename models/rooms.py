@@ -1,0 +1,25 @@
+"""Where the project's own code lies: in a clone, and where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The folder of the rooms: the clone, or ``tidemark`` among the installed packages."""
+
+ROOMS = ("spec", "impl", "models", "checks")
+"""The rooms that a verdict may depend on, each a subpackage of ``tidemark``."""
+
+PACKAGE = "tidemark"
+
+
+def files(*, suffixes: frozenset[str]) -> Iterator[Path]:
+    """The rooms' files with one of these suffixes, in a fixed order."""
+    for room in ROOMS:
+        yield from sorted(path for path in (ROOT / room).rglob("*") if path.suffix in suffixes)
+
+
+def protocol_files(name: str) -> tuple[Path, ...]:
+    """The files of this name in the folders of the protocols, by protocol."""
+    return tuple(sorted((ROOT / "models" / "protocols").glob(f"*/{name}")))

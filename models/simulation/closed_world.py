@@ -1,0 +1,227 @@
+"""The guard around the closed world: real clocks, network, files, threads and randomness are refused.
+
+Two nets. The first one is always up while code of a program runs: an audit hook sees files, sockets,
+processes, threads and databases being opened, and the functions of `time`, `random`, `os`, `uuid` and
+`secrets` that are looked up through their module are replaced. The second one, `strict`, sees each call of a
+C function by identity, and so also `from time import time` and `datetime.now()`; it costs about half of the
+speed and is used for a sample of the runs. Imports and the logging module pass through.
+"""
+
+import contextlib
+import datetime as dt
+import os
+import random
+import secrets
+import select
+import signal
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from types import FrameType, ModuleType
+from typing import Any
+
+from tidemark.models.simulation.errors import ClosedWorldError
+
+_GLOBAL_RANDOM: object = random.random.__self__  # type: ignore[attr-defined]  # a method of it
+_CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
+_MODULES: tuple[tuple[ModuleType | type, tuple[str, ...]], ...] = (
+    (time, (*_CLOCKS, *(f"{name}_ns" for name in _CLOCKS), "sleep")),
+    (
+        random,
+        tuple(
+            name
+            for name, function in sorted(vars(random).items())
+            if getattr(function, "__self__", None) is _GLOBAL_RANDOM
+        ),
+    ),
+    (os, ("urandom", "getpid", "getrandom", "stat", "lstat")),
+    (select, ("select", "poll", "epoll")),
+    (signal, ("signal", "alarm", "setitimer", "pause", "sigwait")),
+    (uuid, ("uuid1", "uuid4")),
+    (threading, ("_start_new_thread", "_start_joinable_thread")),
+    (secrets, ("token_bytes", "token_hex", "randbits", "choice")),
+    (threading.Condition, ("wait",)),
+)
+_WITHOUT_ARGUMENT: tuple[tuple[ModuleType | type, str, int], ...] = (
+    (time, "gmtime", 1),
+    (time, "localtime", 1),
+    (time, "ctime", 1),
+    (time, "asctime", 1),
+    (time, "strftime", 2),
+    (random.Random, "seed", 2),
+)
+"""Functions that ask the machine when they are given fewer arguments than this, or None as the last one."""
+_AUDITED = (
+    "open",
+    "socket.",
+    "subprocess.",
+    "os.listdir",
+    "os.scandir",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "sqlite3.connect",
+    "time.sleep",
+)
+_FOREIGN_METHODS = (
+    dt.datetime.now,
+    dt.datetime.utcnow,
+    dt.datetime.today,
+    dt.date.today,
+)
+_PASS_THROUGH = ("<frozen", "importlib", "logging", "linecache", "tokenize", "/pdb.py")
+
+
+class _Guard:
+    """State of the guard in this interpreter. There is one controlled loop at a time.
+
+    Attributes:
+        armed: code of the program is running.
+        installed: an exploration is going on.
+        complaints: where to say what was refused.
+    """
+
+    def __init__(self) -> None:
+        self.armed = False
+        self.installed = False
+        self.hooked = False
+        self.complaints: list[tuple[str, str]] = []
+        self.thread = 0
+
+
+GUARD = _Guard()
+"""Whoever runs code of the program sets `armed` to `installed` before, and to False afterwards."""
+
+
+@contextlib.contextmanager
+def installed() -> Iterator[None]:
+    """Put the guard in place for the duration of an exploration."""
+    if GUARD.installed:
+        yield
+        return
+    if not GUARD.hooked:
+        sys.addaudithook(_audit)
+        GUARD.hooked = True
+    needed = {(module, name): count for module, name, count in _WITHOUT_ARGUMENT}
+    names = [*_present(), *needed]
+    saved = [(module, name, getattr(module, name)) for module, name in names]
+    for module, name, original in saved:
+        needs = needed.get((module, name))
+        setattr(module, name, _replacement(_full_name(module, name), original, needs=needs))
+    GUARD.installed = True
+    GUARD.thread = threading.get_ident()
+    try:
+        yield
+    finally:
+        GUARD.installed = False
+        for module, name, original in saved:
+            setattr(module, name, original)
+
+
+@contextlib.contextmanager
+def strict() -> Iterator[None]:
+    """Watch each C function that is called. For a sample of executions."""
+    banned = {id(function): name for name, function in _banned_functions()}
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_call" and GUARD.armed:
+            name = banned.get(id(argument)) or _bound_name(argument)
+            if name is not None:
+                _refuse(name, frame)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def _banned_functions() -> Iterator[tuple[str, object]]:
+    for module, name in _present():
+        function = getattr(module, name)
+        yield _full_name(module, name), getattr(function, "__wrapped__", function)
+
+
+def _full_name(holder: ModuleType | type, name: str) -> str:
+    prefix = f"{holder.__module__}." if isinstance(holder, type) else ""
+    return f"{prefix}{holder.__name__}.{name}"
+
+
+def _present() -> list[tuple[ModuleType | type, str]]:
+    """Return what this version of Python has."""
+    return [(module, name) for module, names in _MODULES for name in names if hasattr(module, name)]
+
+
+def _bound_name(function: object) -> str | None:
+    """Return the name of a bound C method of the real world: a clock of `datetime`, or the global
+    generator.
+    """
+    owner = getattr(function, "__self__", None)
+    if owner is None:
+        return None
+    if owner is _GLOBAL_RANDOM:
+        return f"random.{getattr(function, '__name__', '?')}"
+    if any(function == foreign for foreign in _FOREIGN_METHODS):
+        return f"datetime.{getattr(function, '__name__', '?')}"
+    return None
+
+
+def _replacement(name: str, original: Callable[..., Any], *, needs: int | None) -> Callable[..., Any]:
+    def checked(*arguments: Any, **options: Any) -> Any:
+        if GUARD.armed and threading.get_ident() == GUARD.thread:
+            given = (*arguments[needs - 1 :], *options.values()) if needs is not None else ()
+            if all(value is None for value in given):
+                _refuse(name, sys._getframe(1))  # noqa: SLF001
+        return original(*arguments, **options)
+
+    checked.__wrapped__ = original  # type: ignore[attr-defined]
+    return checked
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not GUARD.armed or not event.startswith(_AUDITED):
+        return
+    if threading.get_ident() == GUARD.thread:
+        detail = f"{event} {arguments[0]!r}" if arguments and isinstance(arguments[0], str) else event
+        _refuse(detail, sys._getframe(1))  # noqa: SLF001
+
+
+def calling_line() -> str:
+    """Return the nearest line of the program among the callers: file, line and function."""
+    return _line(sys._getframe(1)) or "an unknown line"  # noqa: SLF001
+
+
+def _line(frame: FrameType | None) -> str | None:
+    """Return the nearest line outside of the standard library; None if imports or logging are at work."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if any(part in name for part in _PASS_THROUGH) and "site-packages" not in name:
+            return None
+        if not name.startswith(_STANDARD) and not name.startswith(_PACKAGE):
+            return f"{name.rpartition('/')[2]}:{frame.f_lineno} in {frame.f_code.co_qualname}"
+        frame = frame.f_back
+    return "an unknown line"
+
+
+def _refuse(what: str, frame: FrameType | None) -> None:
+    """Raise, unless imports or logging are at work."""
+    place = _line(frame)
+    if place is None:
+        return
+    message = (
+        f"{what} reaches outside of the closed world at {place}: "
+        "pass in the clock, network, storage or randomness that the world hands out"
+    )
+    GUARD.complaints.append(("closed-world", message))
+    raise ClosedWorldError(message)
+
+
+_PACKAGE = os.path.dirname(__file__) + os.sep  # noqa: PTH120
+_STANDARD = os.path.dirname(os.__file__)  # noqa: PTH120  # compared with file names of code objects, which are strings

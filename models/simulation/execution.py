@@ -1,0 +1,311 @@
+"""One execution of a program, driven from outside one pick at a time.
+
+**Visible steps.** A check of (abstract state before, abstract state after) reads the state of several
+processes at once, and a partial-order reduction may leave out the order in which it would fail. The rule that
+keeps the reduction sound:
+
+1. The abstract state is a *product of components*. Each component has an owner, a mediated object, and
+depends on
+   nothing else. This is checked: a component that changes in a step which does not write its owner is an
+   error.
+2. A step that changes a component is *visible*. Visible steps write the common object `observation`, and so
+depend on
+   each other. Their order is thereby the same in all executions of one Mazurkiewicz trace.
+
+By 1, whether a step is visible and how it changes its component does not depend on where independent steps
+are placed; by 2, all executions of a trace then go through the same sequence of abstract states up to
+stuttering, so that checking one of them is checking all.
+
+Requirement 1 cannot be dropped. Let the abstract state be the single value `x > 0 and y > 0`, let a step of
+one process set x and a step of another process set y. At the start neither step changes the value, so that
+both look invisible and independent; but whichever comes second changes it. With a third step between them,
+the value changes in a different place in the two orders, and only one of them is explored. Name x and y as
+two components, and compute the conjunction in `on_step`.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncGenerator, Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.models.simulation.closed_world import GUARD
+from tidemark.models.simulation.errors import ProgramError
+from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
+from tidemark.models.simulation.loop.event_loop import ControlledLoop
+from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
+from tidemark.models.simulation.program import Observation, Program
+from tidemark.models.simulation.snapshot import digest, world_state
+from tidemark.models.simulation.world.world import World
+
+EXECUTION = "execution"
+"""Claim id: no deadlock, no unexpected exception, no leaked task, nothing outside of the closed world."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What is wrong with an execution. Free of addresses, times and counters, so that equal faults are equal.
+
+    Attributes:
+        kind: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
+            "unretrieved-exception", "task-leak", "livelock", "starvation", "shared-object" or "closed-world".
+        message: what was seen, in words.
+    """
+
+    kind: str
+    message: str
+
+    @property
+    def claim(self) -> str:
+        """The id of the property that is broken, or `EXECUTION` for a fault of the execution itself."""
+        return self.message.partition(":")[0] if self.kind == "property" else EXECUTION
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """The kind and the words before the first colon: what makes two violations the same finding.
+
+        Complaints of a program should begin with the id of the property and a colon.
+        """
+        return (self.kind, self.message.partition(":")[0] if self.kind == "property" else "")
+
+
+_Hook = Callable[[AsyncGenerator[Any, Any]], None] | None
+Hooks = tuple[_Hook, _Hook]
+"""What Python does with asynchronous generators."""
+
+
+def take_asyncgens() -> Hooks:
+    """Let the controlled loop finish asynchronous generators. Return the hooks that were there before."""
+    before = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(firstiter=None, finalizer=finish_asyncgen)
+    return (before.firstiter, before.finalizer)
+
+
+def finish_asyncgen(generator: AsyncGenerator[Any, Any]) -> None:
+    """Close a generator that is no longer used in its lane, as a loop does; one of a dead lane is kept."""
+    loop = asyncio._get_running_loop()  # noqa: SLF001  # documented for authors of event loops
+    if not isinstance(loop, ControlledLoop):
+        return
+    lane = loop.current
+    if lane.alive:
+        loop.create_task(generator.aclose())
+    else:
+        lane.asyncgens.append(generator)
+
+
+class Execution:
+    """A program between its first and its last step.
+
+    Args:
+        program: a fresh instance.
+        interner: the table of mediated objects of the explorer.
+
+    Attributes:
+        violation: the first thing that was found wrong.
+        visible_steps: how many steps changed the abstract state.
+    """
+
+    def __init__(self, program: Program, interner: Interner) -> None:
+        self.program = program
+        self.violation: Violation | None = None
+        self.visible_steps = 0
+        self.world = World(program.settings, interner)
+        self._complaints = self.world.loop.complaints
+        self._interner = interner
+        self._observation_bit = interner.bit(OBSERVATION)
+        self._state: Observation | None = None
+        self._hooks: Hooks | None = None
+        self._stale = False
+
+    def start(self, *, checked: bool = False) -> None:
+        """Build the program and bring each process to its first wait.
+
+        Args:
+            checked: an earlier execution has checked the first state, and the first step will not be checked.
+        """
+        world = self.world
+        asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
+        self._hooks = None if sys.get_asyncgen_hooks().finalizer is finish_asyncgen else take_asyncgens()
+        GUARD.complaints = self._complaints
+        GUARD.armed = GUARD.installed
+        try:
+            self.program.build(world)
+            world.check()
+            if not world.every_lane:
+                raise ProgramError(f"{type(self.program).__name__}.build defined no process")
+            world.start()
+        finally:
+            GUARD.armed = False
+        self._stale = checked
+        if not checked:
+            self._state = self.program.observe()
+            if self._state is not None:
+                self._judge(self.program.on_start(self._state))
+            elif type(self.program).on_step is not Program.on_step:
+                raise ProgramError(
+                    f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
+                    "would be checked. Return what is to be checked from `observe`, component by component"
+                )
+        if self._complaints:
+            self._take_complaints()
+
+    def enabled(self) -> list[Event]:
+        """Return what may happen next. Empty: the execution is complete."""
+        return self.world.enabled()
+
+    def step(self, event: Event) -> Footprint:
+        """Let one event happen and check what it did."""
+        GUARD.armed = GUARD.installed
+        try:
+            footprint = self.world.fire(event)
+        finally:
+            GUARD.armed = False
+        if self._complaints:
+            self._take_complaints()
+        before = self._state
+        if before is None:
+            return footprint
+        after = self.program.observe()
+        if after is None or after == before:
+            return footprint
+        self._check_owners(before, after, footprint, event)
+        self._state = after
+        self.visible_steps += 1
+        self._judge(self.program.on_step(before, after, event.label))
+        return Footprint(footprint.reads, footprint.writes | self._observation_bit)
+
+    def step_again(self, event: Event) -> None:
+        """Let one event happen that an earlier execution has checked: nothing is observed."""
+        GUARD.armed = GUARD.installed
+        try:
+            self.world.fire(event)
+        finally:
+            GUARD.armed = False
+        if self._complaints:
+            self._take_complaints()
+        self._stale = True
+
+    def catch_up(self) -> None:
+        """Observe the state after steps that were not observed."""
+        if self._stale:
+            self._state = self.program.observe()
+            self._stale = False
+
+    def declared_state(self) -> bytes:
+        """Return the digest of the declared state."""
+        return digest((self.program.declared(), world_state(self.world)))
+
+    def finish(self) -> Hashable:
+        """Judge a complete execution and return its outcome."""
+        for lane in self.world.every_lane:
+            if self.violation is None and lane.alive:
+                self.violation = self._lane_violation(lane)
+        if self.violation is None:
+            self._judge(self.program.check_final())
+        return self.program.final()
+
+    def close(self) -> None:
+        """Take the execution down. Only now do coroutines that were left behind run their `finally`
+        blocks.
+        """
+        world = self.world
+        world.loop.close()
+        for lane in world.every_lane:
+            lane.alive = False
+        for lane in world.every_lane:
+            world.loop.current = lane
+            for task in lane.tasks:
+                if task.done():
+                    if task._log_traceback:  # noqa: SLF001
+                        task.exception()
+                    continue
+                # The registry of asyncio finds tasks by their hashes, which other executions use, too.
+                asyncio.tasks._unregister_task(task)  # noqa: SLF001  # documented for authors of tasks
+                task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
+                coroutine = task.get_coro()
+                with contextlib.suppress(BaseException):
+                    coroutine.close()
+        world.dismantle()
+        if self._hooks is not None:
+            sys.set_asyncgen_hooks(*self._hooks)
+        asyncio._set_running_loop(None)  # noqa: SLF001
+
+    def blame(self, kind: str, message: str) -> None:
+        """Record what whoever drives the execution finds wrong with its course."""
+        if self.violation is None:
+            self.violation = self._found(kind, message)
+
+    def observation(self) -> Observation | None:
+        """Return the present abstract state."""
+        return self._state
+
+    def _found(self, kind: str, message: str) -> Violation:
+        return Violation(kind, f"{message}{self.world.settings.order.label}")
+
+    def _judge(self, complaint: str | None) -> None:
+        if complaint is not None and self.violation is None:
+            self.violation = self._found("property", complaint)
+
+    def _take_complaints(self) -> None:
+        complaints = self._complaints
+        if complaints and self.violation is None:
+            self.violation = self._found(*complaints[0])
+        complaints.clear()
+
+    def _check_owners(
+        self, before: Observation, after: Observation, footprint: Footprint, event: Event
+    ) -> None:
+        for key in before.keys() | after.keys():
+            if before.get(key) == after.get(key) and (key in before) == (key in after):
+                continue
+            if not footprint.writes & self._interner.bit(key):
+                written = ", ".join(self._interner.names(footprint.writes))
+                raise ProgramError(
+                    f"the observed component {key!r} changed in step {event.label!r}, which wrote "
+                    f"only: {written}. Split the observation so that each component depends on the "
+                    "object that its key names, and on nothing else"
+                )
+
+    def _lane_violation(self, lane: Lane) -> Violation | None:
+        main = lane.main
+        if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
+            return self._found("exception", f"{main.get_name()} failed{_raised(main)}: {main.exception()!r}")
+        for task in lane.tasks:
+            if task._log_traceback:  # noqa: SLF001  # it failed, unseen so far
+                return self._found(
+                    "unretrieved-exception",
+                    f"{task.get_name()} failed unseen{_raised(task)}: {task.exception()!r}",
+                )
+        if lane.daemon:
+            return None
+        pending = lane.pending_tasks()
+        waiting = [where(task) for task in pending]
+        if main is not None and not main.done():
+            if self.world.firings_exhausted:
+                return None
+            kind = _kind_of_standstill({waits_in(task) for task in pending})
+            return self._found(kind, f"nothing can happen any more; waiting: {'; '.join(waiting)}")
+        if waiting and not self.world.firings_exhausted:
+            return self._found("task-leak", f"{lane.title} ended and left tasks behind: {'; '.join(waiting)}")
+        return None
+
+
+def _kind_of_standstill(primitives: set[str]) -> str:
+    """A task that waits for a lock, or for nothing of asyncio, makes it a deadlock."""
+    if primitives & LOCKS or not primitives & WAKERS:
+        return "deadlock"
+    return "lost-wake-up"
+
+
+def _raised(task: asyncio.Task[Any]) -> str:
+    """Return the innermost line of the program that raised the error of a task, in words."""
+    error = task.exception()
+    trace = error.__traceback__ if error is not None else None
+    place = ""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not name.startswith(INSIDE):
+            place = f" at {name.rpartition('/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

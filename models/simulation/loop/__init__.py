@@ -1,0 +1,1 @@
+"""The controlled event loop and its lanes."""

@@ -1,0 +1,198 @@
+"""The controlled event loop: it never runs by itself, and it hands every ready callback to the lane it
+belongs to.
+
+The C implementation of `asyncio.Task` calls `call_soon` for each of its steps, so this one method sees
+everything that becomes ready. Whatever code calls while a lane is current belongs to that lane: futures and
+tasks are never shared between processes. A context variable checks this for each task step.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+from tidemark.models.simulation.closed_world import calling_line
+from tidemark.models.simulation.errors import ClosedWorldError, SharedObjectError
+from tidemark.models.simulation.loop.lane import LANE, Lane, LaneHandle, LaneTask, LaneTimer
+from tidemark.models.simulation.settings import ClockOrder
+
+_REFUSED = (
+    "sock_recv",
+    "sock_recv_into",
+    "sock_sendall",
+    "sock_connect",
+    "sock_accept",
+    "sock_sendfile",
+    "sendfile",
+    "start_tls",
+    "getaddrinfo",
+    "getnameinfo",
+    "create_connection",
+    "create_server",
+    "create_unix_connection",
+    "create_unix_server",
+    "create_datagram_endpoint",
+    "connect_accepted_socket",
+    "connect_read_pipe",
+    "connect_write_pipe",
+    "subprocess_shell",
+    "subprocess_exec",
+    "add_reader",
+    "add_writer",
+    "add_signal_handler",
+    "run_forever",
+    "run_until_complete",
+)
+
+
+def _fresh() -> dict[str, object]:
+    """Return what `BaseEventLoop.__init__` sets. It asks the machine for its clock, which takes long."""
+    loop = asyncio.BaseEventLoop()
+    attributes = dict(vars(loop))
+    loop.close()
+    return attributes
+
+
+class ControlledLoop(asyncio.BaseEventLoop):
+    """An event loop whose callbacks wait in lanes until somebody picks what happens next.
+
+    Attributes:
+        current: the lane whose code runs now.
+        clock_bit: bit that stands for the common clock in footprints; 0 when each process has its own.
+        reads: objects that the present step has read so far.
+        writes: objects that the present step has written so far.
+        cancelled: a callback was cancelled, which may be among the ready ones.
+        complaints: what asyncio's exception handler was told, and misuse that the program might swallow.
+    """
+
+    current: Lane
+
+    def __init__(self, *, clock: ClockOrder, clock_bit: int) -> None:
+        self.clock_bit = clock_bit if clock is ClockOrder.GLOBAL else 0
+        self.reads = 0
+        self.writes = 0
+        self.cancelled = False
+        self.complaints: list[tuple[str, str]] = []
+        self.common_clock = 0.0
+
+    def call_soon(  # type: ignore[override]  # as below
+        self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
+        """Append a callback to the ready queue of the current lane."""
+        lane = self.current
+        if context is not None and (owner := context.get(LANE)) is not lane and owner is not None:
+            self._refuse_shared(owner)
+        handle = LaneHandle(callback, args, self, context)
+        lane.ready.append(handle)
+        return handle
+
+    def call_soon_threadsafe(  # type: ignore[override]  # the stub types arguments one by one
+        self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
+        """Do the same as `call_soon`: there is only one thread."""
+        return self.call_soon(callback, *args, context=context)
+
+    def _refuse_shared(self, owner: Lane) -> None:
+        message = (
+            f"a step of process {self.current.title} woke a task of {owner.title}: they share a Python "
+            "object. Let processes talk through the network, a store or a cell only."
+        )
+        self.complaints.append(("shared-object", message))
+        raise SharedObjectError(message)
+
+    def time(self) -> float:
+        """Return the virtual time of the current process in seconds."""
+        if self.clock_bit:
+            self.reads |= self.clock_bit
+            return self.common_clock
+        return self.current.clock
+
+    def call_at(  # type: ignore[override]  # as above
+        self,
+        when: float,
+        callback: Callable[..., Any],
+        *args: Any,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Arm a timer. It fires when somebody picks it among the earliest ones."""
+        lane = self.current
+        timer = LaneTimer(when, callback, args, self, context)
+        timer.lane = lane
+        timer.label = f"timer {lane.title}#{lane.next_number()}"
+        lane.timers.append(timer)
+        self.writes |= self.clock_bit
+        return timer
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        if isinstance(handle, LaneTimer):
+            handle.lane.timers = [timer for timer in handle.lane.timers if timer is not handle]
+            self.writes |= self.clock_bit
+            self.cancelled = True
+
+    def create_task(
+        self,
+        coro: Any,
+        *,
+        name: object = None,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.Task[Any]:
+        """Start a task in the current lane. Its name is a function of the history of that lane."""
+        lane = self.current
+        tasks = lane.tasks
+        number = len(tasks) + 1
+        title = str(name) if name is not None else f"{lane.title}/task{number}"
+        task = LaneTask(coro, number, loop=self, name=title, context=context)
+        tasks.append(task)
+        return task
+
+    def start(self, lane: Lane, coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
+        """Start a task in a lane from outside of that lane's code."""
+        context = contextvars.copy_context()
+        context.run(LANE.set, lane)
+        return self.create_task(coroutine, name=name, context=context)
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Record what a plain loop would only log."""
+        error = context.get("exception")
+        message = f"{context.get('message', 'error in a callback')}: {error!r}"
+        self.complaints.append(("callback-exception", message))
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> NoReturn:
+        """Refuse: threads are outside of the closed world."""
+        del executor, func, args
+        raise self._refusal("run_in_executor")
+
+    def _refusal(self, name: str) -> ClosedWorldError:
+        message = (
+            f"loop.{name} at {calling_line()} is outside of the closed world of process "
+            f"{self.current.title}: use the objects that the world hands out (network, store, disk, cell, "
+            "timers)"
+        )
+        self.complaints.append(("closed-world", message))
+        return ClosedWorldError(message)
+
+    def close(self) -> None:
+        """Mark the loop as closed. There is nothing to release."""
+        self._closed = True
+
+    def __del__(self, _warn: object = None) -> None:
+        """Do nothing: a controlled loop that was left open holds nothing of the machine."""
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def method(self: ControlledLoop, *_arguments: Any, **_options: Any) -> NoReturn:
+        raise self._refusal(name)
+
+    method.__name__ = name
+    method.__doc__ = f"Refuse `{name}`: it belongs to the real world."
+    return method
+
+
+# Attributes of the class, shared by all loops: the queues and sets among them are those that a controlled
+# loop does not use, and a loop is made for each execution.
+for _name, _value in _fresh().items():
+    setattr(ControlledLoop, _name, _value)
+for _name in _REFUSED:
+    setattr(ControlledLoop, _name, _refused(_name))

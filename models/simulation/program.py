@@ -1,0 +1,125 @@
+"""How a program under exploration is written.
+
+Subclass `Program`, spawn the processes in `build`, and refer to a function that returns a fresh instance by
+"module:function". Nothing may survive from one execution to the next one: keep state in the instance, which
+lives for one execution, never in a module or a class.
+"""
+
+import hashlib
+import importlib
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+from tidemark.models.simulation.errors import ProgramError
+from tidemark.models.simulation.settings import Settings
+from tidemark.models.simulation.world.world import World
+
+Observation = Mapping[str, Hashable]
+
+
+class Program:
+    """A program under exploration. One instance is one execution."""
+
+    settings: Settings = Settings()
+    """Bounds of the world, of the class or of the instance. No faults unless overridden."""
+
+    claims: tuple[str, ...] = ()
+    """Ids of what the program checks by itself, beyond a specification. Complaints begin with such an id."""
+
+    def build(self, world: World) -> None:
+        """Define the processes and what they share."""
+        raise NotImplementedError
+
+    def observe(self) -> Observation | None:
+        """Return the abstract state, component by component, or None when no step is checked.
+
+        It must not change anything, since steps that were checked before are not observed again. Each key
+        names the mediated object that owns the component: a process, or "cell x", "message ...",
+        "store s/key". A component may depend on nothing but its owner. See
+        `tidemark.models.simulation.execution`.
+        """
+        return None
+
+    def on_start(self, state: Observation) -> str | None:
+        """Check the first abstract state. Return what is wrong with it, or None."""
+        del state
+        return None
+
+    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
+        """Check one step that changed the abstract state. Return what is wrong with it, or None."""
+        del before, after, label
+        return None
+
+    def declared(self) -> Hashable:
+        """Return all mutable data of the processes that influence the future, for a search that merges
+        states.
+
+        Where tasks are suspended, immutable local values, and everything that the world itself holds need not
+        be
+        declared: `tidemark.models.simulation.snapshot` adds them.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} declares no state: override `declared`, or search without merging states"
+        )
+
+    def covered(self) -> frozenset[str]:
+        """Return what this execution has exercised so far, by name, for a check that nothing is vacuous."""
+        return frozenset()
+
+    def final(self) -> Hashable:
+        """Return the outcome of a complete execution."""
+        return None
+
+    def check_final(self) -> str | None:
+        """Check a complete execution. Return what is wrong with it, or None."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRef:
+    """A program by name: what travels to other processes.
+
+    Attributes:
+        target: "module:function"; the function returns a fresh `Program`.
+        arguments: keyword arguments of the function, sorted by name.
+    """
+
+    target: str
+    arguments: tuple[tuple[str, Hashable], ...] = ()
+
+    @classmethod
+    def of(cls, target: str, **arguments: Hashable) -> "ProgramRef":
+        """Refer to a function with arguments."""
+        return cls(target, tuple(sorted(arguments.items())))
+
+    def load(self) -> Callable[[], Program]:
+        """Import the function and bind its arguments.
+
+        Raises:
+            ProgramError: no such module or function.
+        """
+        module, separator, name = self.target.partition(":")
+        if not separator or not module or not name:
+            raise ProgramError(f"program {self.target!r} is not of the form 'module:function'")
+        try:
+            function = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise ProgramError(f"program {self.target!r} cannot be loaded: {error}") from error
+        options = dict(self.arguments)
+
+        def fresh() -> Program:
+            program = function(**options)
+            if not isinstance(program, Program):
+                raise ProgramError(f"{self.target!r} returned {type(program).__name__}, not a Program")
+            return program
+
+        return fresh
+
+    def text(self) -> str:
+        """Return the reference in one line."""
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
+        return f"{self.target}({inside})" if inside else self.target
+
+    def digest(self) -> str:
+        """Return eight hexadecimal digits that stand for the reference in a replay token."""
+        return hashlib.blake2b(self.text().encode(), digest_size=4).hexdigest()

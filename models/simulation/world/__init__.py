@@ -1,0 +1,1 @@
+"""The simulated environment: processes, network, storage, and what may happen next."""

@@ -1,0 +1,385 @@
+"""The world of one execution: its processes, what may happen next in it, and what a step touched.
+
+Everything that can happen is an `Event`. The world keeps the events that exist, says which of them are
+enabled and fires the one that somebody picked. Between two picks nothing happens: that is the whole control.
+"""
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine, Hashable
+from typing import Any, NamedTuple, TypeVar
+
+from tidemark.models.simulation.errors import ProcessDeadError, ProgramError
+from tidemark.models.simulation.footprint import Footprint, Interner, as_footprint
+from tidemark.models.simulation.loop.event_loop import ControlledLoop
+from tidemark.models.simulation.loop.futures import settle
+from tidemark.models.simulation.loop.lane import Event, Lane, LaneTimer, task_of
+from tidemark.models.simulation.settings import ClockOrder, FaultKind, Order, Settings
+from tidemark.models.simulation.world.network import Network
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.storage import Disk, Store
+
+T = TypeVar("T")
+
+Main = Callable[[Process], Coroutine[Any, Any, None]]
+
+
+class Definition(NamedTuple):
+    """How a process is (re)built: its main coroutine and whether it may run forever."""
+
+    main: Main
+    daemon: bool
+    restarts: bool
+
+
+class World:
+    """Processes, network, storage and clock of one execution, and the events that may happen next."""
+
+    def __init__(self, settings: Settings, interner: Interner) -> None:
+        self.settings = settings
+        self.interner = interner
+        self.loop = ControlledLoop(clock=settings.clock, clock_bit=interner.bit("clock"))
+        self.events: dict[str, Event] = {}
+        self.faults: dict[str, tuple[FaultKind, Event]] = {}
+        self.lanes: dict[str, Lane] = {}
+        self.every_lane: list[Lane] = []
+        self.restarts = 0
+        self.firings_exhausted = False
+        self._firings: dict[str, int] = {}
+        self._definitions: dict[str, Definition] = {}
+        self._stores: dict[str, Store] = {}
+        self._disks: dict[str, Disk] = {}
+        self._drains = settings.order is Order.ATOMIC
+        self._crashable = settings.crashable
+        self.environment = Lane("environment", incarnation=1, bit=0, daemon=True, clock=0.0)
+        self.loop.current = self.environment
+
+    @functools.cached_property
+    def network(self) -> Network:
+        """The messages of this execution."""
+        return Network(self)
+
+    @functools.cached_property
+    def budget(self) -> dict[FaultKind, int]:
+        """How many faults of each kind may still happen."""
+        return self.settings.faults.remaining()
+
+    # Building.
+
+    def process(self, name: str, main: Main, *, daemon: bool = False, restarts: bool = True) -> None:
+        """Add a process.
+
+        Args:
+            name: unique name; also its address in the network.
+            main: builds the process and runs it. Called again, with a new `Process`, when it restarts.
+            daemon: it may wait forever. The main coroutine of any other process must end.
+            restarts: a crashed incarnation may be followed by a new one.
+        """
+        if name in self._definitions:
+            raise ProgramError(f"process {name!r} is defined twice: give each process its own name")
+        self._definitions[name] = Definition(main, daemon, restarts)
+        self._spawn(name, incarnation=1)
+
+    def store(self, name: str, *, remote: bool = True) -> Store:
+        """Return the shared durable store of that name. An operation under way outlives a crash if it is
+        remote.
+        """
+        known = self._stores.get(name)
+        if known is None:
+            known = self._stores[name] = Store(self, name, remote=remote)
+        return known
+
+    def disk(self, process: str) -> Disk:
+        """Return the local disk of a process. It outlives the process."""
+        known = self._disks.get(process)
+        if known is None:
+            known = self._disks[process] = Disk(self, process)
+        return known
+
+    def _spawn(self, name: str, *, incarnation: int) -> None:
+        definition = self._definitions[name]
+        old = self.lanes.get(name)
+        lane = Lane(
+            name,
+            incarnation=incarnation,
+            bit=self.interner.bit(name),
+            daemon=definition.daemon,
+            clock=old.clock if old is not None else 0.0,
+        )
+        self.lanes[name] = lane
+        self.every_lane.append(lane)
+        self.loop.current = lane
+        lane.main = self.loop.start(lane, definition.main(Process(self, lane)), f"{lane.title}/main")
+
+    def check(self) -> None:
+        """Complain about settings that name a process which does not exist."""
+        unknown = sorted(self._crashable - self._definitions.keys()) if self._crashable else []
+        if unknown:
+            known = ", ".join(sorted(self._definitions)) or "none"
+            raise ProgramError(f"crashable names no process: {unknown[0]!r}; the processes are: {known}")
+
+    # What may happen, and making it happen.
+
+    def start(self) -> None:
+        """Bring each process to its first wait, unless single callbacks are steps."""
+        if self._drains:
+            for lane in list(self.lanes.values()):
+                self.loop.current = lane
+                self.drain(lane)
+
+    def enabled(self) -> list[Event]:
+        """Return what may happen next: the oldest ordinary event first, faults last.
+
+        The first one is the default choice, so that a run without deviations is a natural one.
+        """
+        found: list[Event] = []
+        timed = False
+        if self.loop.cancelled:
+            self._forget_cancelled()
+        for lane in self.lanes.values():
+            if lane.timers:
+                timed = True
+            if lane.ready and not self._drains:
+                if lane.turn is not None:
+                    found.append(lane.turn)
+                else:
+                    found += self._ready_events(lane)
+        if self.events:
+            found += self.events.values()
+        if timed:
+            found += self._timer_events()
+        if self.faults:
+            budget = self.budget
+            found += [event for kind, event in self.faults.values() if budget[kind] > 0]
+        if self._crashable and self.budget[FaultKind.CRASH] > 0:
+            for name, lane in self.lanes.items():
+                if lane.alive and name in self._crashable:
+                    found += self._crash_events(lane)
+        return found
+
+    def fire(self, event: Event) -> Footprint:
+        """Let one event happen and return what it touched."""
+        loop = self.loop
+        lane = event.lane
+        loop.current = lane
+        loop.reads = 0
+        loop.writes = lane.bit
+        event.fire()
+        if self._drains:
+            self.drain(loop.current)
+        return as_footprint((loop.reads, loop.writes))
+
+    def dismantle(self) -> None:
+        """Cut the references that would keep a finished execution alive until the next garbage collection."""
+        self.events.clear()
+        self.faults.clear()
+        if "network" in self.__dict__:
+            self.network.dismantle()
+            del self.network
+        for store in self._stores.values():
+            store.dismantle()
+        for lane in self.every_lane:
+            lane.dismantle()
+        self._definitions.clear()
+        # Without these cycles all of it goes at once, and the garbage collector finds nothing.
+        del self.environment, self.loop.current
+
+    def drain(self, lane: Lane) -> None:
+        """Run a lane until nothing is ready in it."""
+        ready = lane.ready
+        allowed = self.settings.callbacks_per_step
+        while ready:
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
+            allowed -= 1
+            if not allowed:
+                words = (
+                    f"process {lane.title} ran {self.settings.callbacks_per_step} callbacks in one step: "
+                    "it spins without waiting for anything that the world controls"
+                )
+                self.loop.complaints.append(("livelock", words))
+                return
+
+    def _forget_cancelled(self) -> None:
+        self.loop.cancelled = False
+        for lane in self.lanes.values():
+            lane.forget_cancelled()
+
+    def _ready_events(self, lane: Lane) -> list[Event]:
+        order = self.settings.order
+        if order is not Order.RELAXED:
+            run = lane.run_pass if order is Order.ASYNCIO else lane.run_oldest
+            lane.turn = Event(f"run {lane.title}", lane, run)
+            return [lane.turn]
+
+        def run_at(place: int) -> Callable[[], None]:
+            def fire() -> None:
+                lane.ready.rotate(-place)
+                handle = lane.ready.popleft()
+                lane.ready.rotate(place)
+                handle._run()  # noqa: SLF001  # as above
+
+            return fire
+
+        return [
+            Event(f"run {lane.title} [{place}]", lane, run_at(place), owner=task_of(handle))
+            for place, handle in enumerate(lane.ready)
+        ]
+
+    # Timers.
+
+    def _timer_events(self) -> list[Event]:
+        found: list[Event] = []
+        limit = self.settings.timer_firings
+        lanes = [lane for lane in self.lanes.values() if lane.timers]
+        if self.loop.clock_bit and lanes:
+            earliest = min(timer.when() for lane in lanes for timer in lane.timers)
+            lanes = [lane for lane in lanes if lane.earliest_timers()[0].when() == earliest]
+        for lane in lanes:
+            if limit is not None and self._firings.get(lane.name, 0) >= limit:
+                self.firings_exhausted = True
+                continue
+            untimed = self.settings.clock is ClockOrder.UNTIMED
+            timers = lane.timers if untimed else lane.earliest_timers()
+            found += [self._timer_event(timer) for timer in timers]
+        return found
+
+    def _timer_event(self, timer: LaneTimer) -> Event:
+        lane = timer.lane
+
+        def fire() -> None:
+            lane.timers = [other for other in lane.timers if other is not timer]
+            self._firings[lane.name] = self._firings.get(lane.name, 0) + 1
+            lane.clock = max(lane.clock, timer.when())
+            self.loop.common_clock = max(self.loop.common_clock, timer.when())
+            self.loop.writes |= self.loop.clock_bit
+            lane.ready.append(timer)
+
+        return Event(timer.label, lane, fire)
+
+    # Operations of processes, and what the parts of the world use.
+
+    @property
+    def caller(self) -> Lane:
+        """The lane whose code runs now. A dead one is refused."""
+        lane = self.loop.current
+        if not lane.alive:
+            raise ProcessDeadError(f"process {lane.title} is dead and may not touch the world")
+        return lane
+
+    def spend(self, kind: FaultKind) -> None:
+        """Take one fault from its budget. Faults under one budget depend on each other through the
+        counter.
+        """
+        self.budget[kind] -= 1
+        self.loop.writes |= self.interner.bit(f"budget {kind.value}")
+
+    def _task_name(self) -> str:
+        task = asyncio.current_task()
+        return task.get_name() if task is not None else ""
+
+    def firings(self) -> tuple[tuple[str, int], ...]:
+        """Return how many timers have fired, by process. Counted only if their number is limited."""
+        return tuple(sorted(self._firings.items())) if self.settings.timer_firings is not None else ()
+
+    def storage_state(self) -> tuple[Hashable, ...]:
+        """Return what stores and disks hold."""
+        stores = tuple((name, store.state()) for name, store in sorted(self._stores.items()))
+        return stores + tuple((name, disk.state()) for name, disk in sorted(self._disks.items()))
+
+    def touch(self, *, reads: int = 0, writes: int = 0) -> None:
+        """Add to the footprint of the present step."""
+        self.loop.reads |= reads
+        self.loop.writes |= writes
+
+    async def operation(self, title: str, effect: Callable[[], T]) -> T:
+        """Wait until somebody picks this operation, perform its effect in that step, return the result."""
+        lane = self.caller
+        future: asyncio.Future[T] = self.loop.create_future()
+        label = f"{title} {lane.title}#{lane.next_number()}"
+
+        def fire() -> None:
+            del self.events[label]
+            settle(future, effect)
+
+        self.events[label] = Event(label, lane, fire, owner=self._task_name())
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self.events.pop(label, None)
+            raise
+
+    async def draw(self, count: int, title: str) -> int:
+        """Wait until somebody picks one of the numbers 0..count-1, and return it."""
+        lane = self.caller
+        if count < 1:
+            raise ProgramError(f"{lane.title} draws {title!r} from {count} values: it takes at least one")
+        future: asyncio.Future[int] = self.loop.create_future()
+        number = lane.next_number()
+        labels = [f"draw {title}={value} {lane.title}#{number}" for value in range(count)]
+
+        def clear() -> None:
+            for label in labels:
+                self.events.pop(label, None)
+
+        def take(value: int) -> Callable[[], None]:
+            def fire() -> None:
+                clear()
+                if not future.done():
+                    future.set_result(value)
+
+            return fire
+
+        for value, label in enumerate(labels):
+            self.events[label] = Event(label, lane, take(value), owner=self._task_name())
+        try:
+            return await future
+        except asyncio.CancelledError:
+            clear()
+            raise
+
+    # Crashes.
+
+    def _crash_events(self, lane: Lane) -> list[Event]:
+        def crash_with(outcome: Callable[[], None] | None) -> Callable[[], None]:
+            def fire() -> None:
+                self.spend(FaultKind.CRASH)
+                if outcome is not None:
+                    outcome()
+                self._kill(lane)
+
+            return fire
+
+        disk = self._disks.get(lane.name)
+        outcomes = disk.crash_outcomes() if disk is not None else []
+        if not outcomes:
+            return [Event(f"crash {lane.title}", lane, crash_with(None), fault=True)]
+        return [
+            Event(f"crash {lane.title}, {words}", lane, crash_with(outcome), fault=True)
+            for words, outcome in outcomes
+        ]
+
+    def _kill(self, lane: Lane) -> None:
+        lane.alive = False
+        lane.ready.clear()
+        if lane.timers:
+            lane.timers = []
+            self.loop.writes |= self.loop.clock_bit
+        for label in [label for label, event in self.events.items() if event.lane is lane]:
+            del self.events[label]
+        for label in [label for label, (_, event) in self.faults.items() if event.lane is lane]:
+            del self.faults[label]
+        for store in self._stores.values():
+            store.caller_died(lane)
+        self.network.process_died(lane)
+        lane.ready.clear()
+        if self._definitions[lane.name].restarts:
+            label = f"restart {lane.title}"
+            self.events[label] = Event(label, lane, lambda: self._restart(label, lane))
+
+    def _restart(self, label: str, lane: Lane) -> None:
+        del self.events[label]
+        self.restarts += 1
+        self._spawn(lane.name, incarnation=lane.incarnation + 1)
+        self.network.process_restarted(lane)

@@ -1,0 +1,5 @@
+"""Write buffer, sync, flush and channel checkpoint of one virtual channel."""
+
+from tidemark.spec.flush.lemmas import Flush
+
+__all__ = ["Flush"]

@@ -1,0 +1,5 @@
+"""Sessions, reports, rounds and ticks of the root coordinator: the watermark."""
+
+from tidemark.spec.timetick.lemmas import TimeTick
+
+__all__ = ["TimeTick"]

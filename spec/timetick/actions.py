@@ -1,0 +1,395 @@
+"""The root coordinator's time tick: sessions, reports, rounds, ticks; state and steps.
+
+What is described: sources (proxies, and the coordinator's own DDL source) append messages to channels, each
+with a timestamp from the oracle. A source reports, per channel, a value that everything it has still to
+append lies above. When every session that the coordinator knows has reported, the minimum per channel becomes
+a round; the round is queued (one place), taken, and sent: one tick per channel. Tick T on a channel promises
+that nobody appends a message with ts <= T there any more. The claims stand in ``spec/timetick/claims.py``.
+
+Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32, bugs B5, B9, B10, B45, B46.
+This is the protocol as it is *meant*. What the code of the seeds does otherwise is a variant with its own
+verdict.
+
+How it is cut:
+
+- ``promised`` is the newest report that a source has sent. It may reach the coordinator at any time later,
+  and again: what a source may promise only grows, so what was true when it left is true when it arrives.
+  ``overtake`` lets an older or lagging value arrive instead of the newest one.
+- ``queued`` is the channel of capacity one; ``sending`` is the round that the sender has taken from it.
+- Removing a session and trying to close a round are two steps: the second may follow at once.
+- A process that has lost its lease may go on appending until it is fenced, that is, until the log refuses it.
+  A new process is a new source. The DDL source lives and dies with the coordinator.
+"""
+
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    constant,
+    each,
+    exists,
+    forall,
+    greatest,
+    implies,
+    ite,
+    maximum,
+    one_of,
+    option,
+    require,
+    when,
+)
+
+
+class TimeTickActions(Protocol, name="timetick"):
+    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
+
+    Source = Sort()
+    Channel = Sort()
+    Message = Sort()
+    Ts = Nat()
+    Faults = Nat()
+    Session = Enum("none", "registered", "expired")
+    Stage = Enum("new", "asked", "open", "appended", "dropped", "lost")
+
+    BARRIER: Bool = option(True, assumes="A proxy takes writes only after one of its reports was accepted.")
+    FENCED: Bool = option(True, assumes="The log refuses what a removed source appends.")
+    KNOWN_OUTCOME: Bool = option(
+        True, assumes="A source keeps a message open until it is in the log or can never get there."
+    )
+    KNOWS_ALL: Bool = option(True, assumes="A coordinator that starts knows every live session at once.")
+    MONOTONE: Bool = option(True)  # a tick below the last one tried is skipped
+    RESUMES: Bool = option(True)  # a coordinator that starts reads the last tick of each channel in the log
+
+    # The DDL source, and what is sent where.
+    ddl: Source = constant()
+    sender: Map[Message, Source] = constant()
+    channel_of: Map[Message, Channel] = constant()
+
+    # The oracle, the messages, the sources.
+    issued: Ts = 0  # the greatest timestamp that was answered to anybody
+    message: Map[Message, Stage] = "new"
+    floor: Map[Message, Ts] = 0  # issued, when the message's timestamp was asked for
+    ts: Map[Message, Ts] = 0
+    session: Map[Source, Session] = "none"  # the lease in the store (proxies)
+    serves: Set[Source] = False  # the proxy takes writes
+    fenced: Set[Source] = False  # removed: the log refuses its appends
+    promised: Map[Source, Channel, Ts] = 0
+
+    # The coordinator's memory (lost in a crash).
+    up: Bool = False
+    known: Set[Source] = False
+    entry: Set[Source] = False  # it has reported since the last round
+    entry_ts: Map[Source, Channel, Ts] = 0
+    queued: Bool = False
+    queued_ts: Map[Channel, Ts] = 0
+    sending: Bool = False
+    round_ts: Map[Channel, Ts] = 0
+    to_send: Set[Channel] = False
+    last: Map[Channel, Ts] = 0  # the greatest tick that it has tried to send, or has found in the log
+    synced: Map[Channel, Ts] = 0  # the greatest tick that it counts as sent
+
+    # The log.
+    tick: Map[Channel, Ts] = 0  # the last tick of the channel
+    highest: Map[Channel, Ts] = 0  # the greatest one
+    faults: Faults = 0
+
+    # ---- words used below ----
+
+    def takes_writes(s, p):
+        """The source may begin a message."""
+        return ite(p == s.ddl, s.up, s.serves[p])
+
+    def runs(s, p):
+        """The process may still live: a lease that is gone does not stop it."""
+        return ite(p == s.ddl, s.up, s.session[p] != "none")
+
+    def refused(s, p):
+        """The log takes nothing from this source any more."""
+        return s.FENCED & s.fenced[p]
+
+    def is_below_all_to_come(s, p, c, value):
+        """Everything that the source has still to append on the channel lies above the value."""
+        return (value <= s.issued) & ~exists(
+            s.Message,
+            lambda m: (
+                (s.sender[m] == p)
+                & (s.channel_of[m] == c)
+                & (
+                    ((s.message[m] == "asked") & (s.floor[m] < value))
+                    | ((s.message[m] == "open") & (s.ts[m] <= value))
+                )
+            ),
+        )
+
+    def fault(s):
+        """Count a fault, so that an instance can bound them."""
+        s.faults = s.faults + 1
+
+    # ---- the oracle and the messages ----
+
+    @action(source="facts 2", relies_on=("tso.ordered",))
+    def others_allocate(s, ts: Ts):
+        """Somebody else is given a timestamp."""
+        require(ts > s.issued)
+        s.issued = ts
+
+    @action(source="facts 3.1")
+    def ask(s, m: Message):
+        """A source begins a message: it asks for the timestamp."""
+        require(s.message[m] == "new")
+        require(s.takes_writes(s.sender[m]))
+        s.message[m] = "asked"
+        s.floor[m] = s.issued
+
+    @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered",))
+    def stamp(s, m: Message, ts: Ts):
+        """The oracle answers: above everything that was answered before the question."""
+        require(s.message[m] == "asked")
+        require(ts > s.floor[m])
+        s.message[m] = "open"
+        s.ts[m] = ts
+        s.floor[m] = 0
+        s.issued = maximum(s.issued, ts)
+
+    @action(fairness="weak", source="facts 3.1; hazard 11")
+    def append(s, m: Message):
+        """The message is in the log. A removed source is refused."""
+        require(one_of(s.message[m], "open", "lost"))
+        require(~s.refused(s.sender[m]))
+        s.message[m] = "appended"
+
+    @action(source="facts 3.1; hazard 12")
+    def drop(s, m: Message):
+        """The source gives the message up; if the outcome of its append is unknown, it may land yet."""
+        require(one_of(s.message[m], "asked", "open"))
+        s.give_up(m, (s.message[m] == "open") & ~s.KNOWN_OUTCOME)
+
+    def give_up(s, m, may_land):
+        """The source no longer knows the message."""
+        s.message[m] = ite(may_land, "lost", "dropped")
+        s.floor[m] = 0
+        s.ts[m] = ite(may_land, s.ts[m], 0)
+
+    # ---- sessions ----
+
+    @action(source="facts 3.4; hazard 10")
+    def register(s, p: Source):
+        """A proxy starts: its lease is in the store."""
+        require(p != s.ddl)
+        require(s.session[p] == "none")
+        s.session[p] = "registered"
+        s.serves[p] = ~s.BARRIER
+
+    @action(source="facts 2.4; hazard 11")
+    def expire(s, p: Source):
+        """Its lease is gone, whether the process lives or not."""
+        require(s.session[p] == "registered")
+        s.session[p] = "expired"
+
+    @action(fairness="weak", source="facts 4: addSession")
+    def learn(s, p: Source):
+        """The coordinator's watch tells of a new session: rounds wait for it from now on."""
+        require(s.up & ~s.known[p])
+        require(s.session[p] == "registered")
+        s.known[p] = True
+
+    @action(fairness="weak", source="facts 4: delSession; hazard 11")
+    def forget(s, p: Source):
+        """The coordinator removes a session whose lease is gone. The log refuses the source from now on."""
+        require(s.up & s.known[p])
+        require(s.session[p] == "expired")
+        s.known[p] = False
+        s.fenced[p] = True
+        s.clear_entry(p)
+
+    def clear_entry(s, p):
+        """Nothing is left of the session's report."""
+        s.entry[p] = False
+        s.entry_ts = each(s.Source, s.Channel, lambda q, c: ite(q == p, 0, s.entry_ts[q, c]))
+
+    # ---- reports ----
+
+    @action(
+        fairness="weak",
+        source="facts 3.3, 4; seed 002",
+        relies_on=("proxy.reported_is_below_all_to_come", "ddl.minimum_is_below_all_to_come"),
+    )
+    def report(s, p: Source, upto: Ts):
+        """A source reports, per channel, the greatest value at or below ``upto`` that everything to come lies
+        above.
+        """
+        require(s.runs(p) & (upto <= s.issued))
+        s.promised = each(
+            s.Source,
+            s.Channel,
+            lambda q, c: ite(q == p, maximum(s.promised[q, c], s.allowed(q, c, upto)), s.promised[q, c]),
+        )
+
+    def allowed(s, p, c, upto):
+        """The greatest value up to ``upto`` that the source may report for the channel."""
+        return greatest(s.Ts, lambda v: s.is_below_all_to_come(p, c, v), upto=upto, default=0)
+
+    @action(source="facts 3.3; B5")
+    def overtake(s, p: Source, c: Channel, value: Ts):
+        """An older report, or one that lags on a channel, is what arrives next."""
+        require(value < s.promised[p, c])
+        s.promised[p, c] = value
+        s.fault()
+
+    @action(fairness="weak", source="facts 4; hazard 10")
+    def accept(s, p: Source):
+        """The coordinator takes a report of a known session, and refuses others: the proxy may serve."""
+        require(s.up & s.known[p])
+        require(exists(s.Channel, lambda c: s.promised[p, c] > 0))
+        s.entry[p] = True
+        s.entry_ts = each(s.Source, s.Channel, lambda q, c: ite(q == p, s.promised[q, c], s.entry_ts[q, c]))
+        s.serves[p] = s.serves[p] | (p != s.ddl)
+
+    # ---- rounds and ticks ----
+
+    def round_is_complete(s):
+        """Every known session has reported since the last round."""
+        return forall(s.Source, lambda p: implies(s.known[p], s.entry[p]))
+
+    def round_value(s, c):
+        """The tick of the channel: the least value that a known session reported for it, which is the
+        greatest one at or below them all. The DDL source is always among them.
+        """
+        return greatest(
+            s.Ts,
+            lambda v: forall(s.Source, lambda p: implies(s.known[p], v <= s.entry_ts[p, c])),
+            upto=s.entry_ts[s.ddl, c],
+            default=0,
+        )
+
+    def clear_entries(s):
+        """Everybody has to report again."""
+        s.entry = each(s.Source, lambda p: False)
+        s.entry_ts = each(s.Source, s.Channel, lambda p, c: 0)
+
+    @action(fairness="weak", source="facts 4; seed 002")
+    def close_round(s):
+        """Everybody has reported: the minimum per channel is queued, and everybody has to report again."""
+        require(s.up & ~s.queued)
+        require(s.round_is_complete())
+        s.queued = True
+        s.queued_ts = each(s.Channel, s.round_value)
+        s.clear_entries()
+
+    @action(fairness="weak", source="facts 4; hazard 29")
+    def drop_round(s):
+        """The queue is full: the new round is dropped, and everybody has to report again all the same."""
+        require(s.up & s.queued)
+        require(s.round_is_complete())
+        s.clear_entries()
+
+    @action(fairness="weak", source="facts 4")
+    def take_round(s):
+        """The sender takes the queued round."""
+        require(s.up & s.queued)
+        require(~s.sending)
+        s.sending = True
+        s.round_ts = each(s.Channel, lambda c: s.queued_ts[c])
+        s.to_send = each(s.Channel, lambda c: True)
+        s.queued = False
+        s.queued_ts = each(s.Channel, lambda c: 0)
+
+    def is_new(s, c):
+        """The tick is above the last one tried; an equal one is tried again if it is not known to be sent."""
+        value = s.round_ts[c]
+        return (value > 0) & (
+            (value > s.last[c]) | (value == s.last[c]) & (s.synced[c] < value) | ~s.MONOTONE
+        )
+
+    def log_tick(s, c):
+        """The round's tick is in the channel's log."""
+        s.tick[c] = s.round_ts[c]
+        s.highest[c] = maximum(s.highest[c], s.round_ts[c])
+
+    @action(fairness="weak", source="facts 4; seed 002")
+    def send_tick(s, c: Channel):
+        """The channel's tick is appended and counted; one that would go back is skipped."""
+        require(s.up & s.sending & s.to_send[c])
+        with when(s.is_new(c)):
+            s.log_tick(c)
+            s.last[c] = s.round_ts[c]
+            s.synced[c] = s.round_ts[c]
+        s.to_send[c] = False
+
+    @action(source="facts 4; B10")
+    def fail_send(s, c: Channel, applied: Bool):
+        """The send of a tick fails, and the tick is in the log or not. It is not counted as sent."""
+        require(s.up & s.sending & s.to_send[c])
+        require(s.is_new(c))
+        with when(applied):
+            s.log_tick(c)
+        s.last[c] = s.round_ts[c]
+        s.to_send[c] = False
+        s.fault()
+
+    @action(fairness="weak", source="facts 4")
+    def end_round(s):
+        """All sends of the round are joined."""
+        require(s.up & s.sending)
+        require(forall(s.Channel, lambda c: ~s.to_send[c]))
+        s.forget_round()
+
+    def forget_round(s):
+        """No round is being sent."""
+        s.sending = False
+        s.round_ts = each(s.Channel, lambda c: 0)
+        s.to_send = each(s.Channel, lambda c: False)
+
+    # ---- the coordinator ----
+
+    @action(source="facts 4; B46")
+    def crash_coordinator(s):
+        """The coordinator stops. Its memory is lost, and the DDL source with its messages."""
+        require(s.up)
+        s.up = False
+        s.known = each(s.Source, lambda p: False)
+        s.clear_entries()
+        s.queued = False
+        s.queued_ts = each(s.Channel, lambda c: 0)
+        s.forget_round()
+        s.last = each(s.Channel, lambda c: 0)
+        s.synced = each(s.Channel, lambda c: 0)
+        s.promised = each(s.Source, s.Channel, lambda p, c: ite(p == s.ddl, 0, s.promised[p, c]))
+        s.end_ddl_messages()
+        s.fault()
+
+    def end_ddl_messages(s):
+        """What the DDL source had begun is given up; unfenced, what was sent may land yet."""
+        s.floor = each(s.Message, lambda m: ite(s.ends_with_ddl(m), 0, s.floor[m]))
+        s.ts = each(s.Message, lambda m: ite(s.ends_with_ddl(m) & s.FENCED, 0, s.ts[m]))
+        s.message = each(
+            s.Message,
+            lambda m: ite(
+                s.ends_with_ddl(m),
+                ite((s.message[m] == "open") & ~s.FENCED, "lost", "dropped"),
+                s.message[m],
+            ),
+        )
+
+    def ends_with_ddl(s, m):
+        """The DDL source has begun the message, and it is not in the log."""
+        return (s.sender[m] == s.ddl) & one_of(s.message[m], "asked", "open")
+
+    @action(fairness="weak", source="facts 4: initSessions; B46, hazard 30")
+    def restart(s):
+        """A coordinator starts: fences whose lease is gone, learns the sessions, reads the last ticks."""
+        require(~s.up)
+        s.up = True
+        s.known = each(s.Source, s.is_learned_at_start)
+        s.fenced = each(s.Source, lambda p: s.fenced[p] | (s.session[p] == "expired"))
+        s.last = each(s.Channel, lambda c: ite(s.RESUMES, s.highest[c], 0))
+        s.synced = each(s.Channel, lambda c: s.last[c])
+
+    def is_learned_at_start(s, p):
+        """The session is in the map from the start."""
+        return (p == s.ddl) | (s.KNOWS_ALL & (s.session[p] == "registered"))

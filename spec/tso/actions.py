@@ -1,0 +1,371 @@
+"""The timestamp oracle: a window that is saved ahead, a leader under a lease, batches as call and return.
+
+What is described: server processes compete for a leader key under a lease; the leader loads the saved end of
+the window, begins beyond it, saves a new end before it uses the time below, and hands out batches from a
+counter of the published object; an updater moves the physical part now and then; clients call, and their
+calls overlap. A ``Server`` is one *incarnation* of a process: a restart is a new server.
+
+Sources: seed 002 (TSO), facts 2.1 to 2.4, hazards 38 to 45, bugs B1 to B4. This is the protocol as it is
+*meant*. Where the code of the seed does something else, a subclass in ``models/protocols/tso/mutants`` says
+so and its verdict is decided, not assumed.
+
+Time is the clock's own unit, finer than a millisecond. The clock is arbitrary: each reading is a parameter
+``now``, so jumps, standstill, stepping back and skew between servers are all covered. ``stamp`` gives the
+timestamp of a physical time before anything is counted: its milliseconds, shifted to the left. A timestamp
+is ``stamp[time] + counter``, as in the seed: an addition, so that a counter could carry. An object (the pair
+that the seed publishes by an atomic pointer) is told apart by its server and its physical time; its counter
+is ``logical[server, time]``.
+
+Names and steps, where they say more than the seed:
+
+- Roles of a server: ``loaded`` (has read the saved end), ``decided`` (has read its clock and chosen
+  ``next``), ``starting`` (has saved the end of its first window), ``serving``.
+- A call is answered in the step that adds to the counter (``allocate``). An answer that travels later makes
+  two calls overlap more, never less, so the order that is proved here holds for later answers too.
+- The answer is made of ``object[call]`` and ``last[call]``, the last of the batch; the first is
+  last - count + 1.
+- A counter that has overflowed stays at ``max_logical``: more of it cannot be told apart.
+- ``crash`` is the end of a process for whatever reason, also that it has noticed the end of its lease.
+- A save in the network may be applied after its sender has ended (``lose_save``).
+- RAISES: the store keeps the larger of the saved end and the one that arrives. The seed's put is a plain one:
+  after a save whose answer was lost, and a clock that then steps back, it takes the saved end down.
+"""
+
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    each,
+    implies,
+    ite,
+    maximum,
+    minimum,
+    one_of,
+    option,
+    plain,
+    require,
+)
+
+
+class TsoActions(Protocol, name="tso"):
+    """The timestamp oracle: servers that take turns as the leader, one linearisable store, any clock."""
+
+    Server = Sort()
+    Updater = Sort()
+    Call = Sort()
+    Time = Nat()
+    Logical = Nat()
+    Ts = Nat()
+    Role = Enum("new", "elected", "loaded", "decided", "starting", "serving", "stopped")
+    Stage = Enum("idle", "read", "saving", "publishing")
+    Progress = Enum("new", "begun", "loaded", "answered", "failed")
+
+    CONDITIONAL: Bool = option(True)  # the store takes a save only from the holder of the leader key
+    RAISES: Bool = option(True)  # the store keeps the larger end
+    LEASE_RULE: Bool = option(
+        True, assumes="The store ends a lease only after its holder has stopped serving."
+    )
+    SINGLE_UPDATER: Bool = option(True)  # a server has one updater, else as many as there are
+
+    # The clock's millisecond, the window and the layout of a timestamp: any in a proof, given in an instance.
+    stamp: Map[Time, Ts] = constant()
+    millisecond: Time = constant()
+    interval: Time = constant()
+    max_logical: Logical = constant()
+    ticker: Updater = constant()  # the one updater
+
+    # The store.
+    saved: Time = 0
+    led: Bool = False
+    leader: Server = anything  # of no meaning while nobody leads
+
+    # A server's memory (lost when it ends).
+    role: Map[Server, Role] = "new"
+    base: Map[Server, Time] = 0
+    next: Map[Server, Time] = 0
+    window: Map[Server, Time] = 0
+    current: Map[Server, Time] = 0
+    logical: Map[Server, Time, Logical] = 0
+    stage: Map[Server, Updater, Stage] = "idle"
+    update_now: Map[Server, Updater, Time] = 0
+    update_next: Map[Server, Updater, Time] = 0
+
+    # The clients' calls.
+    call: Map[Call, Progress] = "new"
+    at: Map[Call, Server] = anything  # of no meaning before the call begins
+    count: Map[Call, Logical] = 0
+    object: Map[Call, Time] = 0
+    last: Map[Call, Logical] = 0
+    precedes: Set[Call, Call] = False  # history: answered before the other began
+
+    # ---- words used below ----
+
+    def runs(s, server):
+        """The process exists."""
+        return (s.role[server] != "new") & (s.role[server] != "stopped")
+
+    def serves(s, server):
+        """The process hands out timestamps."""
+        return s.role[server] == "serving"
+
+    def may_save(s, server):
+        """The store takes a save of this server."""
+        return ~s.CONDITIONAL | (s.led & (s.leader == server))
+
+    def store_end(s, end):
+        """The store takes the end of a window."""
+        s.saved = ite(s.RAISES, maximum(s.saved, end), end)
+
+    def ts_of(s, time, logical):
+        """The timestamp with this physical time and counter."""
+        return plain(s.stamp[time]) + plain(logical)
+
+    def ts(s, call, logical):
+        """The timestamp with this counter of the call's object."""
+        return s.ts_of(s.object[call], logical)
+
+    def first_ts(s, call):
+        """The least timestamp of the call's batch."""
+        return s.ts(call, s.last[call] - s.count[call] + 1)
+
+    def last_ts(s, call):
+        """The greatest timestamp of the call's batch."""
+        return s.ts(call, s.last[call])
+
+    def guard(s):
+        """Physical parts closer than this are not told apart in milliseconds."""
+        return s.millisecond
+
+    # ---- leadership and start ----
+
+    @action(fairness="weak", source="facts 2.4: version == 0 transaction under a lease")
+    def elect(s, server: Server):
+        """The leader key is absent, and a standby server creates it."""
+        require((s.role[server] == "new") & ~s.led)
+        s.led = True
+        s.leader = server
+        s.role[server] = "elected"
+
+    @action(source="facts 2.4: lease")
+    def expire(s):
+        """The store ends the leader's lease and removes its key."""
+        require(s.led)
+        require(implies(s.LEASE_RULE, s.role[s.leader] == "stopped"))
+        s.led = False
+
+    @action(fairness="weak", source="seed 002, InitTimestamp: loadTimestamp")
+    def load(s, server: Server):
+        """The new leader reads the saved end of the window."""
+        require(s.role[server] == "elected")
+        s.base[server] = s.saved
+        s.role[server] = "loaded"
+
+    @action(source="facts 2.1: load error; B1")
+    def fail_load(s, server: Server):
+        """The read fails, and the server gives up."""
+        require(s.role[server] == "elected")
+        s.end(server)
+
+    @action(fairness="weak", source="seed 002, InitTimestamp: next = max(now, last + 1 ms)")
+    def start_decide(s, server: Server, now: Time):
+        """It reads its clock and begins beyond the saved end."""
+        require(s.role[server] == "loaded")
+        s.next[server] = maximum(now, s.base[server] + s.guard())
+        s.role[server] = "decided"
+
+    @action(fairness="weak", source="seed 002, InitTimestamp: saveTimestamp")
+    def start_save(s, server: Server):
+        """The store takes the end of the first window."""
+        require((s.role[server] == "decided") & s.may_save(server))
+        s.store_end(s.next[server] + s.interval)
+        s.window[server] = s.next[server] + s.interval
+        s.role[server] = "starting"
+
+    @action(source="seed 002, InitTimestamp: saveTimestamp fails")
+    def fail_start_save(s, server: Server):
+        """The first save is not applied, and the server gives up."""
+        require(s.role[server] == "decided")
+        s.end(server)
+
+    @action(source="seed 002, InitTimestamp: saveTimestamp fails")
+    def lose_start_save(s, server: Server):
+        """The first save is applied, its answer is lost, and the server gives up."""
+        require((s.role[server] == "decided") & s.may_save(server))
+        s.store_end(s.next[server] + s.interval)
+        s.end(server)
+
+    @action(fairness="weak", source="seed 002, InitTimestamp: StorePointer")
+    def start_publish(s, server: Server):
+        """The first object is published: the server serves."""
+        require(s.role[server] == "starting")
+        s.publish_object(server, s.next[server])
+        s.next[server] = 0
+        s.role[server] = "serving"
+
+    def publish_object(s, server, time):
+        """A new object, with its counter at zero."""
+        s.current[server] = time
+        s.logical[server, time] = 0
+
+    # ---- the periodic update ----
+
+    @action(fairness="weak", source="seed 002, UpdateTimestamp: time.Now")
+    def read_clock(s, server: Server, updater: Updater, now: Time):
+        """A tick of the updater: it reads the clock."""
+        require(s.serves(server) & (s.stage[server, updater] == "idle"))
+        require(~s.SINGLE_UPDATER | (updater == s.ticker))
+        s.update_now[server, updater] = now
+        s.stage[server, updater] = "read"
+
+    def is_ahead(s, server, now):
+        """The clock is ahead of the published object by more than the guard."""
+        return now > s.current[server] + s.guard()
+
+    def is_half_full(s, server):
+        """More than half of the published object's counter is used."""
+        return 2 * s.logical[server, s.current[server]] > s.max_logical
+
+    @action(fairness="weak", source="seed 002, UpdateTimestamp: jetLag, maxLogical/2, lastSavedTime")
+    def decide(s, server: Server, updater: Updater):
+        """Follow the clock if it is ahead, else go on by a millisecond if the counter is half full, else
+        stay; save first if the window is nearly used up.
+        """
+        require(s.serves(server) & (s.stage[server, updater] == "read"))
+        ahead = s.is_ahead(server, s.update_now[server, updater])
+        moves = ahead | s.is_half_full(server)
+        following = ite(ahead, s.update_now[server, updater], s.current[server] + s.millisecond)
+        s.stage[server, updater] = ite(
+            moves, ite(s.needs_save(server, following), "saving", "publishing"), "idle"
+        )
+        s.update_next[server, updater] = ite(moves, following, 0)
+        s.update_now[server, updater] = 0
+
+    def needs_save(s, server, following):
+        """The window does not reach far enough beyond the next object."""
+        return s.window[server] <= following + s.guard()
+
+    @action(fairness="strong", source="seed 002, UpdateTimestamp: saveTimestamp")
+    def save(s, server: Server, updater: Updater):
+        """The store takes the end of the next window."""
+        require(s.serves(server) & (s.stage[server, updater] == "saving") & s.may_save(server))
+        s.store_end(s.update_next[server, updater] + s.interval)
+        s.window[server] = s.update_next[server, updater] + s.interval
+        s.stage[server, updater] = "publishing"
+
+    @action(source="seed 002, UpdateTimestamp: saveTimestamp fails; facts 2.2")
+    def fail_save(s, server: Server, updater: Updater):
+        """The save is not applied: the physical part stays."""
+        require(s.serves(server) & (s.stage[server, updater] == "saving"))
+        s.forget_update(server, updater)
+
+    @action(source="seed 002, UpdateTimestamp: saveTimestamp fails; facts 2.2")
+    def lose_save(s, server: Server, updater: Updater):
+        """The save is applied and its answer is lost; its sender may have ended before."""
+        require((s.stage[server, updater] == "saving") & s.may_save(server))
+        s.store_end(s.update_next[server, updater] + s.interval)
+        s.forget_update(server, updater)
+
+    def forget_update(s, server, updater):
+        """The update is over."""
+        s.stage[server, updater] = "idle"
+        s.update_next[server, updater] = 0
+
+    @action(fairness="weak", source="seed 002, UpdateTimestamp: StorePointer")
+    def publish(s, server: Server, updater: Updater):
+        """The next object is published by a plain store."""
+        require(s.serves(server) & (s.stage[server, updater] == "publishing"))
+        s.publish_object(server, s.update_next[server, updater])
+        s.forget_update(server, updater)
+
+    # ---- calls ----
+
+    @action(source="seed 002, GenerateTSO")
+    def begin(s, call: Call, server: Server, count: Logical):
+        """A client asks a server for a batch."""
+        require((s.call[call] == "new") & s.runs(server))
+        require(count >= 1)
+        s.call[call] = "begun"
+        s.at[call] = server
+        s.count[call] = count
+        s.precedes = each(
+            s.Call, s.Call, lambda a, b: ite(b == call, s.call[a] == "answered", s.precedes[a, b])
+        )
+
+    @action(fairness="weak", source="seed 002, GenerateTSO: LoadPointer")
+    def load_object(s, call: Call):
+        """The call reads the pointer to the published object."""
+        require((s.call[call] == "begun") & s.serves(s.at[call]))
+        s.object[call] = s.current[s.at[call]]
+        s.call[call] = "loaded"
+
+    @action(fairness="weak", source="seed 002, GenerateTSO: AddInt64; facts 2.3")
+    def allocate(s, call: Call):
+        """It adds its count to that object's counter, and has its batch if the counter does not overflow;
+        else it tries again.
+        """
+        require((s.call[call] == "loaded") & s.serves(s.at[call]))
+        s.add(call)
+
+    def add(s, call):
+        """The atomic addition, and what the call makes of its result."""
+        server = s.at[call]
+        total = s.logical[server, s.object[call]] + s.count[call]
+        fits = s.fits(total)
+        s.logical[server, s.object[call]] = s.counted(total)
+        s.last[call] = ite(fits, total, 0)
+        s.object[call] = ite(fits, s.object[call], 0)
+        s.call[call] = ite(fits, "answered", "begun")
+
+    def fits(s, total):
+        """The counter has not overflowed."""
+        return total < s.max_logical
+
+    def counted(s, total):
+        """The counter after an addition."""
+        return minimum(total, s.max_logical)
+
+    @action(source="seed 002, GenerateTSO: ten tries")
+    def fail(s, call: Call):
+        """The call gives up, or its server is gone."""
+        require(one_of(s.call[call], "begun", "loaded"))
+        s.call[call] = "failed"
+        s.object[call] = 0
+
+    # ---- the end of a process ----
+
+    @action(source="facts 2.4")
+    def crash(s, server: Server):
+        """The process ends: it crashes, or has noticed that its lease ends."""
+        require(s.runs(server))
+        s.end(server)
+
+    def end(s, server):
+        """Its memory is lost; a save that was sent is not."""
+        s.role[server] = "stopped"
+        s.forget_memory(server)
+
+    def forget_memory(s, server):
+        """What only the process knew."""
+        s.base[server] = 0
+        s.next[server] = 0
+        s.window[server] = 0
+        s.current[server] = 0
+        s.logical = each(s.Server, s.Time, lambda m, t: ite(m == server, 0, s.logical[m, t]))
+        s.update_now = each(s.Server, s.Updater, lambda m, u: ite(m == server, 0, s.update_now[m, u]))
+        s.update_next = each(
+            s.Server,
+            s.Updater,
+            lambda m, u: ite((m == server) & (s.stage[m, u] != "saving"), 0, s.update_next[m, u]),
+        )
+        s.stage = each(
+            s.Server,
+            s.Updater,
+            lambda m, u: ite((m == server) & (s.stage[m, u] != "saving"), "idle", s.stage[m, u]),
+        )

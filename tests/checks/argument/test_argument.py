@@ -1,0 +1,166 @@
+"""What rests on what: supported, unsupported, circular, needless."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tidemark.checks.argument.graph import Argument
+from tidemark.checks.argument.judge import JUDGE
+from tidemark.checks.report.argument_tree import argument_dot, argument_tree
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.models.manifest import Manifest, parse
+
+_BELOW = "tests.protocols.towers:Below"
+_ABOVE = "tests.protocols.towers:Above"
+
+
+def _below(**changes: Any) -> Manifest:
+    data: dict[str, Any] = {
+        "name": "below",
+        "protocol": _BELOW,
+        "properties": {"transition_invariant": ["below.never_falls"]},
+        "proof": [
+            {"name": "below-any-size", "protocol": _BELOW, "expect": {"every": "proved"}},
+        ],
+    }
+    return parse(data | changes, file="below.toml")
+
+
+def _above(**changes: Any) -> Manifest:
+    data: dict[str, Any] = {
+        "name": "above",
+        "protocol": _ABOVE,
+        "properties": {"invariant": ["above.in_order"]},
+        "instance": [_instance("fresh"), _instance("stale", FRESH=False)],
+        "argument": [
+            {
+                "name": "above-rests-on",
+                "claims": ["below.never_falls", "environment.FRESH"],
+                "needed": {"FRESH": "stale"},
+                "expect": {"every": "holds"},
+            }
+        ],
+    }
+    return parse(data | changes, file="above.toml")
+
+
+def _instance(name: str, **constants: Any) -> dict[str, Any]:
+    refuted = ["above.in_order"] if constants else []
+    return {
+        "name": name,
+        "protocol": _ABOVE,
+        "engines": ["explore"],
+        "bounds": {"Level": 2},
+        "constants": constants,
+        "expect": {"every": "holds", "refuted": refuted},
+        "counts": {"distinct": 1},
+    }
+
+
+def _problems(*manifests: Manifest) -> dict[str, str]:
+    return {one.claim: one.problem for one in Argument(manifests).reliances("above")}
+
+
+def test_a_supported_argument_names_its_support() -> None:
+    argument = Argument([_above(), _below()])
+    found = {one.claim: (one.support, one.where, one.problem) for one in argument.reliances("above")}
+    assert found == {
+        "below.never_falls": ("below-any-size", "read", ""),
+        "environment.FRESH": ("stale", "an answer is not older than the one before it", ""),
+    }
+    assert argument.foundations("above") == ["below"]
+
+
+@pytest.mark.parametrize(
+    ("below", "says"),
+    [
+        (_below(proof=[]), "no proof of below.never_falls for any size"),
+        (
+            _below(
+                proof=[
+                    {
+                        "name": "below-any-size",
+                        "protocol": _BELOW,
+                        "expect": {"every": "proved", "refuted": ["below.never_falls"]},
+                    }
+                ]
+            ),
+            "no proof of below.never_falls for any size",
+        ),
+        (_below(protocol="tests.protocols.towers:Circular"), "a circle proves nothing"),
+        (_below(properties={"invariant": ["below.other"]}, proof=[]), "no manifest pins"),
+    ],
+)
+def test_a_guarantee_that_nobody_proves(below: Manifest, says: str) -> None:
+    assert says in _problems(_above(), below)["below.never_falls"]
+
+
+@pytest.mark.parametrize(
+    ("needed", "says"),
+    [
+        ({}, "names no entry without FRESH"),
+        ({"FRESH": "missing"}, "there is no entry 'missing'"),
+        ({"FRESH": "fresh"}, "nothing is refuted"),
+    ],
+)
+def test_an_assumption_that_is_not_shown_to_be_needed(needed: dict[str, str], says: str) -> None:
+    above = _above(
+        argument=[
+            {
+                "name": "above-rests-on",
+                "claims": ["below.never_falls", "environment.FRESH"],
+                "needed": needed,
+                "expect": {"every": "holds"},
+            }
+        ]
+    )
+    assert says in _problems(above, _below())["environment.FRESH"]
+
+
+def test_a_mutant_shows_that_an_assumption_is_needed_if_it_drops_that_one() -> None:
+    mutant = {
+        "name": "stale",
+        "ref": "tests.protocols.towers:Stale",
+        "instance": "fresh",
+        "source": "an old answer",
+        "killer": "above.in_order",
+    }
+    above = _above(instance=[_instance("fresh")], mutant=[mutant])
+    assert _problems(above, _below())["environment.FRESH"] == ""
+    harmless = _above(instance=[_instance("fresh")], mutant=[mutant | {"ref": _ABOVE}])
+    assert "drops no assumption" in _problems(harmless, _below())["environment.FRESH"]
+
+
+def test_the_judge_is_inconclusive_about_what_is_not_supported() -> None:
+    """The repository has no protocol that is called below, so nobody proves what is relied on."""
+    above = _above()
+    verdicts = JUDGE.run(above.argument[0], Context(manifest=above))
+    assert {v.subject.property_id: v.outcome for v in verdicts} == {
+        "below.never_falls": Outcome.INCONCLUSIVE,
+        "environment.FRESH": Outcome.HOLDS,
+    }
+
+
+def test_the_tree_goes_down_to_what_takes_nothing_for_granted() -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(argument_tree(Argument([_above(), _below()]), "above"))
+    text = console.export_text()
+    assert "relies on below.never_falls in read; proved for any size by below-any-size" in text
+    assert "below: takes nothing for granted" in text
+    assert (
+        "assumes FRESH: an answer is not older than the one before it; without it a claim breaks in stale"
+        in text
+    )
+
+
+def test_the_tree_and_the_graph_show_what_is_not_supported() -> None:
+    broken = Argument([_above(), _below(proof=[])])
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(argument_tree(broken, "above"))
+    assert "NOT SUPPORTED below.never_falls" in console.export_text()
+    assert '"below" -> "above" [label="below.never_falls", color=red];' in argument_dot(broken)

@@ -1,0 +1,120 @@
+"""The judge ``conform``: it finds planted bugs, shortens what it finds, and says what it has not tried."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pytest
+
+from tidemark.checks.conform.judge import JUDGE
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.manifest import Manifest, load, manifest_files, parse
+from tidemark.models.protocols.flush.driver import FlushAdapter
+
+_PROPERTY = "conformance"
+
+
+class NeverSeals(FlushAdapter):
+    """Cannot be made to seal, and does not say so."""
+
+    def offers(self, step: Step) -> bool:
+        return step.action != "seal" and super().offers(step)
+
+
+class SaysWhy(NeverSeals):
+    """The same, with a reason; and an excuse that is not needed."""
+
+    never_offered: ClassVar[dict[str, str]] = {"seal": "nobody asks", "consume": "no log"}
+
+
+def _manifest(adapter: str, **changes: Any) -> Manifest:
+    entry = {
+        "name": "driven",
+        "instance": "idle-tail",
+        "adapter": adapter,
+        "claims": [_PROPERTY],
+        "examples": 25,
+        "steps": 40,
+        "expect": {"every": "holds"},
+    }
+    found = next(path for path in manifest_files() if path.parent.name == "flush")
+    flush = load(found)
+    small = next(item for item in flush.instance if item.name == "idle-tail")
+    return parse(
+        {
+            "name": "flush",
+            "protocol": flush.protocol,
+            "properties": flush.properties,
+            "instance": [small.model_dump()],
+            "conform": [entry | changes],
+        },
+        file="flush.toml",
+    )
+
+
+def _judge(adapter: str, **changes: Any) -> dict[str, Verdict]:
+    manifest = _manifest(adapter, **changes)
+    verdicts = JUDGE.run(manifest.conform[0], Context(manifest=manifest))
+    return {verdict.subject.property_id: verdict for verdict in verdicts}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "longest", "seen"),
+    [
+        ("IgnoresInFlight", 4, "tick_position: 0 -> 1"),
+        ("PlainFlushTs", 6, "flush_ts: 2 -> 1"),
+        ("RefusalIsSuccess", 6, "held[1]: syncing -> none"),
+        ("UploadErrorIsSwallowed", 6, "task[0, 1]: queued -> uploaded"),
+    ],
+)
+def test_a_planted_bug_is_found_and_shortened(adapter: str, longest: int, seen: str) -> None:
+    asked = {"constants": {"ask_up_to": 2}, "examples": 100}
+
+    verdict = _judge(f"tests.models.conformance.planted:{adapter}", **asked)[_PROPERTY]
+
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.counterexample is not None
+    assert len(verdict.counterexample.steps) <= longest
+    assert seen in verdict.counterexample.failing
+    assert verdict.replay == "tidemark verify --tier full --only conform/driven"
+
+
+def test_the_same_seed_gives_the_same_examples() -> None:
+    one, two = (_judge("tidemark.models.protocols.flush.driver:FlushAdapter", examples=5) for _ in range(2))
+
+    assert one[_PROPERTY].outcome is Outcome.HOLDS
+    assert one[_PROPERTY].counts == two[_PROPERTY].counts
+    assert one[_PROPERTY].counts["performed"] > 25
+
+
+def test_an_action_that_is_never_performed_fails_the_coverage() -> None:
+    verdict = _judge("tests.checks.conform.test_conform:NeverSeals", examples=5)[COVERAGE]
+
+    assert verdict.outcome is Outcome.REFUTED
+    assert "the action seal was never performed" in verdict.reason
+
+
+def test_an_excuse_must_be_true() -> None:
+    verdict = _judge("tests.checks.conform.test_conform:SaysWhy", examples=5)[COVERAGE]
+
+    assert verdict.outcome is Outcome.REFUTED
+    assert "the action seal was never performed" not in verdict.reason
+    assert "the adapter excuses 'consume', which was performed or does not exist" in verdict.reason
+
+
+def test_the_entry_of_the_manifest_offers_every_action() -> None:
+    assert FlushAdapter.never_offered == {}
+    found = next(path for path in manifest_files() if path.parent.name == "flush")
+    assert [entry.adapter for entry in load(found).conform] == [
+        "tidemark.models.protocols.flush.driver:FlushAdapter"
+    ]
+
+
+def test_a_fault_that_never_happens_is_named() -> None:
+    """Five steps are too few for each kind of fault."""
+    coverage = _judge("tidemark.models.protocols.flush.driver:FlushAdapter", examples=3, steps=5)[COVERAGE]
+
+    assert coverage.outcome is Outcome.REFUTED
+    assert "the fault storage_lost_acks never happened" in coverage.reason

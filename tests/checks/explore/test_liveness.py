@@ -1,0 +1,194 @@
+"""Liveness against a second, naive decision on the interpreter's graph, under every kind of fairness."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from tidemark.checks.explore.judge import explore
+from tidemark.checks.explore.liveness import LivenessChecker, cases
+from tidemark.checks.verdicts.errors import UnsoundCombinationError
+from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.native.graph import build_graph
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import search
+from tidemark.spec.language.spec import Fairness, Spec
+
+SMALL = "tests.protocols.small:"
+State = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Refaired(Instance):
+    """An instance whose actions have another fairness than declared."""
+
+    fairness: Mapping[str, Fairness] | None = None
+
+    def traced(self) -> Spec:
+        spec = super().traced()
+        given = self.fairness or {}
+        return replace(
+            spec,
+            actions=tuple(replace(a, fairness=given.get(a.name, a.fairness)) for a in spec.actions),
+        )
+
+
+def whole_graph(interpreter: Interpreter) -> nx.MultiDiGraph[Any]:
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    todo = list(interpreter.initial())
+    graph.add_nodes_from(todo)
+    while todo:
+        state = todo.pop()
+        for found in interpreter.successors(state):
+            if found.inside and found.state != state:
+                if found.state not in graph:
+                    graph.add_node(found.state)
+                    todo.append(found.state)
+                graph.add_edge(state, found.state, step=found.step)
+    return graph
+
+
+class Naive:
+    """Does a fair run stay in a set of states for ever? By the definition, one component at a time."""
+
+    def __init__(
+        self, interpreter: Interpreter, graph: nx.MultiDiGraph[Any], without: tuple[str, ...]
+    ) -> None:
+        kinds = {a.name: a.fairness for a in interpreter.spec.actions if a.name not in without}
+        self.graph = graph
+        self.weak = {s for s in interpreter.steps if kinds.get(s.action) == "weak"}
+        self.strong = {s for s in interpreter.steps if kinds.get(s.action) == "strong"}
+        self.enabled: dict[State, set[Step]] = {
+            state: {data["step"] for _, _, data in graph.out_edges(state, data=True)} for state in graph
+        }
+
+    def stays(self, states: set[State]) -> bool:
+        if any(not self.enabled[state] & (self.weak | self.strong) for state in states):
+            return True
+        inside = self.graph.subgraph(states)
+        for part in nx.strongly_connected_components(inside):
+            taken = {data["step"] for _, _, data in inside.subgraph(part).edges(data=True)}
+            if not taken:
+                continue
+            always = set.intersection(*(self.enabled[state] for state in part)) & self.weak
+            if always - taken:
+                continue  # no subset helps: the step is enabled there too, and not taken there either
+            owed = set.union(*(self.enabled[state] for state in part)) & self.strong - taken
+            if not owed:
+                return True
+            smaller = {state for state in part if not self.enabled[state] & owed}
+            if smaller and self.stays(smaller):
+                return True
+        return False
+
+
+def naive_verdict(interpreter: Interpreter, prop_id: str) -> bool:
+    """Does the leads_to hold?"""
+    prop = interpreter.spec.property(prop_id)
+    graph = whole_graph(interpreter)
+    naive = Naive(interpreter, graph, prop.without)
+    for case in cases(interpreter, prop):
+        waits = {state for state in graph if interpreter.evaluate(case.waits, state)}
+        begins = {state for state in waits if interpreter.evaluate(case.begins, state)}
+        inside = graph.subgraph(waits)
+        reached = set(begins).union(*(nx.descendants(inside, state) for state in begins))
+        if naive.stays(reached):
+            return False
+    return True
+
+
+BASES: list[tuple[str, dict[str, Any]]] = [
+    (SMALL + "Lock", {"Process": 2}),
+    (SMALL + "Lock", {"Process": 3}),
+    (SMALL + "UnfairLock", {"Process": 2}),
+    (SMALL + "LostLock", {"Process": 2}),
+    (SMALL + "Peterson", {"Process": 1}),
+]
+
+
+def drawn(seed: int) -> list[Refaired]:
+    choices = random.Random(seed)
+    found = []
+    for protocol, bounds in BASES:
+        names = [action.name for action in Instance(protocol, bounds).spec.actions]
+        kinds: list[Fairness] = ["none", "weak", "strong"]
+        fairness = {name: choices.choices(kinds, weights=[1, 3, 3])[0] for name in names}
+        found.append(Refaired(protocol, bounds, fairness=fairness))
+    return found
+
+
+INSTANCES = [Refaired(protocol, bounds) for protocol, bounds in BASES]
+INSTANCES += list(itertools.chain.from_iterable(drawn(seed) for seed in range(8)))
+
+
+def test_every_fairness_is_decided_as_by_the_naive_way() -> None:
+    """Each lasso is confirmed by the interpreter on the way, fairness included."""
+    outcomes = {True: 0, False: 0}
+    for instance in INSTANCES:
+        kernel = compile_kernel(instance)
+        checker = LivenessChecker(build_graph(search(kernel)))
+        for prop in kernel.instance.spec.of_kind("leads_to"):
+            answer = checker.check(prop)
+            expected = naive_verdict(kernel.interpreter, prop.id)
+            assert (answer.lasso is None) == expected, (instance, prop.id)
+            outcomes[expected] += 1
+            if answer.lasso is not None:
+                assert answer.lasso.loop_start is not None
+                assert answer.lasso.states[-1] == answer.lasso.states[answer.lasso.loop_start]
+    assert min(outcomes.values()) > 10
+
+
+@pytest.mark.parametrize(
+    ("protocol", "outcomes"),
+    [
+        ("Lock", {"served": Outcome.HOLDS, "asked": Outcome.HOLDS}),
+        ("UnfairLock", {"served": Outcome.REFUTED, "asked": Outcome.HOLDS}),
+        ("LostLock", {"served": Outcome.REFUTED}),
+    ],
+)
+def test_strong_fairness_is_what_the_lock_needs(protocol: str, outcomes: dict[str, Outcome]) -> None:
+    found = explore(Instance(SMALL + protocol, {"Process": 2}), properties=list(outcomes))
+    by_name = {verdict.subject.property_id.partition(".")[2]: verdict.outcome for verdict in found}
+    assert {name: by_name[name] for name in outcomes} == outcomes
+
+
+def test_symmetry_with_liveness_is_refused_before_the_search() -> None:
+    instance = Instance(SMALL + "Lock", {"Process": 3})
+    with pytest.raises(UnsoundCombinationError, match="liveness property") as caught:
+        explore(instance, symmetry=("Process",))
+    assert "without symmetry" in caught.value.remedy
+    found = explore(instance, properties=["exclusion"], symmetry=("Process",), workers=2)
+    exclusion = next(v for v in found if v.subject.property_id.endswith("exclusion"))
+    whole = explore(instance, properties=["exclusion"])[0]
+    assert exclusion.outcome is Outcome.HOLDS
+    assert exclusion.counts["unreduced"] == whole.counts["distinct"] > exclusion.counts["distinct"]
+    assert "Process taken as alike" in exclusion.bounds
+    assert all(verdict.outcome is Outcome.HOLDS for verdict in found)
+
+
+def test_what_is_alike_in_all_representatives_is_not_called_constant() -> None:
+    """The least image may always have the same missing ingredient."""
+    found = explore(
+        Instance(SMALL + "CigaretteSmokers", {"Ingredient": 3}), properties=[], symmetry=("Ingredient",)
+    )
+    assert [verdict.outcome for verdict in found] == [Outcome.HOLDS]
+
+
+def test_reduction_decides_invariants_and_deadlocks_only() -> None:
+    instance = Instance("tests.protocols.loose:Waste", {"Room": 3, "Count": 3})
+    found = explore(instance, properties=["some_door_is_open"], reduce=True, deadlock=True)
+    by_name = {verdict.subject.property_id.rpartition(".")[2]: verdict for verdict in found}
+    assert by_name["some_door_is_open"].outcome is Outcome.REFUTED
+    assert by_name["deadlock"].outcome is Outcome.HOLDS
+    assert by_name["coverage"].outcome is Outcome.INCONCLUSIVE
+    assert "partial-order reduction" in by_name["deadlock"].bounds
+    with pytest.raises(UnsoundCombinationError, match="partial-order reduction cannot decide"):
+        explore(Instance(SMALL + "Lock", {"Process": 2}), reduce=True)

@@ -1,0 +1,174 @@
+"""Each kind of fault of the flush programs happens, and matters: a planted bug shows with it only.
+
+The correct implementation holds with the same budget: `models/protocols/flush/manifest.toml` has those
+programs.
+"""
+
+from typing import Any
+
+import pytest
+
+from tidemark.checks.interleave import Exploration, Options, Reduction, Status, explore
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.sync_manager import SyncManager
+from tidemark.impl.ports import ObjectStore
+from tidemark.impl.types import ChannelName, RecoveryAnswer, SaveOutcome
+from tidemark.models.protocols.flush.mutants import implementation as flush_impl
+from tidemark.models.protocols.flush.ports import LocalObjects
+from tidemark.models.protocols.flush.program import FlushProgram
+from tidemark.models.protocols.flush.programs import flush
+from tidemark.models.simulation import ProgramRef
+from tidemark.models.simulation.world.process import Process
+
+HERE = "tests.models.protocols.test_flush_faults:"
+MUTANTS = "tidemark.models.protocols.flush.mutants.implementation:"
+FLUSH = "tidemark.models.protocols.flush.programs:flush"
+ONE_SYNC: dict[str, Any] = {"rows": (1,), "sync_each_row": True}
+
+
+class _NoSync(LocalObjects):
+    async def sync(self) -> None:
+        """Take as long, and leave what was written where a crash may lose it."""
+        await self._process.point("write")
+
+
+class NotSynced(FlushProgram):
+    """The binlogs on the node's disk are not forced to it."""
+
+    def objects(self, process: Process) -> ObjectStore:
+        return _NoSync(process)
+
+
+def not_synced(**scenario: Any) -> FlushProgram:
+    return NotSynced(flush(**scenario).scenario)
+
+
+class _RefusalIsSuccess(SyncManager):
+    def _counts_as_recorded(self, outcome: SaveOutcome) -> bool:
+        del outcome
+        return True
+
+
+def refused_save_is_success(**scenario: Any) -> FlushProgram:
+    """A save that was refused because the channel was away counts as recorded (H22)."""
+    return flush(parts=DataNodeParts(sync_manager=_RefusalIsSuccess), **scenario)
+
+
+class _AnswersAtOnce(FlushProgram):
+    """The coordinator answers a client that repeats its call, though the flush goes on."""
+
+    async def _flush(self, service: Any, flush_ts: int) -> None:
+        if flush_ts not in self._asked:
+            await super()._flush(service, flush_ts)
+
+
+def answers_at_once(**scenario: Any) -> FlushProgram:
+    return _AnswersAtOnce(flush(**scenario).scenario)
+
+
+class _CountsEachQuestion(Coordinator):
+    """Each question of a recovering node begins a new term."""
+
+    async def recover_channel(self, channel: ChannelName, node_id: str, session: int = 0) -> RecoveryAnswer:
+        del session
+        return await super().recover_channel(channel, node_id)
+
+
+def counts_each_question(**scenario: Any) -> FlushProgram:
+    return flush(coordinator=_CountsEachQuestion, **scenario)
+
+
+CASES = [
+    ({"crashes": 1}, HERE, not_synced, {**ONE_SYNC, "local_storage": True}, "binlogs_are_stored"),
+    ({"torn_writes": 1}, MUTANTS, flush_impl.upload_error_is_swallowed, ONE_SYNC, "binlogs_are_stored"),
+    ({"storage_failures": 1}, MUTANTS, flush_impl.upload_error_is_swallowed, ONE_SYNC, "binlogs_are_stored"),
+    ({"duplicates": 1}, MUTANTS, flush_impl.repeated_save_appends, ONE_SYNC, "flush.stored_once"),
+    ({"moves": 1, "repetitions": 1}, HERE, refused_save_is_success, ONE_SYNC, "flush.nothing_lost"),
+    (
+        {"delays": 1, "repetitions": 1},
+        HERE,
+        answers_at_once,
+        {"rows": (0,), "flushes": (1,), "remote_client": True},
+        "told_means_durable",
+    ),
+]
+
+
+def search(target: str, scenario: dict[str, Any]) -> Exploration:
+    return explore(ProgramRef.of(target, **scenario), Options(reduction=Reduction.STATES, audit=20))
+
+
+@pytest.mark.parametrize(
+    ("faults", "module", "bug", "scenario", "claim"), CASES, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_a_bug_that_shows_with_a_fault_only(faults, module, bug, scenario, claim):
+    calm = search(f"{module}{bug.__name__}", scenario)
+    assert (calm.status, calm.violations) == (Status.EXHAUSTED, {})
+
+    stormy = search(f"{module}{bug.__name__}", {**scenario, **faults})
+    assert {violation.claim for violation in stormy.violations} == {claim}
+
+    sound = search(FLUSH, {**scenario, **faults})
+    assert (sound.status, sound.violations) == (Status.EXHAUSTED, {})
+    happened = {f"fault.{kind}" for kind in faults} & sound.covered
+    moved = {"unassign", "assign"} & sound.covered
+    assert happened or moved
+
+
+def test_a_copy_of_its_question_does_not_fence_a_recovered_node():
+    """Nothing wrong is stored either way; but a node that is refused for ever makes nothing durable."""
+    crash = {**ONE_SYNC, "crashes": 1}
+    wanted = search(FLUSH, crash).finals
+    assert search(FLUSH, {**crash, "duplicates": 1}).finals == wanted
+    assert search(f"{HERE}counts_each_question", crash).finals == wanted
+    fenced = search(f"{HERE}counts_each_question", {**crash, "duplicates": 1})
+    assert fenced.violations == {}
+    assert fenced.finals > wanted
+
+
+def test_a_crash_leaves_each_part_of_what_was_not_synced():
+    """Nothing, the whole object or a torn one; two of the three need a second upload."""
+    program = ProgramRef.of(FLUSH, **ONE_SYNC, local_storage=True, crashes=1)
+    labels = {label for walk in walks(program) for label in walk if label.startswith("crash")}
+    assert {label.partition(", ")[2] for label in labels} == {
+        "",
+        "0 of 1 unsynced kept",
+        "1 of 1 unsynced kept",
+        "1 of 1 unsynced kept, last torn",
+    }
+
+
+def walks(program: ProgramRef) -> list[tuple[str, ...]]:
+    """Some random executions, by the labels of their steps."""
+    from tidemark.checks.interleave import RandomWalk
+    from tidemark.checks.interleave.executions.run import run_once
+    from tidemark.models.simulation import Interner
+
+    walk = RandomWalk(seed=5, executions=200)
+    found = []
+    while walk.new_execution():
+        run = run_once(program.load(), walk, interner=Interner(), steps=200)
+        found.append(tuple(step.label for step in run.trace))
+    return found
+
+
+def test_a_coordinator_is_asked_twice_by_a_copy():
+    """The copy of a save may come before the save, and after the answer to it; it is recorded once."""
+    program = ProgramRef.of(FLUSH, **ONE_SYNC, duplicates=1)
+    orders = set()
+    for walk in walks(program):
+        saves = [label for label in walk if "coordinator.save_binlog_paths" in label]
+        orders.add(tuple(label.split()[0] + (" again" if label.endswith("again") else "") for label in saves))
+    assert ("duplicate", "deliver again", "deliver", "reply") in orders
+    assert ("duplicate", "deliver", "reply", "deliver again") in orders
+
+
+def test_the_budget_of_a_program_is_what_happens_in_it():
+    """`covered` names the faults that happened, `faults` those that may; without a budget there are none."""
+    program = flush(**ONE_SYNC, crashes=1, torn_writes=1)
+    assert program.faults == {"fault.crashes", "fault.torn_writes"}
+    assert flush(**ONE_SYNC).faults == frozenset()
+    assert {"fault.crashes"} == {
+        name for name in search(FLUSH, {**ONE_SYNC, "crashes": 1}).covered if name.startswith("fault.")
+    }

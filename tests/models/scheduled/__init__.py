@@ -1,1 +1,0 @@
-"""Tests of the forms in which a protocol is judged."""
