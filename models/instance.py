@@ -178,7 +178,7 @@ class Instance:
             level = [item for part in level for item in part]
         return tuple(self._check(variable, item) for item in level)
 
-    def outside(self, variable: Variable) -> Value:
+    def out_of_bounds_value(self, variable: Variable) -> Value:
         """What a map variable holds at keys outside the instance."""
         return initial_literal(self.spec, variable)
 

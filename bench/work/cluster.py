@@ -12,7 +12,7 @@ import psutil
 from tidemark.bench.instances import subject
 from tidemark.bench.sample import NotMeasured, Sample
 from tidemark.bench.work.clock import Clock
-from tidemark.checks.spark.search.breadth_first import Limits, Round, Search
+from tidemark.checks.spark.search.breadth_first import Round, RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
@@ -95,5 +95,5 @@ def _search(
     recipe = Recipe.of(instance, FACTORY)
     clock = Clock()
     run = RunDirectory.create(folder, instance, recipe=recipe, partitions=2)
-    result = Search(run, spark=runner, limits=Limits(handover=handover)).run(killer)
+    result = Search(run, spark=runner, limits=RoundLimits(handover=handover)).run(killer)
     return result.levels, clock.seconds

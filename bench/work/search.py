@@ -28,10 +28,10 @@ def interpreted(*, reference: str) -> Sample:
 def native(*, reference: str, workers: int) -> Sample:
     """All states, by the compiled kernel. Loading the code is not part of the time."""
     from tidemark.models.native.kernel import compile_kernel
-    from tidemark.models.native.search.breadth_first import Limits, Search
+    from tidemark.models.native.search.breadth_first import Search, SearchLimits
 
     kernel = compile_kernel(subject(reference).instance)
-    Search(kernel, Limits(states=_WARM), workers=workers).run()
+    Search(kernel, SearchLimits(states=_WARM), workers=workers).run()
     search = Search(kernel, workers=workers)
     clock = Clock()
     result = search.run()

@@ -16,7 +16,7 @@ def distributed(*, reference: str, master: str, handover: int, together: int | N
 
     ``handover``: frontier from which rounds go to Spark; ``together``: so many in a job.
     """
-    from tidemark.checks.spark.search.breadth_first import Limits, Search
+    from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
     from tidemark.checks.spark.search.native_kernel import FACTORY
     from tidemark.checks.spark.search.run_directory import RunDirectory
     from tidemark.checks.spark.search.runners import OnSpark
@@ -25,7 +25,11 @@ def distributed(*, reference: str, master: str, handover: int, together: int | N
     from tidemark.checks.verdicts.errors import MissingToolError
 
     instance = subject(reference).instance
-    limits = Limits(handover=handover) if together is None else Limits(handover=handover, together=together)
+    limits = (
+        RoundLimits(handover=handover)
+        if together is None
+        else RoundLimits(handover=handover, together=together)
+    )
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-spark-") as folder:
         start = Clock()
         try:

@@ -11,10 +11,10 @@ from tidemark.bench.sample import Sample
 def first_state(*, reference: str, begun: float) -> Sample:
     """Import, trace, compile or load, expand the initial states. ``begun``: Unix time of the command."""
     from tidemark.models.native.kernel import compile_kernel
-    from tidemark.models.native.search.breadth_first import Limits, Search
+    from tidemark.models.native.search.breadth_first import Search, SearchLimits
 
     kernel = compile_kernel(subject(reference).instance)
-    result = Search(kernel, Limits(states=1)).run()
+    result = Search(kernel, SearchLimits(states=1)).run()
     seconds = time.time() - begun
     return Sample(
         seconds=seconds, counts={"initial": result.tally.initial}, values={"warm": float(kernel.warm)}

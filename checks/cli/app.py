@@ -252,15 +252,15 @@ def history(
 
 
 @application.command()
-def ship(
+def package(
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "ship",
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "package",
     environment: Annotated[
         bool, typer.Option("--environment", help="Also the packages of this Python, for executors without.")
     ] = False,
 ) -> int:
     """Write the files that spark-submit sends to a cluster, and print its command."""
-    status: int = import_module("tidemark.checks.cli.distribute").ship(out=out, environment=environment)
+    status: int = import_module("tidemark.checks.cli.distribute").package(out=out, environment=environment)
     return status
 
 

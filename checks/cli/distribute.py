@@ -1,4 +1,4 @@
-"""The commands around the distributed search: ``distribute``, ``history``, ``ship``."""
+"""The commands around the distributed search: ``distribute``, ``history``, ``package``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.checks.gate.registry import registry
 from tidemark.checks.spark.judge import JUDGE
 from tidemark.checks.spark.package_code import code_zip, environment_archive, launcher
 from tidemark.checks.spark.planning.history import FOLDER, RUNS, query
-from tidemark.checks.spark.search.breadth_first import Limits
+from tidemark.checks.spark.search.breadth_first import RoundLimits
 from tidemark.checks.spark.session import spark_session
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -41,7 +41,7 @@ def distribute(
         resume=resume if from_round is None else from_round,
         partitions=partitions,
         directory=directory,
-        limits=None if handover is None else Limits(handover=handover),
+        limits=None if handover is None else RoundLimits(handover=handover),
     )
     judges = {**registry(), judge.name: judge}
     return gate(settings, only=only or None, judge=judge.name, judges=judges, manifest=manifest)
@@ -57,8 +57,8 @@ def history(sql: str, *, master: str, build: Path) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
-def ship(*, out: Path, environment: bool) -> int:
-    """``tidemark ship``: write what spark-submit sends to a cluster, and print the command."""
+def package(*, out: Path, environment: bool) -> int:
+    """``tidemark package``: write what spark-submit sends to a cluster, and print the command."""
     code, script = code_zip(folder=out), launcher(folder=out)
     options = [f"--py-files {code}"]
     if environment:

@@ -54,7 +54,7 @@ def show(found: Sequence[Searched], screen: Console) -> None:
         "setting", "distinct", "generated", "depth", "outside", "deadlocks", "s", "result", box=None
     )
     for row in found:
-        numbers = (row.distinct, row.generated, row.depth, row.outside, row.deadlocks)
+        numbers = (row.distinct, row.generated, row.depth, row.out_of_bounds, row.deadlocks)
         result = "; ".join(filter(None, (", ".join(f"{claim} fails" for claim in row.broken), row.why)))
         table.add_row(
             row.setting,

@@ -21,7 +21,7 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, refuted
-from tidemark.models.conformance import Adapter, Journal, Mismatch, Run, machine, shortest
+from tidemark.models.conformance import Adapter, ConformanceRun, Journal, Mismatch, machine, shortest
 from tidemark.models.conformance.draws import same_draws_everywhere
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, ConformEntry, Kind
@@ -138,7 +138,7 @@ def _drive(
     checker: StepChecker,
     build: Callable[[], Adapter],
     journal: Journal,
-) -> Run | None:
+) -> ConformanceRun | None:
     """Run the examples; returns the first failing run, or None."""
     tested: Any = machine(checker, build, journal)
     # derandomize: the gate must not depend on luck; another seed is another set of examples.
@@ -163,7 +163,7 @@ def _drive(
     return None
 
 
-def _shown(failing: Run | None) -> Counterexample | None:
+def _shown(failing: ConformanceRun | None) -> Counterexample | None:
     if failing is None:
         return None
     return counterexample(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckerAnswer:
     """``decided``: ids of the invariants that are refuted and of the witnesses that are reached.
 
     ``generated`` counts the initial states and every successor. ``stopped`` says why the search is not
@@ -26,8 +26,8 @@ class Comparison:
 
     instance: str
     tool: str
-    ours: Outcome | None = None
-    theirs: Outcome | None = None
+    ours: CheckerAnswer | None = None
+    theirs: CheckerAnswer | None = None
     skipped: str = ""
     failed: str = ""
     """Why the tool gave no answer at all."""

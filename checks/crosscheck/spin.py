@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tidemark.checks.crosscheck.outcome import Outcome
+from tidemark.checks.crosscheck.outcome import CheckerAnswer
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.exports.promela import WITNESSES, flags, to_promela
@@ -47,7 +47,7 @@ def require_spin() -> None:
         raise MissingToolError(f"{' and '.join(missing)} cannot be found on the PATH", remedy=INSTALL)
 
 
-def run_spin(instance: Instance, *, folder: Path, states: int, timeout_s: float) -> Outcome:
+def run_spin(instance: Instance, *, folder: Path, states: int, timeout_s: float) -> CheckerAnswer:
     """Export, compile and search an instance; the files stay in ``folder``.
 
     ``states``: about how many states are expected; the verifier's stack and table are sized for them. A
@@ -68,13 +68,13 @@ def run_spin(instance: Instance, *, folder: Path, states: int, timeout_s: float)
             command, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except subprocess.TimeoutExpired:
-        return Outcome(
+        return CheckerAnswer(
             0, 0, frozenset(), time.perf_counter() - begun, stopped=f"no end after {timeout_s:g} s"
         )
     return read_output(done.stdout + done.stderr, instance, seconds=time.perf_counter() - begun)
 
 
-def read_output(text: str, instance: Instance, *, seconds: float) -> Outcome:
+def read_output(text: str, instance: Instance, *, seconds: float) -> CheckerAnswer:
     """The verifier's output as counts in our convention. Errors: SpinError if there are no counts in it."""
     states, transitions = _STATES.search(text), _TRANSITIONS.search(text)
     if states is None or transitions is None:
@@ -85,7 +85,7 @@ def read_output(text: str, instance: Instance, *, seconds: float) -> Outcome:
     fallen = [properties[flag] for flag in dict.fromkeys(_FALLEN.findall(text))]
     broken = sum(prop.kind in ("invariant", "lemma") for prop in fallen)
     choice = int(len(list(zip(range(2), Interpreter(instance).initial(), strict=False))) > 1)
-    return Outcome(
+    return CheckerAnswer(
         distinct=_whole(states[1]) - choice,
         generated=_whole(transitions[1]) - choice - broken,
         decided=frozenset(prop.id for prop in fallen),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark.checks.crosscheck.outcome import Outcome
+from tidemark.checks.crosscheck.outcome import CheckerAnswer
 from tidemark.checks.spark.java import find_java
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.models.exports.text.names import short_name
@@ -39,7 +39,7 @@ def require_tlc(jar: str) -> None:
     find_java()
 
 
-def run_tlc(instance: Instance, *, folder: Path, jar: str, timeout_s: float) -> Outcome:
+def run_tlc(instance: Instance, *, folder: Path, jar: str, timeout_s: float) -> CheckerAnswer:
     """Counts, and every invariant or transition invariant that TLC refutes, in as many runs as it takes."""
     module = to_tla(instance)
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,9 @@ def run_tlc(instance: Instance, *, folder: Path, jar: str, timeout_s: float) -> 
     output = _run(folder, module.name, without_claims(module.safety), jar, timeout_s)
     counts = _COUNTS.findall(output)
     if not counts or "No error has been found" not in output:
-        return Outcome(0, 0, frozenset(), time.perf_counter() - begun, stopped=f"TLC says: {output[-300:]}")
+        return CheckerAnswer(
+            0, 0, frozenset(), time.perf_counter() - begun, stopped=f"TLC says: {output[-300:]}"
+        )
     broken: list[str] = []
     stopped = ""
     while not stopped:
@@ -61,10 +63,10 @@ def run_tlc(instance: Instance, *, folder: Path, jar: str, timeout_s: float) -> 
         broken += new
     generated, distinct = counts[-1]
     decided = frozenset(names[name] for name in broken)
-    return Outcome(int(distinct), int(generated), decided, time.perf_counter() - begun, stopped=stopped)
+    return CheckerAnswer(int(distinct), int(generated), decided, time.perf_counter() - begun, stopped=stopped)
 
 
-def comparable(instance: Instance, ours: Outcome) -> Outcome:
+def comparable(instance: Instance, ours: CheckerAnswer) -> CheckerAnswer:
     """Our answer without the witnesses, for which TLC is not asked."""
     witnesses = {prop.id for prop in instance.spec.of_kind("reachable")}
     return replace(ours, decided=ours.decided - witnesses)

@@ -37,7 +37,14 @@ from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, instance_of
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.breadth_first import Hit, Limits, Search, SearchResult, Watch, estimate
+from tidemark.models.native.search.breadth_first import (
+    Hit,
+    Search,
+    SearchLimits,
+    SearchResult,
+    Watch,
+    estimate,
+)
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.search.path import path_to
@@ -50,7 +57,7 @@ DEADLOCK = "deadlock"
 def search(
     instance: Instance,
     *,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     progress: Progress = silent,
     saved: Path | None = None,
     workers: int | None = None,
@@ -65,7 +72,7 @@ def search(
     constants.
     """
     kernel = compile_kernel(instance)
-    progress(0, unit="states", note=str(estimate(kernel, limits or Limits())))
+    progress(0, unit="states", note=str(estimate(kernel, limits or SearchLimits())))
     running = Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to)
     if reduced_to is not None:
         saved = None  # a reduced search is not saved
@@ -100,7 +107,7 @@ def explore(
     protocol: str = "",
     properties: Sequence[str] | None = None,
     progress: Progress = silent,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     deadlock: bool = False,
     saved: Path | None = None,
     workers: int | None = None,
@@ -134,13 +141,13 @@ def verdicts(
     *,
     protocol: str = "",
     properties: Sequence[str] | None = None,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     deadlock: bool = False,
 ) -> list[Verdict]:
     """What a search says about an instance."""
     spec = result.kernel.instance.spec
     chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
-    report = _Report(result, protocol or spec.name.lower(), limits or Limits())
+    report = _Report(result, protocol or spec.name.lower(), limits or SearchLimits())
     found = [report.claim(prop) for prop in chosen if prop.kind != "leads_to"]
     live = [prop for prop in chosen if prop.kind == "leads_to"]
     found += report.live(live) if live else []
@@ -153,7 +160,7 @@ def verdicts(
 class _Report:
     result: SearchResult
     protocol: str
-    limits: Limits
+    limits: SearchLimits
 
     @property
     def instance(self) -> Instance:
@@ -166,7 +173,7 @@ class _Report:
             "distinct": result.distinct,
             "generated": result.generated,
             "depth": result.depth,
-            "outside": result.outside,
+            "outside": result.out_of_bounds,
         } | ({} if result.symmetry is None else {"unreduced": result.unreduced})
 
     @property
@@ -241,7 +248,7 @@ class _Report:
             subject,
             counts=self.counts,
             counterexample=None,
-            reason=f"not reached within the bounds: {prop.sentence}",
+            reason=f"not reached within the bounds: {prop.description}",
             replay=self.command,
             bounds=self.bounds,
             seconds=self.result.tally.seconds,
@@ -373,7 +380,7 @@ class ExploreJudge:
             properties=context.manifest.claims_of(entry, self.kinds),
             progress=context.progress,
             saved=context.build / "searches" / f"{entry.name}-{mark}.npz",
-            limits=Limits(memory=context.memory),
+            limits=SearchLimits(memory=context.memory),
             workers=context.workers,
             symmetry=entry.symmetry,
         )

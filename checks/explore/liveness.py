@@ -103,7 +103,7 @@ class LivenessChecker:
         return Answer(prop, total)
 
     def _lasso(self, fair: FairSearch, waiting: Mask) -> Cycle | None:
-        standing = fair.standing(waiting)
+        standing = fair.stuttering_state(waiting)
         if standing is not None:
             return Cycle((standing,), ())
         part = fair.component(waiting)
@@ -146,7 +146,7 @@ class LivenessChecker:
 
     def _enabled(self, state: State, step: Step) -> bool:
         found = self.interpreter.apply(state, step)
-        return found is not None and found.inside and found.state != state
+        return found is not None and found.in_bounds and found.state != state
 
 
 def _column(marks: np.ndarray[tuple[int, ...], np.dtype[np.uint64]], number: int) -> Mask:

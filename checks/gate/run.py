@@ -57,7 +57,7 @@ def run(
     ``earlier`` (a stopped run of the same sources) has judged are taken from there.
     """
     show = reporter or Quiet()
-    state = _Run(settings=settings, planned=len(tasks), sentences=_sentences(tasks))
+    state = _Run(settings=settings, planned=len(tasks), descriptions=_descriptions(tasks))
     mark = fingerprint(seed=settings.seed)
 
     def save(result: RunResult) -> None:
@@ -80,10 +80,10 @@ def run(
 class _Run:
     """What has been found so far."""
 
-    def __init__(self, *, settings: Settings, planned: int, sentences: dict[str, str]) -> None:
+    def __init__(self, *, settings: Settings, planned: int, descriptions: dict[str, str]) -> None:
         self.settings = settings
         self.planned = planned
-        self.sentences = sentences
+        self.descriptions = descriptions
         self.found: list[Judgement] = []
         self.failed: list[Unjudged] = []
         self.done = 0
@@ -100,7 +100,7 @@ class _Run:
             planned=self.planned,
             done=self.done,
             stopped=self.stopped,
-            sentences=self.sentences,
+            descriptions=self.descriptions,
             seconds=time.perf_counter() - self.begun,
             task_seconds=dict(self.task_seconds),
         )
@@ -175,9 +175,9 @@ def _unjudged(task: Task, error: Exception, *, build: Path) -> Unjudged:
     return Unjudged(task=task.name, exit_code=code, message=message, remedy=remedy, replay=task.command)
 
 
-def _sentences(tasks: Sequence[Task]) -> dict[str, str]:
+def _descriptions(tasks: Sequence[Task]) -> dict[str, str]:
     """What each pinned property says, from the specification."""
     found: dict[str, str] = {}
     for protocol in dict.fromkeys(task.manifest.protocol for task in tasks):
-        found |= {prop.id: prop.sentence for prop in resolve(protocol).trace().properties}
+        found |= {prop.id: prop.description for prop in resolve(protocol).trace().properties}
     return found

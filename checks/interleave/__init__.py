@@ -18,7 +18,7 @@ from tidemark.checks.interleave.errors import (
     WrongProgramError,
 )
 from tidemark.checks.interleave.executions.token import decode, encode
-from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found, Statistics, Status
 from tidemark.checks.interleave.searches import (
@@ -44,10 +44,10 @@ __all__ = [
     "DelayBounded",
     "DepthFirst",
     "DivergenceError",
+    "ExecutionLimits",
     "Exploration",
     "Found",
     "IncompleteSearchError",
-    "Limits",
     "NondeterminismError",
     "Optimal",
     "Options",

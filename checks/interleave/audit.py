@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from tidemark.checks.interleave.errors import UnsoundReductionError
-from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
@@ -43,7 +43,7 @@ def random_sample(program: ProgramRef, options: Options) -> Sample | None:
         return None
     few = replace(
         options,
-        limits=Limits(steps=options.limits.steps),
+        limits=ExecutionLimits(steps=options.limits.steps),
         check_every=0,
         stop_at_violation=False,
         stop_at=frozenset(),

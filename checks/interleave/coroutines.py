@@ -9,10 +9,10 @@ any time, as waiting for something real would), or kept (the timer with the earl
 from dataclasses import replace
 
 from tidemark.checks.interleave.errors import IncompleteSearchError, OrderError
-from tidemark.checks.interleave.executions.run import Run
+from tidemark.checks.interleave.executions.run import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import tell
-from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.searches import explore, explore_by, replay
@@ -21,7 +21,9 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ClockOrder, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 
-DEFAULT = Options(reduction=Reduction.NONE, limits=Limits(executions=100_000), stop_at_violation=True)
+DEFAULT = Options(
+    reduction=Reduction.NONE, limits=ExecutionLimits(executions=100_000), stop_at_violation=True
+)
 
 
 _SHRINKING = 200_000
@@ -97,7 +99,7 @@ def replay_coroutine(
     *,
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
-) -> Run:
+) -> ExecutionRecord:
     """Run the one order of a token again, for a debugger.
 
     Raises:

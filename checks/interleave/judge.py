@@ -18,7 +18,7 @@ from tidemark.checks.interleave.executions.recorded_execution import (
     witness,
 )
 from tidemark.checks.interleave.executions.shrink import shrink
-from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.searches import explore
@@ -74,7 +74,7 @@ def interleave(
     The search ends at the first violation of a claim of the entry; any violation is one of ``refinement``.
     """
     chosen = options or Options(
-        limits=Limits(executions=entry.limit),
+        limits=ExecutionLimits(executions=entry.limit),
         reduction=entry.reduction,
         stop_at=frozenset(entry.claims),
         stop_at_violation=REFINEMENT in entry.claims,

@@ -10,7 +10,7 @@ TELLING = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ExecutionLimits:
     """How far a search may go."""
 
     steps: int = 2_000
@@ -32,7 +32,7 @@ class Limits:
 class Meter:
     """Counts executions and time against limits."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ExecutionLimits) -> None:
         self._limits = limits
         self._began = self._told = time.perf_counter()
         self.executions = 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.models.manifest.model import Reduction
 from tidemark.models.simulation import Violation
 
@@ -15,7 +15,7 @@ class Options:
     """How to search. The defaults are the ones for a gate."""
 
     reduction: Reduction = Reduction.SLEEP_SETS
-    limits: Limits = field(default_factory=Limits)
+    limits: ExecutionLimits = field(default_factory=ExecutionLimits)
     stop_at_violation: bool = False
     """End the search at the first violation."""
     stop_at: frozenset[str] = frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tidemark.checks.interleave.judge import program_of
-from tidemark.checks.interleave.limits import Limits
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options
 from tidemark.checks.interleave.result import Found
 from tidemark.checks.interleave.searches import explore, explore_randomly
@@ -39,7 +39,7 @@ def failing_execution(entry: InterleaveEntry) -> Found:
     options = Options(reduction=entry.reduction, stop_at_violation=True, check_every=0, audit=0)
     found = explore_randomly(program, seed=SEED, executions=SAMPLE, options=options)
     if not found.violations:
-        found = explore(program, replace(options, limits=Limits(executions=entry.limit)))
+        found = explore(program, replace(options, limits=ExecutionLimits(executions=entry.limit)))
     if not found.violations:
         raise BadInputError(f"{entry.program} never fails in {entry.name}", remedy="choose another program")
     return found.first()

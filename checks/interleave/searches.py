@@ -10,9 +10,9 @@ from tidemark.checks.interleave.audit import check_explained, random_sample
 from tidemark.checks.interleave.errors import CorruptTokenError
 from tidemark.checks.interleave.executions.determinism import check_again
 from tidemark.checks.interleave.executions.replay import Exact
-from tidemark.checks.interleave.executions.run import Ending, Run, Runner, run_once
+from tidemark.checks.interleave.executions.run import Ending, ExecutionRecord, Runner, run_once
 from tidemark.checks.interleave.executions.token import decode, encode
-from tidemark.checks.interleave.limits import Limits, Meter
+from tidemark.checks.interleave.limits import ExecutionLimits, Meter
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.refusals import refuse_unsound
 from tidemark.checks.interleave.result import Exploration, Found, merge
@@ -99,7 +99,7 @@ def explore_subtree(
     The result is a function of the arguments alone: running it again, elsewhere, gives the same.
     """
     options = options or Options()
-    limits = Limits(steps=options.limits.steps, executions=budget)
+    limits = ExecutionLimits(steps=options.limits.steps, executions=budget)
     part = replace(options, limits=limits, stop_at_violation=False, stop_at=frozenset(), audit=0)
     result = explore(program, part, item=item, met=met)
     result.reasons = tuple(reason for reason in result.reasons if not reason.startswith("the limit of"))
@@ -162,7 +162,7 @@ def explore_by(
     return result
 
 
-def replay(program: ProgramRef, token: str, *, steps: int = Limits().steps) -> Run:
+def replay(program: ProgramRef, token: str, *, steps: int = ExecutionLimits().steps) -> ExecutionRecord:
     """Run the execution of a token again.
 
     Raises:
@@ -240,7 +240,9 @@ def search(
     return result
 
 
-def _account(result: Exploration, run: Run, digest: str, interner: Interner, options: Options) -> None:
+def _account(
+    result: Exploration, run: ExecutionRecord, digest: str, interner: Interner, options: Options
+) -> None:
     counters = result.statistics
     counters.steps += len(run.trace)
     counters.visible_steps += run.visible_steps
@@ -266,7 +268,7 @@ def _account(result: Exploration, run: Run, digest: str, interner: Interner, opt
     _record(result, run, digest)
 
 
-def _record(result: Exploration, run: Run, digest: str) -> None:
+def _record(result: Exploration, run: ExecutionRecord, digest: str) -> None:
     assert run.violation is not None
     known = result.violations.get(run.violation)
     labels = tuple(step.label for step in run.trace)

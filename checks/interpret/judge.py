@@ -63,7 +63,7 @@ class Interpreted:
             "distinct": len(reached.parents),
             "generated": reached.generated,
             "depth": reached.depth,
-            "outside": reached.outside,
+            "outside": reached.out_of_bounds,
         }
         bounds = interpreter.instance.bounds_text()
         replay = f"tidemark verify --tier full --only {self.name}/{entry.name}"
@@ -83,7 +83,7 @@ class Interpreted:
                 bounds=bounds,
                 replay=replay,
                 counterexample=None,
-                reason=f"not reached within the bounds: {prop.sentence}",
+                reason=f"not reached within the bounds: {prop.description}",
             )
         return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from tidemark.checks.mutation.find_violation import Find, Findings, Limits, hunt
+from tidemark.checks.mutation.find_violation import Find, Findings, MutantLimits, find_violations
 from tidemark.checks.mutation.liveness import first_lasso
 from tidemark.checks.mutation.relation import Library, Relation
 from tidemark.checks.mutation.result import Fate, MutantResult
@@ -42,14 +42,14 @@ def baseline(
     instance: Instance,
     *,
     claims: Collection[str] | None = None,
-    limits: Limits,
+    limits: MutantLimits,
     library: Library | None = None,
 ) -> Baseline:
     """Search the protocol itself. ``claims``: ids of those that hold on this instance; all if None."""
     library = library if library is not None else Library()
     relation = Relation(instance, library)
     chosen = tuple(claim for claim in relation.claims() if claims is None or claim.id in claims)
-    findings = hunt(relation, stop_on=(), limits=limits)
+    findings = find_violations(relation, stop_on=(), limits=limits)
     problems = (
         [] if findings.complete else [f"the search of the protocol itself is incomplete: {findings.stopped}"]
     )
@@ -72,7 +72,7 @@ def assess(
     mutant_id: str,
     *,
     change: str,
-    limits: Limits,
+    limits: MutantLimits,
     only: str | None = None,
 ) -> MutantResult:
     """The fate of a mutant. ``only``: no other claim counts as its killer."""
@@ -84,7 +84,7 @@ def assess(
 
 class _Assessment:
     def __init__(
-        self, base: Baseline, instance: Instance, blank: MutantResult, limits: Limits, only: str | None
+        self, base: Baseline, instance: Instance, blank: MutantResult, limits: MutantLimits, only: str | None
     ) -> None:
         self.base, self.instance, self.blank, self.limits, self.only = base, instance, blank, limits, only
         self.relation = Relation(instance, base.library)
@@ -101,7 +101,7 @@ class _Assessment:
             return self._equivalent()
         kinds = ("invariant", "transition_invariant", *(("lemma",) if self.only is not None else ()))
         safety = self.claims(*kinds)
-        findings = hunt(self.relation, stop_on=[claim.id for claim in safety], limits=self.limits)
+        findings = find_violations(self.relation, stop_on=[claim.id for claim in safety], limits=self.limits)
         self.blank = replace(self.blank, distinct=findings.visited.count)
         return self._judged(findings, safety)
 
@@ -188,7 +188,7 @@ class _Assessment:
 
     def _after(self, state: State, step: Step) -> State | None:
         found = self.relation.interpreter.apply(state, step)
-        return found.state if found is not None and found.inside else None
+        return found.state if found is not None and found.in_bounds else None
 
     def _by_lasso(self, findings: Findings) -> MutantResult | None:
         lasso = first_lasso(findings, self.claims("leads_to"))
@@ -199,7 +199,7 @@ class _Assessment:
             self.instance,
             states=path.states,
             steps=path.steps,
-            failing=f"{lasso.prop.id}: {lasso.prop.sentence}",
+            failing=f"{lasso.prop.id}: {lasso.prop.description}",
             shape=Shape.LASSO,
             loop_start=path.loop_start,
             replayable=False,

@@ -16,7 +16,7 @@ from tidemark.models.native.search.table import Visited
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class MutantLimits:
     """Where a search stops without a decision."""
 
     states: int = 2_000_000
@@ -65,13 +65,13 @@ class Findings:
         return self.relation.checker.codec.unpack(self.visited.states[number]), steps
 
 
-def hunt(relation: Relation, *, stop_on: Collection[str], limits: Limits) -> Findings:
+def find_violations(relation: Relation, *, stop_on: Collection[str], limits: MutantLimits) -> Findings:
     """Visit states until a claim of ``stop_on`` is broken, all are visited, or a limit is met."""
     return _Hunt(relation, frozenset(stop_on), limits).run()
 
 
 class _Hunt:
-    def __init__(self, relation: Relation, stop_on: frozenset[str], limits: Limits) -> None:
+    def __init__(self, relation: Relation, stop_on: frozenset[str], limits: MutantLimits) -> None:
         self.relation, self.stop_on, self.limits = relation, stop_on, limits
         room = limits.states + ROWS * max(1, len(relation.steps))
         self.visited = Visited(relation.checker.words, len(relation.steps), room)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checks.mutation.assess import Baseline, assess, baseline
-from tidemark.checks.mutation.find_violation import Limits
+from tidemark.checks.mutation.find_violation import MutantLimits
 from tidemark.checks.mutation.result import Fate, MutantResult, summary
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -49,7 +49,7 @@ SUMMARY = "generated-mutants"
 """Claim id of the count of generated mutants by fate."""
 EQUIVALENT = "equivalent"
 """Claim id of a named mutant that no property is expected to notice."""
-NO_LIMITS = Limits()
+NO_LIMITS = MutantLimits()
 
 
 def sampled(ids: Sequence[str], size: int | None) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def mutate(
     *,
     mutants: Sequence[str] | None = None,
     claims: Collection[str] | None = None,
-    limits: Limits = NO_LIMITS,
+    limits: MutantLimits = NO_LIMITS,
     progress: Progress = silent,
     spark: SparkSession | None = None,
 ) -> list[MutantResult]:
@@ -89,7 +89,7 @@ def mutate(
 
 
 def _generated(
-    instance: Instance, mutant_id: str, claims: tuple[str, ...] | None, limits: Limits
+    instance: Instance, mutant_id: str, claims: tuple[str, ...] | None, limits: MutantLimits
 ) -> MutantResult:
     base = _baseline(_key(instance, claims, limits))
     change = str(find_mutant(instance.protocol, mutant_id))
@@ -101,7 +101,7 @@ def _spread(
     instance: Instance,
     ids: tuple[str, ...],
     claims: tuple[str, ...] | None,
-    limits: Limits,
+    limits: MutantLimits,
     *,
     progress: Progress,
 ) -> list[MutantResult]:
@@ -123,14 +123,14 @@ def _spread(
 
 
 def generated_part(
-    part: tuple[Instance, tuple[str, ...], tuple[str, ...] | None, Limits],
+    part: tuple[Instance, tuple[str, ...], tuple[str, ...] | None, MutantLimits],
 ) -> list[MutantResult]:
     """The work of one Spark task: the fate of some mutants of an instance."""
     instance, ids, claims, limits = part
     return [_generated(instance, mutant_id, claims, limits) for mutant_id in ids]
 
 
-def _key(instance: Instance, claims: tuple[str, ...] | None, limits: Limits) -> str:
+def _key(instance: Instance, claims: tuple[str, ...] | None, limits: MutantLimits) -> str:
     return json.dumps(
         [
             instance.protocol,
@@ -150,7 +150,7 @@ def _baseline(key: str) -> Baseline:
     protocol, bounds, constants, name, claims, states, seconds = json.loads(key)
     bounds = {n: tuple(b) if isinstance(b, list) else b for n, b in bounds.items()}
     instance = Instance(protocol, bounds, constants, name)
-    return baseline(instance, claims=claims, limits=Limits(states=states, seconds=seconds))
+    return baseline(instance, claims=claims, limits=MutantLimits(states=states, seconds=seconds))
 
 
 class MutateJudge:

@@ -13,7 +13,7 @@ from tidemark.checks.explore.liveness import LivenessChecker
 from tidemark.checks.mutation.find_violation import Findings
 from tidemark.models.native.graph import Graph
 from tidemark.models.native.kernel import Kernel
-from tidemark.models.native.search.breadth_first import SearchResult, Tally
+from tidemark.models.native.search.breadth_first import SearchCounters, SearchResult
 from tidemark.models.native.search.path import Path
 from tidemark.spec.language.spec import Property
 
@@ -75,5 +75,5 @@ def _as_result(findings: Findings) -> SearchResult:
         steps=relation.steps,
         plan=SimpleNamespace(steps=len(relation.steps)),
     )
-    tally = Tally(initial=findings.initial)
+    tally = SearchCounters(initial=findings.initial)
     return SearchResult(cast("Kernel", whole), findings.visited, tally, findings.stopped)

@@ -21,7 +21,7 @@ from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.interpreted.search import Search
 from tidemark.models.symbolic.hints import SmallModel, small_bounds
-from tidemark.models.symbolic.runs import Goal, Run, search
+from tidemark.models.symbolic.runs import Goal, SymbolicRun, search
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.expr import Variable
 from tidemark.spec.language.spec import Property
@@ -77,7 +77,7 @@ def _breaks(prop: Property) -> Goal:
     return lambda runs: runs.violates(prop)
 
 
-def confirm(run: Run, prop: Property) -> FoundRun:
+def confirm(run: SymbolicRun, prop: Property) -> FoundRun:
     """The run as a counterexample, after the interpreter has run it again and found the claim broken at
     its end.
     """
@@ -97,7 +97,7 @@ def confirm(run: Run, prop: Property) -> FoundRun:
     return FoundRun(run.instance, shown, len(run.steps), (_stability(run, prop),))
 
 
-def _stability(run: Run, prop: Property) -> str:
+def _stability(run: SymbolicRun, prop: Property) -> str:
     """Does the same run exist, and break the claim, where the bounds are larger?"""
     grown = [_grow(run.instance, by) for by in (1, 3)]
     kept = [instance for instance in grown if _breaks_again(instance, run, prop)]
@@ -108,7 +108,7 @@ def _stability(run: Run, prop: Property) -> str:
     return "the run depends on the bounds: on a larger instance the same steps do not break the claim"
 
 
-def _breaks_again(instance: Instance, run: Run, prop: Property) -> bool:
+def _breaks_again(instance: Instance, run: SymbolicRun, prop: Property) -> bool:
     interpreter = Interpreter(instance)
     first = _widen(run.instance, instance, run.states[0])
     try:
@@ -156,7 +156,9 @@ def _widen(old: Instance, new: Instance, state: State) -> State:
     for variable, value in zip(old.spec.variables, state, strict=True):
         if isinstance(variable.type, MapType):
             known = dict(zip(old.entries(variable.type), value, strict=True))
-            found.append(tuple(known.get(at, old.outside(variable)) for at in new.entries(variable.type)))
+            found.append(
+                tuple(known.get(at, old.out_of_bounds_value(variable)) for at in new.entries(variable.type))
+            )
         else:
             found.append(value)
     return tuple(found)
@@ -186,7 +188,7 @@ def reach(model: SmallModel, prop: Property, *, depth: int = DEPTH, seconds: flo
         number = len(run.steps)
         if model.step is None or model.after is None:
             return Reach(f"its state is reachable in {number} steps: {_steps(run.steps)}")
-        whole = Run(run.instance, (*run.states, model.after), (*run.steps, model.step))
+        whole = SymbolicRun(run.instance, (*run.states, model.after), (*run.steps, model.step))
         return Reach(f"its state is reachable in {number} steps: {_steps(run.steps)}", confirm(whole, prop))
     every = _exhausted(instance, model.before)
     if every:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.checks.prove.bmc import FoundRun, find_runs, reach
 from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
-from tidemark.checks.prove.prover import Outcome as Attempted
+from tidemark.checks.prove.prover import ObligationOutcome
 from tidemark.checks.prove.run import Proof, prove, size_text
 from tidemark.checks.prove.vacuity import vacuity
 from tidemark.checks.prove.workers import cores
@@ -161,7 +161,7 @@ def _session(context: Context) -> SparkSession:
     return spark_session(master=context.master, build=context.build)
 
 
-def describe(outcome: Attempted) -> str:
+def describe(outcome: ObligationOutcome) -> str:
     """One line about an obligation that is not proved."""
     obligation, answer = outcome.obligation, outcome.answer
     if outcome.missing:
@@ -176,7 +176,7 @@ def describe(outcome: Attempted) -> str:
     return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
 
 
-def _reason(failed: Sequence[Attempted]) -> str:
+def _reason(failed: Sequence[ObligationOutcome]) -> str:
     first = min(failed, key=lambda outcome: (bool(outcome.missing), outcome.model is None))
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
     return describe(first) + more
@@ -189,7 +189,7 @@ def show(model: SmallModel, prop: Property) -> Counterexample:
     """
     interpreter = Interpreter(model.instance)
     if model.step is None or model.after is None:
-        failing = failing_conjunct(interpreter, prop, model.before) or prop.sentence
+        failing = failing_conjunct(interpreter, prop, model.before) or prop.description
         return counterexample(model.instance, states=[model.before], steps=[], failing=failing)
     found = interpreter.apply(model.before, model.step)
     if found is None or found.state != model.after:

@@ -40,7 +40,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ObligationOutcome:
     """An obligation, the solver's answer, and a small counterexample if there is one."""
 
     obligation: Obligation
@@ -107,27 +107,27 @@ class Prover:
 
     def attempt(
         self, obligation: Obligation, *, timeout_s: float, without: frozenset[str] = frozenset()
-    ) -> Outcome:
+    ) -> ObligationOutcome:
         """Try to discharge one obligation, without the lemmas named."""
         if obligation.trivial:
-            return Outcome(obligation, discharge(self.spec, obligation, timeout_s=timeout_s))
+            return ObligationOutcome(obligation, discharge(self.spec, obligation, timeout_s=timeout_s))
         hint = self.hint(obligation, SIZE, without)
         usable = replace(
             obligation,
             lemmas=tuple(fact for fact in obligation.lemmas if fact.source not in without),
-            afterwards=tuple(fact for fact in obligation.afterwards if fact.source not in without),
+            post_invariants=tuple(fact for fact in obligation.post_invariants if fact.source not in without),
         )
         # A counterexample within bounds is nearly always a real one; the proof then gets a short try only.
         limit = min(timeout_s, ARTEFACT_S) if hint.model is not None else timeout_s
         answer = discharge(self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core)
-        return Outcome(obligation, answer, hint.model if answer.status != "proved" else None)
+        return ObligationOutcome(obligation, answer, hint.model if answer.status != "proved" else None)
 
-    def attempt_all(self, places: Sequence[int], *, timeout_s: float) -> list[Outcome]:
+    def attempt_all(self, places: Sequence[int], *, timeout_s: float) -> list[ObligationOutcome]:
         """One portion, with fresh solvers: earlier portions leave no trace in the answers."""
         self._hints.clear()
         return [self.attempt(self.obligations[place], timeout_s=timeout_s) for place in places]
 
-    def smallest(self, outcome: Outcome) -> Outcome:
+    def smallest(self, outcome: ObligationOutcome) -> ObligationOutcome:
         """The same outcome with a counterexample that is as small as possible."""
         sizes = (*SMALLER, SIZE) if outcome.model is not None else LARGER
         for size in sizes:

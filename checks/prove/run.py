@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark.checks.prove.prover import FIRST_S, Outcome, Progress, Prover
+from tidemark.checks.prove.prover import FIRST_S, ObligationOutcome, Progress, Prover
 from tidemark.checks.prove.workers import Workers
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
@@ -25,7 +25,7 @@ class Proof:
     """All obligations of a protocol with their outcomes."""
 
     subject: ProofSubject
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ObligationOutcome, ...]
     seconds: float
     workers: int = 1
     """Processes that were at work."""
@@ -35,15 +35,15 @@ class Proof:
         """The protocol that was proved, with its options put in."""
         return self.subject.spec
 
-    def of(self, claim: str) -> tuple[Outcome, ...]:
+    def of(self, claim: str) -> tuple[ObligationOutcome, ...]:
         """Outcomes of the obligations of one claim."""
         return tuple(outcome for outcome in self.outcomes if outcome.obligation.claim == claim)
 
-    def open(self) -> tuple[Outcome, ...]:
+    def open(self) -> tuple[ObligationOutcome, ...]:
         """What is not proved."""
         return tuple(outcome for outcome in self.outcomes if not outcome.proved)
 
-    def slowest(self) -> Outcome:
+    def slowest(self) -> ObligationOutcome:
         """The obligation that took longest."""
         return max(self.outcomes, key=lambda outcome: outcome.answer.seconds)
 
@@ -117,7 +117,9 @@ def prove(
     return Proof(subject, tuple(outcomes), time.perf_counter() - begin, workers.processes)
 
 
-def _second_pass(workers: Workers, outcomes: Sequence[Outcome], *, timeout_s: float) -> list[Outcome]:
+def _second_pass(
+    workers: Workers, outcomes: Sequence[ObligationOutcome], *, timeout_s: float
+) -> list[ObligationOutcome]:
     """Full time for what the first pass left open and what no small counterexample explains."""
     hard = [i for i, o in enumerate(outcomes) if o.answer.status == "unknown" and o.model is None]
     result = list(outcomes)
@@ -128,7 +130,9 @@ def _second_pass(workers: Workers, outcomes: Sequence[Outcome], *, timeout_s: fl
     return result
 
 
-def _without_unproved(prover: Prover, outcomes: Sequence[Outcome], *, timeout_s: float) -> list[Outcome]:
+def _without_unproved(
+    prover: Prover, outcomes: Sequence[ObligationOutcome], *, timeout_s: float
+) -> list[ObligationOutcome]:
     """Do again, without the claims that are not proved, what used them; what then fails depends on them."""
     result = list(outcomes)
     unproved: frozenset[str] = frozenset()

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from tidemark.checks.prove.prover import FIRST_S, PORTION, Outcome, Progress, Prover
+from tidemark.checks.prove.prover import FIRST_S, PORTION, ObligationOutcome, Progress, Prover
 from tidemark.models.symbolic.hints import SmallModel
 from tidemark.models.symbolic.solve import Answer
 from tidemark.models.symbolic.subject import ProofSubject
@@ -58,7 +58,7 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
-    def run(self, portions: Sequence[Sequence[int]], *, timeout_s: float) -> list[Outcome]:
+    def run(self, portions: Sequence[Sequence[int]], *, timeout_s: float) -> list[ObligationOutcome]:
         """The outcomes of all portions, in the order of the portions. ``timeout_s`` is for one obligation."""
         if self._spark is not None and portions:
             return self._run_on_spark(self._spark, portions, timeout_s)
@@ -77,8 +77,8 @@ class Workers:
             )
         return self._run_there(self._pool, portions, timeout_s)
 
-    def _run_here(self, portions: Sequence[Sequence[int]], timeout_s: float) -> list[Outcome]:
-        found: list[Outcome] = []
+    def _run_here(self, portions: Sequence[Sequence[int]], timeout_s: float) -> list[ObligationOutcome]:
+        found: list[ObligationOutcome] = []
         total = len(self.prover.obligations)
         for portion in portions:
             self.progress(len(found), total, self.prover.obligations[portion[0]].name)
@@ -87,7 +87,7 @@ class Workers:
 
     def _run_there(
         self, pool: ProcessPoolExecutor, portions: Sequence[Sequence[int]], timeout_s: float
-    ) -> list[Outcome]:
+    ) -> list[ObligationOutcome]:
         futures: dict[Future[list[Reply]], Sequence[int]] = {}
         for portion in portions:
             futures[pool.submit(_portion, tuple(portion), timeout_s)] = portion
@@ -100,7 +100,7 @@ class Workers:
 
     def _run_on_spark(
         self, spark: SparkSession, portions: Sequence[Sequence[int]], timeout_s: float
-    ) -> list[Outcome]:
+    ) -> list[ObligationOutcome]:
         from tidemark.checks.spark.sweep import run_many
 
         subject, seed = self.prover.subject, self.prover.seed
@@ -113,19 +113,19 @@ class Workers:
             unit="portions",
         )
         return [
-            Outcome(self.prover.obligations[place], *reply)
+            ObligationOutcome(self.prover.obligations[place], *reply)
             for portion, several in zip(portions, replies, strict=True)
             for place, reply in zip(portion, several, strict=True)
         ]
 
-    def _outcomes(self, future: Future[list[Reply]], portion: Sequence[int]) -> list[Outcome]:
+    def _outcomes(self, future: Future[list[Reply]], portion: Sequence[int]) -> list[ObligationOutcome]:
         obligations = [self.prover.obligations[place] for place in portion]
         try:
             replies = future.result()
         except BrokenProcessPool:
             lost = "a worker process ended abruptly"
-            return [Outcome(o, Answer(o.name, "unknown", 0.0, reason=lost)) for o in obligations]
-        return [Outcome(o, *reply) for o, reply in zip(obligations, replies, strict=True)]
+            return [ObligationOutcome(o, Answer(o.name, "unknown", 0.0, reason=lost)) for o in obligations]
+        return [ObligationOutcome(o, *reply) for o, reply in zip(obligations, replies, strict=True)]
 
 
 def portion_of(item: tuple[ProofSubject, int, tuple[int, ...], float]) -> list[Reply]:

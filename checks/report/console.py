@@ -37,7 +37,7 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
     _say(console, f"\nfiles: {', '.join(path.as_posix() for path in files)}", style="dim")
     code = result.exit_code
     style = "bold green" if code is ExitCode.AS_EXPECTED else "bold red"
-    _say(console, result.sentence(), style=style)
+    _say(console, result.summary(), style=style)
     if code is not ExitCode.AS_EXPECTED:
         _say(console, f"exit status {code.value}: {MEANING[code]}")
 

@@ -63,12 +63,12 @@ def to_json(result: RunResult, *, fingerprint: str = "") -> str:
         "seed": result.seed,
         "exit_code": result.exit_code.value,
         "meaning": MEANING[result.exit_code],
-        "sentence": result.sentence(),
+        "summary": result.summary(),
         "stopped": result.stopped,
         "checks": {"planned": result.planned, "done": result.done},
         "judgements": [_judgement(judgement) for judgement in result.judgements],
         "unjudged": [unjudged.model_dump(mode="json") for unjudged in result.unjudged],
-        "sentences": dict(sorted(result.sentences.items())),
+        "descriptions": dict(sorted(result.descriptions.items())),
         "measured": {
             "seconds": round(result.seconds, 3),
             "tasks": {name: round(seconds, 3) for name, seconds in result.task_seconds.items()},
@@ -127,7 +127,7 @@ def read_result(path: Path) -> RunResult:
             "planned": document["checks"]["planned"],
             "done": document["checks"]["done"],
             "stopped": document["stopped"],
-            "sentences": document["sentences"],
+            "descriptions": document["descriptions"],
             "seconds": measured["seconds"],
             "task_seconds": measured["tasks"],
         }
@@ -188,4 +188,4 @@ def _unjudged_suite(root: ET.Element, result: RunResult) -> None:
         problem.text = f"{unjudged.message}\nremedy: {unjudged.remedy}\nreplay: {unjudged.replay}"
     if result.stopped:
         case = ET.SubElement(suite, "testcase", classname="gate", name="the whole run")
-        ET.SubElement(case, "error", message=result.sentence(), type=ExitCode.STOPPED.name)
+        ET.SubElement(case, "error", message=result.summary(), type=ExitCode.STOPPED.name)

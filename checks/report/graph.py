@@ -26,7 +26,7 @@ def _search(interpreter: Interpreter, limit: int) -> tuple[dict[State, tuple[Sta
     while queue:
         state = queue.popleft()
         for found in interpreter.successors(state):
-            if not found.inside:
+            if not found.in_bounds:
                 continue
             edges.append((state, found.step, found.state))
             if found.state not in parents:

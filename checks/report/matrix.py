@@ -68,7 +68,7 @@ class Row:
 
     protocol: str
     property_id: str
-    sentence: str
+    description: str
     cells: Mapping[str, Cell]
 
     @property
@@ -128,15 +128,15 @@ class Matrix:
 
 def matrix(result: RunResult) -> Matrix:
     """Arrange the judgements. Mutants are not in the table; they are counted apart."""
-    hunters = {
+    mutation_judges = {
         j.verdict.subject.judge for j in result.judgements if j.verdict.subject.aspect is Aspect.MUTANT
     }
-    shown = [j for j in result.judgements if j.verdict.subject.judge not in hunters]
+    shown = [j for j in result.judgements if j.verdict.subject.judge not in mutation_judges]
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
     keys = dict.fromkeys((j.verdict.subject.protocol, j.verdict.subject.property_id) for j in shown)
     protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
     ordered = sorted(keys, key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-")))
-    rows = tuple(_row(protocol, claim, shown, judges, result.sentences) for protocol, claim in ordered)
+    rows = tuple(_row(protocol, claim, shown, judges, result.descriptions) for protocol, claim in ordered)
     return Matrix(
         judges=judges,
         rows=rows,
@@ -150,13 +150,13 @@ def _row(
     claim: str,
     shown: Sequence[Judgement],
     judges: Sequence[str],
-    sentences: Mapping[str, str],
+    descriptions: Mapping[str, str],
 ) -> Row:
     own = [
         j for j in shown if (j.verdict.subject.protocol, j.verdict.subject.property_id) == (protocol, claim)
     ]
     cells = {name: Cell(tuple(j for j in own if j.verdict.subject.judge == name)) for name in judges}
-    return Row(protocol, claim, sentences.get(claim, ""), cells)
+    return Row(protocol, claim, descriptions.get(claim, ""), cells)
 
 
 def _per_entry(name: str, shown: Sequence[Judgement]) -> list[list[Judgement]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from tidemark.checks.spark.planning.cost import Cost, sample
 from tidemark.checks.spark.planning.forecast import outlook
 from tidemark.checks.spark.planning.history import FOLDER, History
-from tidemark.checks.spark.search.breadth_first import HANDOVER, Limits, Round, Search
+from tidemark.checks.spark.search.breadth_first import HANDOVER, Round, RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
@@ -55,7 +55,7 @@ def distribute(
     partitions: int | None = None,
     resume: bool | int = False,
     progress: Progress = silent,
-    limits: Limits | None = None,
+    limits: RoundLimits | None = None,
     claims: Sequence[str] | None = None,
     subject: MakeSubject | None = None,
     expected_states: int | None = None,
@@ -97,7 +97,7 @@ def distribute(
         rate=first.rate, cores=runner.cores, states=first.states if first.complete else expected_states
     )
     progress(0, total=expected_states, unit="states", note=cost.text())
-    search = Search(directory, spark=runner, limits=limits or Limits(handover=cost.handover))
+    search = Search(directory, spark=runner, limits=limits or RoundLimits(handover=cost.handover))
     try:
         result = search.run(_watch(progress, expected_states, _history(history, directory, runner)))
     except KeyboardInterrupt as error:
@@ -182,7 +182,7 @@ def _plain_subject(instance: Instance) -> MakeSubject:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge:
+class DistributeJudge:
     """The judge ``distribute``. The fields are for whom it is not the gate; see :func:`distribute`.
 
     ``directory``: where the rounds lie and stay; None takes one below the build folder, which is removed when
@@ -192,16 +192,16 @@ class Judge:
     resume: bool | int = False
     partitions: int | None = None
     directory: Path | None = None
-    limits: Limits | None = None
+    limits: RoundLimits | None = None
 
     @property
     def name(self) -> str:
-        """See ``tidemark.checks.verdicts.judge.Judge``."""
+        """See ``tidemark.checks.verdicts.judge.DistributeJudge``."""
         return NAME
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """See ``tidemark.checks.verdicts.judge.Judge``."""
+        """See ``tidemark.checks.verdicts.judge.DistributeJudge``."""
         return frozenset((Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION, Kind.REACHABLE))
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
@@ -227,7 +227,7 @@ class Judge:
             partitions=self.partitions,
             resume=self.resume,
             progress=context.progress,
-            limits=self.limits or Limits(handover=handover),
+            limits=self.limits or RoundLimits(handover=handover),
             claims=context.manifest.claims_of(entry, self.kinds),
             subject=lambda prop, aspect: context.subject(entry, NAME, prop.id, aspect),
             expected_states=expected,
@@ -238,4 +238,4 @@ class Judge:
         return found
 
 
-JUDGE = Judge()
+JUDGE = DistributeJudge()

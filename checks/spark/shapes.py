@@ -15,7 +15,7 @@ from tidemark.checks.verdicts.verdict import Outcome, Verdict, amended
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.native.errors import NativeError
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.breadth_first import Limits, search
+from tidemark.models.native.search.breadth_first import SearchLimits, search
 from tidemark.models.native.simulate import Budget
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Searched:
     distinct: int = 0
     generated: int = 0
     depth: int = 0
-    outside: int = 0
+    out_of_bounds: int = 0
     deadlocks: int = 0
     broken: tuple[str, ...] = ()
     """Ids of the claims that fail."""
@@ -88,14 +88,14 @@ def search_one(item: tuple[str, Instance, int]) -> Searched:
         kernel = compile_kernel(instance)
     except (NativeError, BadInstance) as error:
         return Searched(setting=setting, why=str(error))
-    result = search(kernel, limits=Limits(states=states), workers=1)
+    result = search(kernel, limits=SearchLimits(states=states), workers=1)
     claims = [*kernel.state_claims, *(c for c in kernel.step_claims if c.kind == "transition_invariant")]
     return Searched(
         setting=setting,
         distinct=result.distinct,
         generated=result.generated,
         depth=result.depth,
-        outside=int(result.tally.outside.sum()),
+        out_of_bounds=int(result.tally.out_of_bounds.sum()),
         deadlocks=result.tally.deadlocks,
         broken=tuple(sorted(claim.id for claim in claims if result.hit(claim))),
         seconds=time.perf_counter() - begin,

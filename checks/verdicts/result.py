@@ -33,7 +33,7 @@ class RunResult(BaseModel):
     """Number of tasks that the run was to do."""
     done: int = Field(ge=0)
     stopped: bool = False
-    sentences: dict[str, str] = Field(default_factory=dict)
+    descriptions: dict[str, str] = Field(default_factory=dict)
     """Property id -> what it says in words."""
     seconds: float = 0.0
     task_seconds: dict[str, float] = Field(default_factory=dict)
@@ -64,7 +64,7 @@ class RunResult(BaseModel):
         ]
         return sum(j.ok for j in due), len(due)
 
-    def sentence(self) -> str:
+    def summary(self) -> str:
         """The result in one sentence."""
         claims = [j for j in self.judgements if j.verdict.subject.aspect is not Aspect.PIN]
         bad = len(self.failures) + len(self.unjudged)

@@ -33,7 +33,7 @@ def run_again(interpreter: Interpreter, initial: State, steps: Sequence[RunStep]
         if transition is None:
             guard = interpreter.failing_guard(states[-1], step)
             raise BrokenRunError(f"step {number}, {step}, is not enabled: {guard}")
-        if not transition.inside:
+        if not transition.in_bounds:
             raise BrokenRunError(f"step {number}, {step}, leaves the bounds of {interpreter.instance.name}")
         states.append(transition.state)
     return states

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tidemark.impl.ports import Clock, Preemption
-from tidemark.impl.proxy.values import Message, Outcome
+from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.report import Timestamp, TimeTickReport
 from tidemark.impl.runtime import NoPreemption
 
@@ -35,7 +35,7 @@ class MessageStream(Protocol):
         Raise RpcError when it is not in the log and will not be.
         """
 
-    async def settle(self, message: Message) -> Outcome:
+    async def settle(self, message: Message) -> AppendOutcome:
         """Find out what became of an append that timed out, and rule out that it happens from now on.
 
         APPENDED or REFUSED. Waits as long as it takes.

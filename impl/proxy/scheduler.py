@@ -13,7 +13,7 @@ from tidemark.impl.errors import RpcError, RpcTimeoutError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import MessageStream
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
-from tidemark.impl.proxy.values import DmlTask, Outcome, TaskPhase
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
 from tidemark.impl.runtime import Spawn
 from tidemark.impl.types import ChannelName
 
@@ -74,15 +74,15 @@ class TaskScheduler:
         await self.queue.pop(task)
 
     async def _produce(self, task: DmlTask, channel: ChannelName) -> None:
-        task.outcomes[channel] = Outcome.UNDER_WAY
+        task.outcomes[channel] = AppendOutcome.UNDER_WAY
         try:
             await self._streams.append(task.message(channel), deadline=self._produce_timeout)
         except RpcTimeoutError:
-            task.outcomes[channel] = Outcome.UNKNOWN
+            task.outcomes[channel] = AppendOutcome.UNKNOWN
         except RpcError:
-            task.outcomes[channel] = Outcome.REFUSED
+            task.outcomes[channel] = AppendOutcome.REFUSED
         else:
-            task.outcomes[channel] = Outcome.APPENDED
+            task.outcomes[channel] = AppendOutcome.APPENDED
 
     async def _settle_all(self, task: DmlTask) -> None:
         """Wait until the outcome of each append is known."""

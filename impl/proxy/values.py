@@ -22,7 +22,7 @@ class TaskPhase(Enum):
     POPPED = "popped"
 
 
-class Outcome(Enum):
+class AppendOutcome(Enum):
     """What is known of the append of one message."""
 
     UNDER_WAY = "under way"
@@ -55,7 +55,7 @@ class DmlTask:
     ts: Timestamp = 0
     phase: TaskPhase = TaskPhase.NEW
     committed: bool = False
-    outcomes: dict[ChannelName, Outcome] = field(default_factory=dict)
+    outcomes: dict[ChannelName, AppendOutcome] = field(default_factory=dict)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the client is answered. The timestamp leaves the statistics later."""
 
@@ -63,11 +63,11 @@ class DmlTask:
     def succeeded(self) -> bool:
         """Every message is known to be in the log."""
         known = [self.outcomes.get(channel) for channel in self.channels]
-        return all(outcome is Outcome.APPENDED for outcome in known)
+        return all(outcome is AppendOutcome.APPENDED for outcome in known)
 
     def unknown(self) -> tuple[ChannelName, ...]:
         """The channels whose append has an unknown outcome."""
-        return tuple(c for c in self.channels if self.outcomes.get(c) is Outcome.UNKNOWN)
+        return tuple(c for c in self.channels if self.outcomes.get(c) is AppendOutcome.UNKNOWN)
 
     def message(self, channel: ChannelName) -> Message:
         """The task's message for a channel."""

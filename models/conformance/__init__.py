@@ -2,6 +2,15 @@
 
 from tidemark.models.conformance.adapter import Adapter, BrokenRunError
 from tidemark.models.conformance.machine import Journal, machine
-from tidemark.models.conformance.run import Mismatch, Run, again, shortest
+from tidemark.models.conformance.run import ConformanceRun, Mismatch, again, shortest
 
-__all__ = ["Adapter", "BrokenRunError", "Journal", "Mismatch", "Run", "again", "machine", "shortest"]
+__all__ = [
+    "Adapter",
+    "BrokenRunError",
+    "ConformanceRun",
+    "Journal",
+    "Mismatch",
+    "again",
+    "machine",
+    "shortest",
+]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tidemark.models.conformance.adapter import Adapter
-from tidemark.models.conformance.run import Run
+from tidemark.models.conformance.run import ConformanceRun
 from tidemark.models.refinement.step import StepChecker
 
 _FAIR = 10
@@ -37,7 +37,7 @@ class Journal:
     performed: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     examples: int = 0
-    last: Run | None = None
+    last: ConformanceRun | None = None
 
 
 class _Machine(RuleBasedStateMachine):
@@ -49,12 +49,12 @@ class _Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._run: Run | None = None
+        self._run: ConformanceRun | None = None
 
     @initialize()
     def begin(self) -> None:
         """The first abstract state is an initial state of the specification."""
-        self._run = self.journal.last = Run(self.checker, type(self).build)
+        self._run = self.journal.last = ConformanceRun(self.checker, type(self).build)
         self.journal.examples += 1
         self._run.begin()
 

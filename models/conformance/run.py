@@ -22,7 +22,7 @@ class Mismatch(AssertionError):  # noqa: N818  an assertion that failed, as Hypo
         super().__init__(f"{claim}: {text}")
 
 
-class Run:
+class ConformanceRun:
     """A run from its start on.
 
     Attributes:
@@ -51,7 +51,7 @@ class Run:
         if self._offers is None:
             self._offers = {}
             for found in self.checker.successors(self._state):
-                if found.inside and found.state != self._state and self._adapter.offers(found.step):
+                if found.in_bounds and found.state != self._state and self._adapter.offers(found.step):
                     self._offers.setdefault(found.step.action, []).append(found.step)
         return self._offers.get(action, [])
 
@@ -77,7 +77,7 @@ class Run:
         # The lemmas are the proof's: a state that the interpreter has reached too satisfies them.
         broken = self.checker.broken(self._state, lemmas=False)
         if broken is not None:
-            self._fail(broken.id, broken.sentence)
+            self._fail(broken.id, broken.description)
 
     def faults(self) -> Mapping[str, int]:
         """How often each kind of fault has happened, as far as the adapter counts them."""
@@ -92,9 +92,9 @@ class Run:
         raise self.mismatch
 
 
-def again(moves: Sequence[Move], checker: StepChecker, build: Callable[[], Adapter]) -> Run:
+def again(moves: Sequence[Move], checker: StepChecker, build: Callable[[], Adapter]) -> ConformanceRun:
     """Run the moves as far as they are offered, to the first mismatch."""
-    run = Run(checker, build)
+    run = ConformanceRun(checker, build)
     try:
         run.begin()
         for step, chance in moves:
@@ -107,7 +107,7 @@ def again(moves: Sequence[Move], checker: StepChecker, build: Callable[[], Adapt
     return run
 
 
-def shortest(failing: Run, build: Callable[[], Adapter], *, attempts: int) -> Run:
+def shortest(failing: ConformanceRun, build: Callable[[], Adapter], *, attempts: int) -> ConformanceRun:
     """A run with the same broken claim from which neither one move nor two can be left out, nor one be made
     plainer.
 

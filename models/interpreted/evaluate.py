@@ -10,11 +10,11 @@ from typing import Any
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -30,7 +30,7 @@ State = tuple[Any, ...]
 class Env:
     """What an expression is evaluated in: the state before, the one after (for primed reads), the locals."""
 
-    __slots__ = ("after", "before", "locals", "outside")
+    __slots__ = ("after", "before", "locals", "out_of_bounds")
 
     def __init__(
         self, before: State, after: State | None = None, local: Mapping[str, Value] | None = None
@@ -38,7 +38,7 @@ class Env:
         self.before = before
         self.after = after if after is not None else before
         self.locals: dict[str, Value] = dict(local or {})
-        self.outside = False
+        self.out_of_bounds = False
 
 
 Evaluate = Callable[[Env], Any]
@@ -82,7 +82,7 @@ class Compiler:
                 return lambda env: lookup(env, tuple(place(env) for place in places))
             case Quantified():
                 return self._quantified(node)
-            case Extreme():
+            case Choose():
                 return self._extreme(node)
         raise TypeError(f"not a scalar: {node}")
 
@@ -110,9 +110,9 @@ class Compiler:
         """Equal at all keys of the instance; what is only compared is not written, so it leaves no mark."""
 
         def evaluate(env: Env) -> bool:
-            saved = env.outside
+            saved = env.out_of_bounds
             same = left(env) == right(env)
-            env.outside = saved
+            env.out_of_bounds = saved
             return bool(same)
 
         return evaluate
@@ -136,7 +136,7 @@ class Compiler:
 
         return evaluate
 
-    def _extreme(self, node: Extreme) -> Evaluate:
+    def _extreme(self, node: Choose) -> Evaluate:
         body, default, name = self.scalar(node.body), self.scalar(node.default), node.binder.name
         values = self.instance.domain(node.binder.type).values
         order = values if node.kind == "least" else tuple(reversed(values))
@@ -181,7 +181,7 @@ class Compiler:
                     self.scalar(value),
                 )
                 return lambda env, at: new(env) if tuple(p(env) for p in places) == at else inner(env, at)
-            case Each(binders=binders, body=body):
+            case MapComprehension(binders=binders, body=body):
                 evaluate, names = self.scalar(body), [binder.name for binder in binders]
                 return lambda env, at: _scoped(env, names, at, evaluate)
             case Apply(op="ite", args=(condition, then, other)):
@@ -191,17 +191,17 @@ class Compiler:
 
     def _stored(self, node: Read) -> Lookup:
         variable, place = node.variable, self.offset(map_type(node))
-        outside = self.instance.outside(variable)
+        out_of_bounds = self.instance.out_of_bounds_value(variable)
         table = self.table(node)
 
         def find(env: Env, at: tuple[Value, ...]) -> Value:
             index = place(at)
-            return outside if index is None else table(env)[index]
+            return out_of_bounds if index is None else table(env)[index]
 
         return find
 
     def table(self, node: Expr) -> Evaluate:
-        """A closure for a whole map as a tuple; a change outside the instance sets ``env.outside``."""
+        """A closure for a whole map as a tuple; a change outside the instance sets ``env.out_of_bounds``."""
         kind = map_type(node)
         match node:
             case Read(variable=variable) if variable.constant:
@@ -210,7 +210,7 @@ class Compiler:
             case Read(variable=variable, primed=primed):
                 slot = self.slots[variable.name]
                 return (lambda env: env.after[slot]) if primed else (lambda env: env.before[slot])
-            case Each():
+            case MapComprehension():
                 find, entries = self.lookup(node), list(self.instance.entries(kind))
                 return lambda env: tuple(find(env, at) for at in entries)
             case Apply(op="ite", args=(condition, then, other)):
@@ -227,7 +227,7 @@ class Compiler:
             at = tuple(key(env) for key in keys)
             index, new, old = place(at), value(env), base(env)
             if index is None:
-                env.outside = env.outside or new != find(env, at)
+                env.out_of_bounds = env.out_of_bounds or new != find(env, at)
                 return tuple(old)
             return (*old[:index], new, *old[index + 1 :])
 

@@ -30,11 +30,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Transition:
-    """A step and the state after it; ``inside`` is False if that state lies beyond the instance's bounds."""
+    """A step and the state after it; ``in_bounds`` is False if that state lies out of bounds."""
 
     step: Step
     state: State
-    inside: bool
+    in_bounds: bool
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Interpreter:
                 if not self._run(claim.expr, Env((), None, local)):
                     raise BadInstance(
                         f"{self.instance.name}: the constants break the assumption {claim.id} "
-                        f"({claim.sentence}): {render(claim.expr)}; change the constants"
+                        f"({claim.description}): {render(claim.expr)}; change the constants"
                     )
 
     @cached_property
@@ -125,13 +125,13 @@ class Interpreter:
         item = self._actions[step.action]
         env = self._env(item, state, step)
         after = list(state)
-        inside = True
+        in_bounds = True
         for slot, variable, evaluate in item.updates:
             after[slot] = evaluate(env)
-            inside = inside and self._inside(variable, after[slot])
-        return Transition(step, tuple(after), inside and not env.outside)
+            in_bounds = in_bounds and self._in_bounds(variable, after[slot])
+        return Transition(step, tuple(after), in_bounds and not env.out_of_bounds)
 
-    def _inside(self, variable: Variable, value: Any) -> bool:
+    def _in_bounds(self, variable: Variable, value: Any) -> bool:
         kind = variable.type
         if isinstance(kind, MapType):
             domain = self.instance.domain(kind.value)

@@ -32,7 +32,7 @@ class Reached:
 
     parents: dict[State, tuple[State, Step] | None] = field(default_factory=dict)
     generated: int = 0
-    outside: int = 0
+    out_of_bounds: int = 0
     depth: int = 0
     fired: dict[str, int] = field(default_factory=dict)
     found: dict[str, Found] = field(default_factory=dict)
@@ -83,8 +83,8 @@ class Search:
         for transition in self._interpreter.successors(state):
             reached.generated += 1
             reached.fired[transition.step.action] += 1
-            if not transition.inside:
-                reached.outside += 1
+            if not transition.in_bounds:
+                reached.out_of_bounds += 1
                 continue
             self._check_step(reached, state, transition.step, transition.state)
             if transition.state not in reached.parents:

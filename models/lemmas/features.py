@@ -97,16 +97,16 @@ def _entries(variable: Variable, keys: Sequence[Column], states: Batch) -> Colum
     kind = variable.type
     assert isinstance(kind, MapType)
     flat: Column = np.zeros((1, 1), dtype=np.int64)
-    inside = np.ones((1, 1), dtype=np.bool_)
+    in_bounds = np.ones((1, 1), dtype=np.bool_)
     for key, domain in zip(keys, states.instance.domains(kind.keys), strict=True):
         at = key - domain.low
         fits = (at >= 0) & (at < domain.size)
-        inside = inside & fits
+        in_bounds = in_bounds & fits
         flat = flat * domain.size + np.where(fits, at, 0)
     table = states.columns[variable.name]
     flat = np.broadcast_to(flat, (states.size, flat.shape[1]))
-    outside = code(kind.value, initial_literal(states.instance.spec, variable))
-    return np.where(inside, np.take_along_axis(table, flat, axis=1), outside)
+    out_of_bounds = code(kind.value, initial_literal(states.instance.spec, variable))
+    return np.where(in_bounds, np.take_along_axis(table, flat, axis=1), out_of_bounds)
 
 
 def groups(spec: Spec) -> list[Group]:

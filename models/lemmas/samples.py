@@ -120,7 +120,7 @@ def _next(interpreter: Interpreter, state: State, draw: random.Random) -> State 
     for action in draw.sample(sorted(by_action), len(by_action)):
         for step in draw.sample(by_action[action], len(by_action[action])):
             found = interpreter.apply(state, step)
-            if found is not None and found.inside and found.state != state:
+            if found is not None and found.in_bounds and found.state != state:
                 return found.state
     return None
 

@@ -37,7 +37,7 @@ class Lemma:
         parts = [disjunction(*(feature.cases()[case] for case in cases)) for feature, cases in self.block]
         body = fold(negation(conjunction(*apart(self.group), *parts)))
         expr = Quantified(BOOL, "forall", self.group, body) if self.group else body
-        return Property(f"{prefix}.{self.name}", "lemma", expr, sentence=self.words(), source="suggested")
+        return Property(f"{prefix}.{self.name}", "lemma", expr, description=self.words(), source="suggested")
 
     def words(self) -> str:
         """The claim in one line, as Python."""

@@ -28,7 +28,7 @@ State = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Run:
+class WordRun:
     """Entries ``first`` .. ``first + count - 1`` of a map, from bit ``shift`` of word ``word`` upwards."""
 
     first: int
@@ -45,7 +45,7 @@ class Field:
     slot: int
     keys: tuple[Domain, ...]
     value: Domain
-    runs: tuple[Run, ...]
+    runs: tuple[WordRun, ...]
 
     @property
     def bits(self) -> int:
@@ -150,14 +150,14 @@ def _place(fields: Sequence[Field], *, split: bool) -> list[Field]:
     next.
     """
     used: list[int] = []
-    placed: dict[int, tuple[Run, ...]] = {}
+    placed: dict[int, tuple[WordRun, ...]] = {}
     for field in sorted(fields, key=lambda f: (-f.bits * f.entries, f.slot)):
         placed[field.slot] = _fit(field, used, split=split) if field.bits else ()
     return [Field(f.variable, f.slot, f.keys, f.value, placed[f.slot]) for f in fields]
 
 
-def _fit(field: Field, used: list[int], *, split: bool) -> tuple[Run, ...]:
-    runs: list[Run] = []
+def _fit(field: Field, used: list[int], *, split: bool) -> tuple[WordRun, ...]:
+    runs: list[WordRun] = []
     first, bits = 0, field.bits
     while first < field.entries:
         left = field.entries - first
@@ -166,7 +166,7 @@ def _fit(field: Field, used: list[int], *, split: bool) -> tuple[Run, ...]:
         if word == len(used):
             used.append(0)
         count = min(left, (WORD - used[word]) // bits)
-        runs.append(Run(first, count, word, used[word]))
+        runs.append(WordRun(first, count, word, used[word]))
         used[word] += count * bits
         first += count
     return tuple(runs)

@@ -15,9 +15,9 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.spec.language.expr import (
     Apply,
     Const,
-    Each,
     Expr,
     Local,
+    MapComprehension,
     Read,
     Select,
     Store,
@@ -115,7 +115,7 @@ class Footprints:
                     reads | self.reads(value) | self._union(map(self.reads, keys)),
                     writes | self._at(variable, keys),
                 )
-            case Each(binders=binders, body=body):
+            case MapComprehension(binders=binders, body=body):
                 return self._each(variable, binders, body)
             case Apply(op="ite", args=(condition, then, other)):
                 one, two = self._update(variable, then), self._update(variable, other)

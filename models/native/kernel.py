@@ -35,18 +35,18 @@ class Expansion:
 
     ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk
     of rows; ``parent`` is the row of each one's predecessor and ``step`` its index in
-    ``Interpreter.steps``. ``generated`` and ``outside`` count by action: all enabled steps, and those that
-    leave the bounds. ``guards`` tells of each guard conjunct (numbered through the actions in declared
-    order) whether it held at least once after those evaluated before it. ``enabled`` is 0 for a row without
-    any enabled step. ``events`` maps the index of a step claim (a broken transition invariant or a reached
-    witness, see ``Kernel.step_claims``) to the successor where it was first seen.
+    ``Interpreter.steps``. ``generated`` and ``out_of_bounds`` count by action: all enabled steps, and
+    those that leave the bounds. ``guards`` tells of each guard conjunct (numbered through the actions in
+    declared order) whether it held at least once after those evaluated before it. ``enabled`` is 0 for a row
+    without any enabled step. ``events`` maps the index of a step claim (a broken transition invariant or a
+    reached witness, see ``Kernel.step_claims``) to the successor where it was first seen.
     """
 
     successors: Block
     parent: NDArray[np.int64]
     step: NDArray[np.int32]
     generated: NDArray[np.int64]
-    outside: NDArray[np.int64]
+    out_of_bounds: NDArray[np.int64]
     guards: NDArray[np.bool_]
     enabled: NDArray[np.uint8]
     events: dict[int, int]

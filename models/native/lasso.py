@@ -58,7 +58,7 @@ class FairSearch:
             mask[bit // 64] |= np.uint64(1 << bit % 64)
         return mask
 
-    def standing(self, allowed: Mask) -> int | None:
+    def stuttering_state(self, allowed: Mask) -> int | None:
         """The first allowed state in which a run may stand still for ever."""
         still = allowed & ~(self.enabled & (self.weak | self.strong)).any(axis=1)
         found = np.flatnonzero(still)

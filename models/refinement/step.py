@@ -103,7 +103,7 @@ class StepChecker:
         """Transitions of the specification from a state, ignored variables put back."""
         if state not in self._successors:
             self._successors[state] = [
-                Transition(found.step, self.normal(found.state), found.inside)
+                Transition(found.step, self.normal(found.state), found.in_bounds)
                 for found in self.interpreter.successors(state)
             ]
         return self._successors[state]
@@ -122,13 +122,13 @@ class StepChecker:
         if broken is None and not self._sound:
             broken = self._broken_by(before, after)
         if broken is not None:
-            return Refuted(broken.id, f"{broken.sentence} Changed: {self.changes(before, after)}")
+            return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
         for found in self.successors(before):
             if found.state == after:
                 return Matched(found.step)
         broken = self._broken_by(before, after)
         if broken is not None:
-            return Refuted(broken.id, f"{broken.sentence} Changed: {self.changes(before, after)}")
+            return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
         return Refuted(
             "refinement",
             f"no step of {self.spec.name} makes {self.changes(before, after)}; "

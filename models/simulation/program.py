@@ -117,8 +117,8 @@ class ProgramRef:
 
     def text(self) -> str:
         """Return the reference in one line."""
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
-        return f"{self.target}({inside})" if inside else self.target
+        in_bounds = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
+        return f"{self.target}({in_bounds})" if in_bounds else self.target
 
     def digest(self) -> str:
         """Return eight hexadecimal digits that stand for the reference in a replay token."""

@@ -20,9 +20,9 @@ from tidemark.models.symbolic.normal import canonical, expand_count
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
     Expr,
-    Extreme,
     Local,
     Quantified,
     Read,
@@ -193,7 +193,7 @@ class Encoder:
                 return self._count(node, env)
             case Quantified():
                 return self._quantified(node, env)
-            case Extreme():
+            case Choose():
                 return self._extreme(node, env)
         raise TypeError(f"not a scalar: {render(node)}")
 
@@ -262,7 +262,7 @@ class Encoder:
     def _int(self, value: int) -> Z3:
         return z3.IntVal(value, self.context)
 
-    def _extreme(self, node: Extreme, env: dict[str, Z3]) -> Z3:
+    def _extreme(self, node: Choose, env: dict[str, Z3]) -> Z3:
         """A function of the bound variables around it; its axiom is satisfied by some function always."""
         free = sorted(free_locals(node))
         arguments = [name for name in free if not _is_parameter(env[name])]
@@ -276,7 +276,7 @@ class Encoder:
             self._define(node, function, arguments, env)
         return self._extremes[key](*(env[name] for name in arguments))
 
-    def _define(self, node: Extreme, function: Z3, arguments: list[str], env: dict[str, Z3]) -> None:
+    def _define(self, node: Choose, function: Z3, arguments: list[str], env: dict[str, Z3]) -> None:
         generic = {name: z3.Const(f"arg_{name}", env[name].sort()) for name in arguments}
         outer = {**env, **generic}
         value = function(*(generic[name] for name in arguments))

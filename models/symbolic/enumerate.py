@@ -138,12 +138,12 @@ class Enumerator:
         env = {p.name: z3.Const(p.name, self.vocabulary.sort(p.type)) for p in action.params}
         ranges = [part for p in action.params for part in self.vocabulary.in_range(env[p.name], p.type)]
         guards = [self.encoder.encode(guard.expr, env) for guard in action.guards]
-        inside = [
+        in_bounds = [
             self.encoder.encode(self.obligations.scope.well_typed(v, e), env)
             for v, e in self.obligations.updates(action).items()
         ]
         effect = [part for variable in self.spec.variables for part in self._effect(action, variable, env)]
-        solver = self._solver(*self._state_is(state, ""), *ranges, *guards, *inside, *effect)
+        solver = self._solver(*self._state_is(state, ""), *ranges, *guards, *in_bounds, *effect)
         while (result := solver.check(*self.encoder.axioms)) == z3.sat:
             model = solver.model()
             args = {p.name: model.eval(env[p.name], model_completion=True) for p in action.params}

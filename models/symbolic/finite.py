@@ -21,11 +21,11 @@ from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.bits import Bit, Cases
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -117,7 +117,7 @@ class Finite:
                 return bits.boolean(
                     join(self.bit(body, inner) for inner in self._assignments(binders, frame))
                 )
-            case Extreme():
+            case Choose():
                 return self._extreme(node, frame)
         raise TypeError(f"not a scalar: {node}")
 
@@ -132,7 +132,7 @@ class Finite:
             chosen = {b.name: v for b, v in zip(binders, values, strict=True)}
             yield Frame(frame.before, frame.after, {**frame.local, **chosen})
 
-    def _extreme(self, node: Extreme, frame: Frame) -> Cases:
+    def _extreme(self, node: Choose, frame: Frame) -> Cases:
         values = self.instance.domain(node.binder.type).values
         result = self.cases(node.default, frame)
         for value in reversed(values) if node.kind == "least" else values:
@@ -190,7 +190,7 @@ class Finite:
         match node:
             case Read(variable=variable):
                 stored = self._stored(node, frame)
-                return stored.get(cell) or bits.known(self.instance.outside(variable))
+                return stored.get(cell) or bits.known(self.instance.out_of_bounds_value(variable))
             case Store(map=source, keys=keys, value=value):
                 hit = bits.every(
                     self.cases(key, frame).get(part, False) for key, part in zip(keys, cell, strict=True)
@@ -199,7 +199,7 @@ class Finite:
                     return self.entry(source, cell, frame)
                 new = self.cases(value, frame)
                 return new if hit is True else bits.choose(hit, new, self.entry(source, cell, frame))
-            case Each(binders=binders, body=body):
+            case MapComprehension(binders=binders, body=body):
                 chosen = {b.name: v for b, v in zip(binders, cell, strict=True)}
                 return self.cases(body, Frame(frame.before, frame.after, {**frame.local, **chosen}))
             case Apply(op="ite", args=(condition, then, other)):
@@ -209,13 +209,13 @@ class Finite:
                 return bits.choose(test, self.entry(then, cell, frame), self.entry(other, cell, frame))
         raise TypeError(f"not a map: {node}")
 
-    def stores_inside(self, node: Expr, frame: Frame) -> Bit:
+    def stores_in_bounds(self, node: Expr, frame: Frame) -> Bit:
         """No entry outside the instance gets a new value."""
         match node:
             case Store(map=source, keys=keys, value=value):
                 kind = map_type(node)
                 cases = [self.cases(key, frame) for key in keys]
-                harmless: list[Bit] = [self.stores_inside(source, frame)]
+                harmless: list[Bit] = [self.stores_in_bounds(source, frame)]
                 for chosen in itertools.product(*(case.items() for case in cases)):
                     cell = tuple(part for part, _ in chosen)
                     if all(
@@ -229,7 +229,7 @@ class Finite:
                 return bits.every(harmless)
             case Apply(op="ite", args=(condition, then, other)):
                 test = self.bit(condition, frame)
-                one, two = self.stores_inside(then, frame), self.stores_inside(other, frame)
+                one, two = self.stores_in_bounds(then, frame), self.stores_in_bounds(other, frame)
                 return bits.every([bits.either(bits.invert(test), one), bits.either(test, two)])
         return True
 
@@ -240,7 +240,7 @@ class Move:
 
     step: Step
     enabled: Bit
-    inside: Bit
+    in_bounds: Bit
     below: Mapping[str, Bit]
     """Per assigned variable the condition that a natural number would become negative."""
     written: Mapping[str, Mapping[Cell, Cases]]
@@ -331,11 +331,11 @@ class SymbolicInstance:
                     continue
                 step = Step(action.name, tuple(frame.local[p.name] for p in action.params))
                 written = {v.name: self._written(v, expr, frame) for v, expr in action.updates}
-                inside = [self.finite.stores_inside(expr, frame) for _, expr in action.updates]
-                inside += [self._in_domain(v, written[v.name]) for v, _ in action.updates]
+                in_bounds = [self.finite.stores_in_bounds(expr, frame) for _, expr in action.updates]
+                in_bounds += [self._in_domain(v, written[v.name]) for v, _ in action.updates]
                 trimmed = {v.name: self._trim(v, written[v.name]) for v, _ in action.updates}
                 below = {v.name: self._below(v, written[v.name]) for v, _ in action.updates}
-                yield Move(step, enabled, bits.every(inside), below, trimmed)
+                yield Move(step, enabled, bits.every(in_bounds), below, trimmed)
 
     def _written(self, variable: Variable, expr: Expr, frame: Frame) -> Mapping[Cell, Cases]:
         if isinstance(variable.type, MapType):
@@ -356,7 +356,7 @@ class SymbolicInstance:
         return bits.some(bit for cases in table.values() for value, bit in cases.items() if int(value) < 0)
 
     def _trim(self, variable: Variable, table: Mapping[Cell, Cases]) -> Mapping[Cell, Cases]:
-        """Drop values outside the instance: ``inside`` says when one of them would be taken."""
+        """Drop values outside the instance: ``in_bounds`` says when one of them would be taken."""
         allowed = frozenset(self.values(variable.type))
         return {
             cell: {value: bit for value, bit in cases.items() if value in allowed}

@@ -178,7 +178,7 @@ class Hints:
             holds = self.space.holds(closed(prop), self.state, after)
         else:
             holds = self.space.holds(closed(prop), after)
-        return bits.both(move.inside, bits.invert(holds))
+        return bits.both(move.in_bounds, bits.invert(holds))
 
     def _ask(self, obligation: Obligation, broken: list[tuple[Move, Bit]], usable: Sequence[str]) -> Hint:
         if not broken:
@@ -252,7 +252,7 @@ class Hints:
         """A state in which all invariants hold and from which the action can be taken, if the instance has
         one.
         """
-        enabled = [(move, bits.both(move.enabled, move.inside)) for move in self.moves(action)]
+        enabled = [(move, bits.both(move.enabled, move.in_bounds)) for move in self.moves(action)]
         possible = [(move, bit) for move, bit in enabled if bit is not False]
         if not possible:
             return None

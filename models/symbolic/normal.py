@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     binders_of,
     children,
@@ -47,10 +47,10 @@ def _canonical(node: Expr, depth: int) -> Expr:
 
 def _rename(node: Expr, names: dict[str, Local]) -> Expr:
     match node:
-        case Each(binders=binders, body=body) | Quantified(binders=binders, body=body):
+        case MapComprehension(binders=binders, body=body) | Quantified(binders=binders, body=body):
             fresh = tuple(names[b.name] for b in binders)
             return replace(node, binders=fresh, body=substitute(body, locals_=names))
-        case Extreme(binder=binder, body=body):
+        case Choose(binder=binder, body=body):
             return replace(node, binder=names[binder.name], body=substitute(body, locals_=names))
     return node
 

@@ -13,9 +13,9 @@ from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     TRUE,
     Const,
-    Each,
     Expr,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Variable,
@@ -50,11 +50,11 @@ class Obligation:
     goal: Expr
     action: str = ""
     params: tuple[Local, ...] = ()
-    given: tuple[Fact, ...] = ()
+    hypotheses: tuple[Fact, ...] = ()
     """Always assumed: guards, assumptions on constants, initial conditions."""
     lemmas: tuple[Fact, ...] = ()
     """Invariants of the state before; which of them are needed is found out."""
-    afterwards: tuple[Fact, ...] = ()
+    post_invariants: tuple[Fact, ...] = ()
     """Invariants of the state after, for transition invariants only."""
 
     @property
@@ -123,7 +123,7 @@ class Obligations:
                 continue
             if isinstance(kind, MapType):
                 binders = tuple(Local(key, f"start_{place}") for place, key in enumerate(kind.keys))
-                values[variable] = Each(kind, binders, Const(kind.value, value))
+                values[variable] = MapComprehension(kind, binders, Const(kind.value, value))
             else:
                 values[variable] = Const(kind, value)
         return values
@@ -138,7 +138,7 @@ class Obligations:
         for fact in self.state_claims:
             goal = self._replaced(fact.expr, self.initial_values(), primed=False)
             name = f"initiation:{_short(fact.source)}"
-            yield Obligation(name, "initiation", fact.source, goal, given=(*self.axioms, *start))
+            yield Obligation(name, "initiation", fact.source, goal, hypotheses=(*self.axioms, *start))
         for action in self.spec.actions:
             yield from self._types(action)
             yield from self._consecution(action)
@@ -167,11 +167,11 @@ class Obligations:
 
     def _steps(self, action: Action) -> Iterable[Obligation]:
         known = frozenset(fact.expr for fact in self.state_claims)
-        afterwards = tuple(fact for fact in self._after_step(action) if fact.expr not in known)
+        post_invariants = tuple(fact for fact in self._after_step(action) if fact.expr not in known)
         for prop in self.spec.of_kind("transition_invariant"):
             goal = self.across(self.scope.total(closed(prop)), action)
             name = f"step:{action.name}:{_short(prop.id)}"
-            yield self._of(action, "step", name, prop.id, goal, after=afterwards)
+            yield self._of(action, "step", name, prop.id, goal, after=post_invariants)
 
     def _of(
         self,
@@ -183,9 +183,9 @@ class Obligations:
         *,
         after: tuple[Fact, ...] = (),
     ) -> Obligation:
-        given = (*self.axioms, *self.guards(action))
+        hypotheses = (*self.axioms, *self.guards(action))
         return Obligation(
-            name, kind, claim, goal, action.name, action.params, given, self.state_claims, after
+            name, kind, claim, goal, action.name, action.params, hypotheses, self.state_claims, after
         )
 
 

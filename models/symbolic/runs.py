@@ -24,7 +24,7 @@ from tidemark.spec.language.spec import Property
 
 
 @dataclass(frozen=True)
-class Run:
+class SymbolicRun:
     """A run of an instance from an initial state: one more state than steps."""
 
     instance: Instance
@@ -37,7 +37,7 @@ class Searched:
     """How far a search for runs went. ``depth``: every run of up to that many steps was covered."""
 
     depth: int
-    found: Mapping[str, Run]
+    found: Mapping[str, SymbolicRun]
     """The shortest run for each goal that was reached."""
     stopped: str = ""
     """Why it stopped early; empty if it reached all goals or covered the depth that was asked for."""
@@ -92,7 +92,7 @@ class Runs:
             ]
         return bits.every(parts)
 
-    def check(self, condition: Bit, *, seconds: float) -> tuple[str, Run | None]:
+    def check(self, condition: Bit, *, seconds: float) -> tuple[str, SymbolicRun | None]:
         """Is there a run of the present depth whose end satisfies the condition? ``yes``, ``no`` or
         ``unknown``.
         """
@@ -109,13 +109,13 @@ class Runs:
         finally:
             self._solver.pop()
 
-    def _decode(self, model: Any) -> Run:
+    def _decode(self, model: Any) -> SymbolicRun:
         constants = {**self.space.instance.constants, **self.space.decode_constants(model)}
         old = self.space.instance
         instance = replace(old, constants=constants)
         states = tuple(self.space.decode(model, state) for state in self._states)
         steps = tuple(self._step(model, number).step for number in range(self.depth))
-        return Run(instance, states, steps)
+        return SymbolicRun(instance, states, steps)
 
     def _step(self, model: Any, number: int) -> Move:
         flags = (z3.Bool(f"take {i} @{number}") for i in range(len(self._any.moves)))
@@ -141,7 +141,7 @@ def search(instance: Instance, goals: Mapping[str, Goal], *, depth: int, seconds
     """For each goal the shortest run of up to ``depth`` steps which ends in it, within ``seconds`` in all."""
     ends = time.perf_counter() + seconds
     unrolled = Runs(instance)
-    found: dict[str, Run] = {}
+    found: dict[str, SymbolicRun] = {}
     while True:
         for name, goal in goals.items():
             if name in found:

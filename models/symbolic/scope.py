@@ -58,7 +58,7 @@ class Scope:
             parts.append(fold(Apply(BOOL, "le", (value, literal(high)))))
         return conjunction(*parts)
 
-    def outside(self, variable: Variable) -> Const:
+    def out_of_bounds_value(self, variable: Variable) -> Const:
         """What a map holds at keys out of range."""
         return Const(map_type(Read(variable.type, variable)).value, initial_literal(self.spec, variable))
 
@@ -74,13 +74,17 @@ class Scope:
         node = rebuild(node, tuple(self._total(part) for part in children(node)))
         if not (isinstance(node, Select) and isinstance(node.map, Read)):
             return node
-        inside = conjunction(
+        in_bounds = conjunction(
             *(
                 self._key_within(key, kind)
                 for key, kind in zip(node.keys, map_type(node.map).keys, strict=True)
             )
         )
-        return node if inside == TRUE else choice(inside, node, self.outside(node.map.variable))
+        return (
+            node
+            if in_bounds == TRUE
+            else choice(in_bounds, node, self.out_of_bounds_value(node.map.variable))
+        )
 
     def _key_within(self, key: Expr, kind: Type) -> Expr:
         if isinstance(key, Local) and key.type == kind:
@@ -102,11 +106,13 @@ class Scope:
     def _stores_within(self, update: Expr, kind: MapType) -> Expr:
         match update:
             case Store(map=inner, keys=keys, value=value):
-                inside = conjunction(*(self._key_within(k, t) for k, t in zip(keys, kind.keys, strict=True)))
+                in_bounds = conjunction(
+                    *(self._key_within(k, t) for k, t in zip(keys, kind.keys, strict=True))
+                )
                 harmless = (
-                    inside
-                    if inside == TRUE
-                    else fold(Apply(BOOL, "or", (inside, equality(value, select(inner, keys)))))
+                    in_bounds
+                    if in_bounds == TRUE
+                    else fold(Apply(BOOL, "or", (in_bounds, equality(value, select(inner, keys)))))
                 )
                 return conjunction(self._stores_within(inner, kind), harmless)
             case Apply(op="ite", args=(condition, then, other)):

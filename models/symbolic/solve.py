@@ -135,8 +135,8 @@ class _Attempt:
         if len(few) < len(everything):
             yield few
         yield everything
-        if self.obligation.afterwards:
-            yield (*everything, *self.obligation.afterwards)
+        if self.obligation.post_invariants:
+            yield (*everything, *self.obligation.post_invariants)
 
     def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], seconds: float) -> Z3:
         solver = z3.Solver(ctx=self.vocabulary.context)
@@ -150,7 +150,7 @@ class _Attempt:
         for param in self.obligation.params:
             solver.add(*self.vocabulary.in_range(self.env[param.name], param.type))
         axioms: list[Z3] = []
-        for fact in (*self.obligation.given, *facts):
+        for fact in (*self.obligation.hypotheses, *facts):
             term, definitions = self._encode(fact.expr)
             solver.add(term)
             axioms += definitions

@@ -29,7 +29,7 @@ class OneStep:
         parts: list[Bit] = [z3.PbEq([(flag, 1) for flag in self.taken], 1)]
         writers: dict[tuple[str, Cell], list[Any]] = {}
         for move, taken in zip(self.moves, self.taken, strict=True):
-            parts.append(z3.Implies(taken, as_formula(bits.both(move.enabled, move.inside))))
+            parts.append(z3.Implies(taken, as_formula(bits.both(move.enabled, move.in_bounds))))
             for name, table in move.written.items():
                 for cell, cases in table.items():
                     if cases is self.before[name][cell]:

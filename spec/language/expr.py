@@ -82,7 +82,7 @@ class Store(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Each(Expr):
+class MapComprehension(Expr):
     """The map whose value at the binders is ``body``: a whole-map update."""
 
     binders: tuple[Local, ...]
@@ -99,7 +99,7 @@ class Quantified(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Extreme(Expr):
+class Choose(Expr):
     """The least or the greatest number of the binder's domain with the property, else the default."""
 
     kind: Literal["least", "greatest"]
@@ -121,9 +121,9 @@ def children(node: Expr) -> tuple[Expr, ...]:
             return (source, *keys)
         case Store(map=source, keys=keys, value=value):
             return (source, *keys, value)
-        case Each(body=body) | Quantified(body=body):
+        case MapComprehension(body=body) | Quantified(body=body):
             return (body,)
-        case Extreme(body=body, default=default):
+        case Choose(body=body, default=default):
             return (body, default)
         case _:
             return ()
@@ -138,9 +138,9 @@ def rebuild(node: Expr, parts: tuple[Expr, ...]) -> Expr:
             return replace(node, map=parts[0], keys=parts[1 : 1 + len(keys)])
         case Store():
             return replace(node, map=parts[0], keys=parts[1:-1], value=parts[-1])
-        case Each() | Quantified():
+        case MapComprehension() | Quantified():
             return replace(node, body=parts[0])
-        case Extreme():
+        case Choose():
             return replace(node, body=parts[0], default=parts[1])
         case _:
             return node
@@ -148,9 +148,9 @@ def rebuild(node: Expr, parts: tuple[Expr, ...]) -> Expr:
 
 def binders_of(node: Expr) -> tuple[Local, ...]:
     """Variables that ``node`` binds in its body."""
-    if isinstance(node, Each | Quantified):
+    if isinstance(node, MapComprehension | Quantified):
         return node.binders
-    return (node.binder,) if isinstance(node, Extreme) else ()
+    return (node.binder,) if isinstance(node, Choose) else ()
 
 
 def walk(node: Expr) -> Iterator[Expr]:
@@ -172,7 +172,7 @@ def free_locals(node: Expr) -> frozenset[str]:
     if isinstance(node, Local):
         return frozenset((node.name,))
     bound = frozenset(binder.name for binder in binders_of(node))
-    if isinstance(node, Extreme):
+    if isinstance(node, Choose):
         return (free_locals(node.body) - bound) | free_locals(node.default)
     return frozenset[str]().union(*(free_locals(part) for part in children(node))) - bound
 
@@ -218,10 +218,10 @@ def _substitute_binder(
             inner[binder.name] = replace(binder, name=name)
         fresh.append(replace(binder, name=name))
     parts = [substitute(body, locals_=inner, reads=reads)]
-    if isinstance(node, Extreme):
+    if isinstance(node, Choose):
         parts.append(substitute(node.default, locals_=env, reads=reads))
         return replace(node, binder=fresh[0], body=parts[0], default=parts[1])
-    assert isinstance(node, Each | Quantified)
+    assert isinstance(node, MapComprehension | Quantified)
     return replace(node, binders=tuple(fresh), body=parts[0])
 
 

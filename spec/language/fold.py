@@ -9,10 +9,10 @@ from tidemark.spec.language.expr import (
     FALSE,
     TRUE,
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -104,7 +104,7 @@ def equality(left: Expr, right: Expr) -> Expr:
 def select(source: Expr, keys: tuple[Expr, ...]) -> Expr:
     """Value of ``source`` at ``keys``, read through stores, comprehensions and choices of maps."""
     match source:
-        case Each(binders=binders, body=body):
+        case MapComprehension(binders=binders, body=body):
             return fold(substitute(body, locals_={b.name: k for b, k in zip(binders, keys, strict=True)}))
         case Store(map=inner, keys=at, value=value):
             same = conjunction(*(equality(a, k) for a, k in zip(at, keys, strict=True)))
@@ -180,7 +180,7 @@ def fold(node: Expr) -> Expr:
             return select(source, keys)
         case Quantified(kind="forall" | "exists", body=Const(value=value)):
             return TRUE if value else FALSE  # no domain is empty
-        case Extreme(body=Const(value=False), default=default):
+        case Choose(body=Const(value=False), default=default):
             return default
     return node
 
@@ -200,6 +200,6 @@ def non_negative(node: Expr) -> bool:
             return True
         case Quantified(kind="count"):
             return True
-        case Extreme(default=default):
+        case Choose(default=default):
             return non_negative(default)
     return isinstance(node.type, NumberType) and not node.type.signed and not isinstance(node, Apply)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from tidemark.spec.language.errors import SpecError
-from tidemark.spec.language.expr import Each, Expr, Extreme, Local, Quantified
+from tidemark.spec.language.expr import Choose, Expr, Local, MapComprehension, Quantified
 from tidemark.spec.language.fold import fold
 from tidemark.spec.language.terms import Liftable, Symbolic, Term, Untyped, boolean, lift, number
 from tidemark.spec.language.types import BOOL, LITERAL, MapType, NumberType, Type
@@ -122,7 +122,7 @@ def _extreme(kind: Literal["least", "greatest"], binder: Local, body: Expr, defa
     fallback = number(default, binder.type)
     assert isinstance(fallback.type, NumberType)
     result = NumberType(binder.type.name, signed=fallback.type.signed)
-    return Term(fold(Extreme(result, kind, binder, body, fallback)))
+    return Term(fold(Choose(result, kind, binder, body, fallback)))
 
 
 class Comprehension(Untyped):
@@ -145,7 +145,7 @@ class Comprehension(Untyped):
                 else ("Assign it to a map, or compare it with one")
             )
             raise SpecError(f"each({names}, ...) where a {kind or 'value'} is wanted", remedy=remedy)
-        return fold(Each(kind, self.binders, lift(self.value, kind.value)))
+        return fold(MapComprehension(kind, self.binders, lift(self.value, kind.value)))
 
 
 def each(*arguments: Any) -> Comprehension:

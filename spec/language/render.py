@@ -2,11 +2,11 @@
 
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -49,11 +49,11 @@ def _render(node: Expr, *, nested: bool = True) -> str:
             return f"{_render(source)}[{_list(keys)}]"
         case Store(map=source, keys=keys, value=value):
             return f"{_render(source)} with [{_list(keys)}] = {render(value)}"
-        case Each(binders=binders, body=body) | Quantified(binders=binders, body=body):
+        case MapComprehension(binders=binders, body=body) | Quantified(binders=binders, body=body):
             word = node.kind if isinstance(node, Quantified) else "each"
             names = ", ".join(f"{binder.name}: {binder.type}" for binder in binders)
             return f"{word}({names}: {render(body)})"
-        case Extreme(kind=kind, binder=binder, body=body, default=default):
+        case Choose(kind=kind, binder=binder, body=body, default=default):
             return f"{kind}({binder.name}: {render(body)}, default {render(default)})"
     raise TypeError(f"unknown node {node!r}")
 

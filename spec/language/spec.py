@@ -42,7 +42,7 @@ class Action:
     guards: tuple[Guard, ...]
     updates: tuple[tuple[Variable, Expr], ...]
     fairness: Fairness
-    sentence: str
+    description: str
     source: str
     relies_on: tuple[str, ...] = ()
 
@@ -74,7 +74,7 @@ class Property:
     id: str
     kind: Kind
     expr: Expr
-    sentence: str
+    description: str
     source: str
     params: tuple[Local, ...] = ()
     premise: Expr = TRUE

@@ -202,7 +202,7 @@ class _Tracer:
             tuple(trace.guards),
             updates,
             mark.fairness,
-            self.sentence(name),
+            self.description(name),
             mark.source,
             mark.relies_on,
         )
@@ -245,7 +245,7 @@ class _Tracer:
             id=f"{self.declared.family}.{name}",
             kind=role,
             expr=_condition(result, name, place),
-            sentence=self.sentence(name),
+            description=self.description(name),
             source=mark.source,
             params=params,
             premise=premise,
@@ -269,7 +269,7 @@ class _Tracer:
             return [before, after] if names[:2] == ["before", "after"] else [after]
         return [before]
 
-    def sentence(self, name: str) -> str:
+    def description(self, name: str) -> str:
         """The first paragraph of the docstring, which an override inherits."""
         for base in self.cls.__mro__:
             doc = getattr(vars(base).get(name), "__doc__", None)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from operator import itemgetter
 
 from tidemark.spec.language.errors import SpecError
-from tidemark.spec.language.expr import FALSE, TRUE, Apply, Const, Expr, Extreme, Quantified, Value
+from tidemark.spec.language.expr import FALSE, TRUE, Apply, Choose, Const, Expr, Quantified, Value
 from tidemark.spec.language.fold import disjunction, negation
 from tidemark.spec.language.spec import Action, Property
 from tidemark.spec.language.types import BoolType, EnumType, NumberType
@@ -186,7 +186,7 @@ def interval(node: Expr) -> Interval:
             return 0.0, float(value) - 1
         case Apply(op="mul" | "div"):
             return -math.inf, math.inf
-        case Extreme(default=default):
+        case Choose(default=default):
             return min(0.0, interval(default)[0]), math.inf
     signed = isinstance(node.type, NumberType) and node.type.signed
     return (-math.inf if signed else 0.0), math.inf

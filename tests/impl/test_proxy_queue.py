@@ -9,7 +9,7 @@ from tests.impl.time_tick_parts import Oracle, Streams
 from tidemark.impl.errors import QueueFullError, RpcTimeoutError
 from tidemark.impl.proxy.scheduler import TaskScheduler
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
-from tidemark.impl.proxy.values import DmlTask, Outcome, TaskPhase
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
 from tidemark.impl.runtime import NoPreemption, Supervisor
 
 
@@ -118,7 +118,7 @@ def test_a_client_is_answered_before_the_outcome_is_known_and_the_timestamp_stay
         assert (await queue.snapshot())["b"].min_ts == 1
         streams.settle_gate.set()
         await settle()
-        assert task.outcomes == {"a": Outcome.APPENDED, "b": Outcome.REFUSED}
+        assert task.outcomes == {"a": AppendOutcome.APPENDED, "b": AppendOutcome.REFUSED}
         assert [message.channel for message in streams.settled] == ["b"]
         assert await queue.snapshot() == {}
         await supervisor.stop()

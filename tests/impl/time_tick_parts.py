@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError, UnknownSessionError
-from tidemark.impl.proxy.values import Message, Outcome
+from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
 
@@ -64,10 +64,10 @@ class Streams:
         finally:
             self.running -= 1
 
-    async def settle(self, message: Message) -> Outcome:
+    async def settle(self, message: Message) -> AppendOutcome:
         await self.settle_gate.wait()
         self.settled.append(message)
-        return Outcome.APPENDED if message in self.appended else Outcome.REFUSED
+        return AppendOutcome.APPENDED if message in self.appended else AppendOutcome.REFUSED
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.breadth_first import Limits, search
+from tidemark.models.native.search.breadth_first import SearchLimits, search
 from tidemark.models.native.search.path import path_to
 
 
@@ -29,6 +29,6 @@ def test_counts_are_those_of_three_other_tools(name: str) -> None:
 )
 def test_variants_break_after_as_many_steps(reference: str, expected: tuple[dict[str, Any], int]) -> None:
     size, steps = expected
-    result = search(compile_kernel(Instance(reference, **size)), limits=Limits(stop_at_first=True))
+    result = search(compile_kernel(Instance(reference, **size)), limits=SearchLimits(stop_at_first=True))
     hits = [*result.tally.state_hits.values(), *result.tally.step_hits.values()]
     assert min(len(path_to(result, hit).steps) for hit in hits) == steps

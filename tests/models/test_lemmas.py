@@ -25,7 +25,7 @@ def test_walks_meet_reachable_states_only():
     interpreter = Interpreter(instance)
     known = set(interpreter.initial())
     while True:
-        more = {t.state for state in known for t in interpreter.successors(state) if t.inside} - known
+        more = {t.state for state in known for t in interpreter.successors(state) if t.in_bounds} - known
         if not more:
             break
         known |= more

@@ -43,7 +43,7 @@ class Run:
             assert refused is None, f"{text}: {refused}"
             found = self.judge.apply(self.state, _step(text))
             assert found is not None
-            assert found.inside
+            assert found.in_bounds
             self.state = found.state
         return self
 

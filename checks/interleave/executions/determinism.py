@@ -6,11 +6,13 @@ from itertools import zip_longest
 
 from tidemark.checks.interleave.errors import DivergenceError, NondeterminismError
 from tidemark.checks.interleave.executions.replay import Exact
-from tidemark.checks.interleave.executions.run import Factory, Run, run_once
+from tidemark.checks.interleave.executions.run import ExecutionRecord, Factory, run_once
 from tidemark.models.simulation import Footprint, Interner, closed_world
 
 
-def check_again(factory: Factory, run: Run, *, interner: Interner, strict: bool) -> Run | None:
+def check_again(
+    factory: Factory, run: ExecutionRecord, *, interner: Interner, strict: bool
+) -> ExecutionRecord | None:
     """Repeat an execution.
 
     Args:
@@ -54,7 +56,7 @@ def check_again(factory: Factory, run: Run, *, interner: Interner, strict: bool)
 class _Stop(Exact):
     """Replays a run and gives up where the run gave up."""
 
-    def __init__(self, picks: tuple[int, ...], run: Run) -> None:
+    def __init__(self, picks: tuple[int, ...], run: ExecutionRecord) -> None:
         super().__init__(picks, trace=run.trace)
         self._length = len(picks)
         self._taken = 0

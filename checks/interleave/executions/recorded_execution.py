@@ -55,7 +55,7 @@ class SaysFaults(Protocol):
 
 
 @dataclass(frozen=True)
-class Witness:
+class RecordedExecution:
     """An execution that was run again.
 
     labels, actors: what happened, step by step, and in which process. observed: the observations, one more
@@ -71,7 +71,7 @@ class Witness:
     token: str
 
 
-def witness(program: ProgramRef, token: str) -> Witness:
+def witness(program: ProgramRef, token: str) -> RecordedExecution:
     """Run the execution of a token again.
 
     Raises:
@@ -84,7 +84,7 @@ def witness(program: ProgramRef, token: str) -> Witness:
     with quiet():
         run = run_once(program.load(), strategy, interner=Interner(), steps=STEPS)
     assert strategy.program is not None
-    return Witness(
+    return RecordedExecution(
         program=strategy.program,
         labels=tuple(step.label for step in run.trace),
         actors=tuple(strategy.actors),
@@ -128,7 +128,7 @@ class _Watching(Exact, StateStrategy):
             self.observed.append(self._execution.observation())
 
 
-def counterexample_of(seen: Witness) -> Counterexample:
+def counterexample_of(seen: RecordedExecution) -> Counterexample:
     """The execution as data, with the part of the claim that fails."""
     violation = seen.violation
     message = violation.message if violation is not None else "nothing: every step is allowed"
@@ -137,7 +137,7 @@ def counterexample_of(seen: Witness) -> Counterexample:
     return _Story(seen, seen.program).counterexample(message)
 
 
-def _plain(seen: Witness, message: str) -> Counterexample:
+def _plain(seen: RecordedExecution, message: str) -> Counterexample:
     """Of a program without a specification: its observation, component by component."""
     states = [{name: _shown(value) for name, value in (state or {}).items()} for state in seen.observed] or [
         {}
@@ -161,7 +161,7 @@ def _shown(value: Hashable) -> Scalar:
 class _Story:
     """An execution beside its specification."""
 
-    seen: Witness
+    seen: RecordedExecution
     program: Refining
     states: list[State] = field(init=False)
 

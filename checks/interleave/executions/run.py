@@ -41,7 +41,7 @@ _step: Callable[[tuple[tuple[str, ...], int, Footprint]], Step] = functools.part
 
 
 @dataclass(slots=True)
-class Run:
+class ExecutionRecord:
     """One execution.
 
     Attributes:
@@ -82,7 +82,7 @@ class Runner:
         self._remembering = strategy if isinstance(strategy, Remembering) else None
         self._looking = strategy if isinstance(strategy, StateStrategy) else None
 
-    def run(self) -> Run:
+    def run(self) -> ExecutionRecord:
         """Run the next execution."""
         execution = Execution(self._factory(), self._interner)
         try:
@@ -95,7 +95,7 @@ class Runner:
             final = execution.finish() if ending is Ending.COMPLETE else None
             if execution.violation is not None:
                 ending = Ending.VIOLATING
-            return Run(
+            return ExecutionRecord(
                 ending=ending,
                 trace=trace,
                 final=final,
@@ -150,6 +150,6 @@ class Runner:
         return Ending.VIOLATING, last
 
 
-def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps: int) -> Run:
+def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps: int) -> ExecutionRecord:
     """Run a single execution. See `Runner`."""
     return Runner(factory, strategy, interner=interner, steps=steps).run()

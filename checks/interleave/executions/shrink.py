@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tidemark.checks.interleave.executions.replay import ByLabel, Lenient
-from tidemark.checks.interleave.executions.run import Run, Step, run_once
+from tidemark.checks.interleave.executions.run import ExecutionRecord, Step, run_once
 from tidemark.checks.interleave.executions.token import encode
 from tidemark.checks.interleave.result import Found
 from tidemark.checks.interleave.searches import quiet
@@ -148,7 +148,7 @@ class _Shrinker:
         self._accept(run)
         return True
 
-    def _accept(self, run: Run) -> None:
+    def _accept(self, run: ExecutionRecord) -> None:
         assert run.violation is not None
         self._picks = run.picks
         labels = tuple(step.label for step in run.trace)
@@ -156,7 +156,7 @@ class _Shrinker:
         self._found = Found(run.violation, run.picks, labels, token)
 
 
-def _measure(run: Run) -> Measure:
+def _measure(run: ExecutionRecord) -> Measure:
     return (deviations(run.trace), len(run.trace), run.picks)
 
 

@@ -118,7 +118,7 @@ def _step(
     found = [
         transition
         for transition in interpreter.successors(before)
-        if transition.inside and transition.state == after and named in (None, transition.step.action)
+        if transition.in_bounds and transition.state == after and named in (None, transition.step.action)
     ]
     given = meta.get("args")
     if named is not None and isinstance(given, dict):

@@ -28,7 +28,7 @@ shown at once.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RoundLimits:
     """Where a search may stop before it has seen everything; the result then says so. None: no limit.
 
     Limits are looked at between rounds. ``handover`` is the frontier from which Spark takes rounds over, and
@@ -105,10 +105,10 @@ class Search:
     """
 
     def __init__(
-        self, directory: RunDirectory, *, spark: Runner | None = None, limits: Limits | None = None
+        self, directory: RunDirectory, *, spark: Runner | None = None, limits: RoundLimits | None = None
     ) -> None:
         self.directory = directory
-        self.limits = limits or Limits()
+        self.limits = limits or RoundLimits()
         self._spark = spark
         self._local = InProcess()
 

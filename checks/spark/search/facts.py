@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.checks.spark.search.search_kernel import Expanded, SearchKernel
-from tidemark.checks.spark.states.packed_states import Words, least
+from tidemark.checks.spark.states.packed_states import PackedStates, least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class StepFacts:
     sent: int = 0
     """States sent to their owners, after the sieve. Depends on the number of partitions."""
     generated: list[int] = field(default_factory=list)
-    outside: list[int] = field(default_factory=list)
+    out_of_bounds: list[int] = field(default_factory=list)
     guards: int = 0
     events: set[str] = field(default_factory=set)
 
@@ -41,7 +41,7 @@ class StepFacts:
         self.sent += sent
         self.deadlocks += block.deadlocks
         self.generated = _sum(self.generated, block.generated)
-        self.outside = _sum(self.outside, block.outside)
+        self.out_of_bounds = _sum(self.out_of_bounds, block.out_of_bounds)
         self.guards |= block.guards
         self.events |= block.events
 
@@ -51,7 +51,7 @@ class StepFacts:
         self.sent += other.sent
         self.deadlocks += other.deadlocks
         self.generated = _sum(self.generated, other.generated)
-        self.outside = _sum(self.outside, other.outside)
+        self.out_of_bounds = _sum(self.out_of_bounds, other.out_of_bounds)
         self.guards |= other.guards
         self.events |= other.events
 
@@ -81,7 +81,7 @@ def merge_states(into: dict[str, StateFinding], other: Mapping[str, StateFinding
             into[name] = StateFinding(count=old.count + new.count, state=min(old.state, new.state))
 
 
-def judge_states(kernel: SearchKernel, block: Words) -> dict[str, StateFinding]:
+def judge_states(kernel: SearchKernel, block: PackedStates) -> dict[str, StateFinding]:
     """Which invariants fail in the states of a block."""
     found = {}
     for name, rows in kernel.failing(block).items():

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidemark.checks.spark.search.search_kernel import Expanded
-from tidemark.checks.spark.states.packed_states import Words
+from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import Buffers, Kernel, compile_kernel
 
@@ -41,11 +41,11 @@ class NativeKernel:
         """States that may be expanded in one call."""
         return self._kernel.chunk
 
-    def initial(self) -> Words:
+    def initial(self) -> PackedStates:
         """The initial states."""
         return self._kernel.initial_block()
 
-    def expand(self, block: Words) -> Expanded:
+    def expand(self, block: PackedStates) -> Expanded:
         """Successors of a block of at most ``chunk`` states."""
         buffers = self._buffers
         for counters in (buffers.stats, buffers.flags, buffers.seen):
@@ -57,7 +57,7 @@ class NativeKernel:
             parent=buffers.parent[:count],
             step=buffers.step[:count],
             generated=tuple(buffers.stats[:, 0].tolist()),
-            outside=tuple(buffers.stats[:, 1].tolist()),
+            out_of_bounds=tuple(buffers.stats[:, 1].tolist()),
             deadlocks=int(np.count_nonzero(buffers.enabled[: block.shape[0]] == 0)),
             guards=int.from_bytes(guards, "little"),
             events=frozenset(
@@ -65,7 +65,7 @@ class NativeKernel:
             ),
         )
 
-    def failing(self, block: Words) -> Mapping[str, npt.NDArray[np.bool_]]:
+    def failing(self, block: PackedStates) -> Mapping[str, npt.NDArray[np.bool_]]:
         """By invariant the rows where it fails."""
         bits = self._kernel.check(block)
         union = np.bitwise_or.reduce(bits, axis=0) if bits.size else np.zeros(1, np.uint64)

@@ -16,10 +16,10 @@ import numpy as np
 from tidemark.checks.spark.search.facts import StepFacts, judge_states, states_to_json
 from tidemark.checks.spark.search.search_kernel import Recipe, SearchKernel, kernel_of
 from tidemark.checks.spark.states.level_log import Header
-from tidemark.checks.spark.states.packed_states import Words, owners_of, sorted_run
-from tidemark.checks.spark.states.sent_filter import Sieve
+from tidemark.checks.spark.states.packed_states import PackedStates, owners_of, sorted_run
+from tidemark.checks.spark.states.sent_filter import SentFilter
 from tidemark.checks.spark.states.store import Store
-from tidemark.checks.spark.states.visited_cache import Known
+from tidemark.checks.spark.states.visited_cache import VisitedCache
 
 _SEND = 1 << 22  # bytes gathered before they are sent
 _FACTS = -1
@@ -27,7 +27,7 @@ _FACTS = -1
 Packet = tuple[int, int, bytes]
 """Sending partition, number of the packet (-1: the sender's facts), content."""
 
-_sieves: dict[tuple[Recipe, str], Sieve] = {}
+_sieves: dict[tuple[Recipe, str], SentFilter] = {}
 """That of the last run of this process."""
 
 
@@ -71,7 +71,7 @@ def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
     store, sieve = plan.store, _sieve(plan)
     _, frontier = store.open(store.log_path(plan.number - 1, partition), partition)
     sieve.begin(plan.number)
-    waiting: list[list[Words]] = [[] for _ in range(plan.partitions)]
+    waiting: list[list[PackedStates]] = [[] for _ in range(plan.partitions)]
     pending = 0
     for at in range(0, frontier.shape[0], kernel.chunk):
         rows = frontier[at : at + kernel.chunk]
@@ -90,15 +90,15 @@ def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
     yield partition, (partition, _FACTS, json.dumps(facts.to_json()).encode())
 
 
-def _sieve(plan: Plan) -> Sieve:
+def _sieve(plan: Plan) -> SentFilter:
     key = plan.recipe, plan.run
     if key not in _sieves:
         _sieves.clear()
-        _sieves[key] = Sieve(words=plan.kernel.words, partitions=plan.partitions)
+        _sieves[key] = SentFilter(words=plan.kernel.words, partitions=plan.partitions)
     return _sieves[key]
 
 
-def _packets(waiting: list[list[Words]], source: int, sequence: int) -> Iterator[tuple[int, Packet]]:
+def _packets(waiting: list[list[PackedStates]], source: int, sequence: int) -> Iterator[tuple[int, Packet]]:
     for owner, parts in enumerate(waiting):
         if parts:
             yield owner, (source, sequence, b"".join(part.tobytes() for part in parts))
@@ -113,7 +113,7 @@ def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
     runs.
     """
     facts: StepFacts | None = None
-    blocks: list[Words] = []
+    blocks: list[PackedStates] = []
     for source, sequence, content in packets:
         if sequence != _FACTS:
             blocks.append(np.frombuffer(content, dtype="<u8").reshape(-1, plan.kernel.words))
@@ -126,7 +126,7 @@ def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
     if facts is None:
         raise RuntimeError(f"partition {partition} got no facts in round {plan.number}: packets were lost")
     store = plan.store
-    known = Known(session=plan.session, partition=partition, store=store)
+    known = VisitedCache(session=plan.session, partition=partition, store=store)
     fresh = known.fresh(blocks, before=plan.number)
     if fresh is not None:
         return _write(plan, partition, fresh, facts)
@@ -139,7 +139,7 @@ def absorb(plan: Plan, partition: int, packets: Iterable[Packet]) -> Header:
     return header
 
 
-def _write(plan: Plan, partition: int, block: Words, facts: StepFacts) -> Header:
+def _write(plan: Plan, partition: int, block: PackedStates, facts: StepFacts) -> Header:
     findings = states_to_json(judge_states(plan.kernel, block))
     found: dict[str, object] = {"states": findings, "steps": facts.to_json()}
     return plan.store.write(partition, first=plan.number, last=plan.number, block=block, facts=found)

@@ -20,7 +20,7 @@ from tidemark.checks.spark.search.facts import judge_states
 from tidemark.checks.spark.search.rounds import Packet, Plan, absorb, expand
 from tidemark.checks.spark.search.search_kernel import Recipe, kernel_of, task_done
 from tidemark.checks.spark.states.packed_states import minus, sorted_run
-from tidemark.checks.spark.states.sent_filter import Sieve
+from tidemark.checks.spark.states.sent_filter import SentFilter
 from tidemark.checks.spark.states.table import Table, empty_place
 
 if TYPE_CHECKING:
@@ -133,11 +133,11 @@ def _load(recipe: Recipe, places: Iterable[int]) -> Iterator[tuple[int, bytes]]:
     kernel = kernel_of(recipe)
     run = sorted_run(kernel.initial())
     successors = kernel.expand(run[: kernel.chunk]).successors
-    sieve = Sieve(words=kernel.words, partitions=1, memory=0)
+    sieve = SentFilter(words=kernel.words, partitions=1, memory=0)
     sieve.begin(1)
     sieve.split(successors)
     table = Table(empty_place(Table.size(kernel.words)), words=kernel.words, larger=empty_place)
-    table.enter(np.arange(kernel.words * _GROWS, dtype=np.uint64).reshape(-1, kernel.words))
+    table.insert(np.arange(kernel.words * _GROWS, dtype=np.uint64).reshape(-1, kernel.words))
     minus(sorted_run(successors), [run])
     judge_states(kernel, run)
     task_done()

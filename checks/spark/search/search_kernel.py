@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tidemark.checks.spark.states.packed_states import Words
+from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.instance import Bound, Instance
 
 
@@ -23,7 +23,7 @@ from tidemark.models.instance import Bound, Instance
 class Expanded:
     """The successors of a block of states. The arrays may be reused by the next call."""
 
-    successors: Words
+    successors: PackedStates
     """Those within the bounds, not yet free of duplicates."""
     parent: npt.NDArray[np.int64]
     """For each successor the row of the block that it comes from."""
@@ -31,7 +31,7 @@ class Expanded:
     """For each successor the number of the step, in the interpreter's order of steps."""
     generated: tuple[int, ...]
     """By action: enabled steps, those included that leave the bounds."""
-    outside: tuple[int, ...]
+    out_of_bounds: tuple[int, ...]
     """By action: steps beyond the bounds, which are neither counted as states nor followed."""
     deadlocks: int
     """States of the block without any step."""
@@ -52,15 +52,15 @@ class SearchKernel(Protocol):
     def chunk(self) -> int:
         """States that may be expanded in one call."""
 
-    def initial(self) -> Words:
+    def initial(self) -> PackedStates:
         """The initial states."""
 
-    def expand(self, block: Words) -> Expanded:
+    def expand(self, block: PackedStates) -> Expanded:
         """All successors of a block of at most ``chunk`` states; in the order of steps if the block is one
         state.
         """
 
-    def failing(self, block: Words) -> Mapping[str, npt.NDArray[np.bool_]]:
+    def failing(self, block: PackedStates) -> Mapping[str, npt.NDArray[np.bool_]]:
         """By invariant (lemmas too): the rows where it fails; those that hold everywhere are left out."""
 
     def unpack(self, row: tuple[int, ...]) -> tuple[Any, ...]:

@@ -38,7 +38,7 @@ class Judged:
             "distinct": result.distinct,
             "generated": result.levels[0] + result.generated,
             "depth": len(result.levels),
-            "outside": sum(result.steps.outside),
+            "outside": sum(result.steps.out_of_bounds),
         }
 
     @property
@@ -56,8 +56,8 @@ class Judged:
     @property
     def bounds(self) -> str:
         """Over what the verdicts speak."""
-        outside = sum(self.result.steps.outside)
-        left = f"; {outside:,} steps leave the bounds and were not followed" if outside else ""
+        out_of_bounds = sum(self.result.steps.out_of_bounds)
+        left = f"; {out_of_bounds:,} steps leave the bounds and were not followed" if out_of_bounds else ""
         return f"{self.interpreter.instance.bounds_text()}{left}"
 
     @property
@@ -112,7 +112,7 @@ class Judged:
             subject,
             counts=self.counts,
             counterexample=None,
-            reason=f"never reached within the bounds: {prop.sentence}",
+            reason=f"never reached within the bounds: {prop.description}",
             replay=self.replay,
             bounds=self.bounds,
         )
@@ -130,7 +130,7 @@ class Judged:
         """A shortest run whose last step breaks a transition invariant."""
         states, steps = self._run_to(self.search.culprit(prop.id, depth), depth)
         for transition in self.interpreter.successors(states[-1]):
-            if transition.inside and not self.interpreter.holds(prop, states[-1], transition.state):
+            if transition.in_bounds and not self.interpreter.holds(prop, states[-1], transition.state):
                 return [*states, transition.state], [*steps, transition.step]
         raise BrokenRunError(
             f"the kernel says that {prop.id} fails after depth {depth}, the interpreter does not"

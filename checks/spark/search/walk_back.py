@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tidemark.checks.spark.search.rounds import Plan
-from tidemark.checks.spark.states.packed_states import Words
+from tidemark.checks.spark.states.packed_states import PackedStates
 
 State = tuple[int, ...]
 """A packed state as plain numbers."""
@@ -58,14 +58,14 @@ def culprit(plan: Plan, partition: int, *, claim: str) -> State | None:
     return best
 
 
-def _frontier(plan: Plan, partition: int) -> Iterator[Words]:
+def _frontier(plan: Plan, partition: int) -> Iterator[PackedStates]:
     store, size = plan.store, plan.kernel.chunk
     _, frontier = store.open(store.log_path(plan.number - 1, partition), partition)
     for at in range(0, frontier.shape[0], size):
         yield frontier[at : at + size]
 
 
-def _plain(rows: Words, row: int) -> State:
+def _plain(rows: PackedStates, row: int) -> State:
     return tuple(int(word) for word in rows[row])
 
 

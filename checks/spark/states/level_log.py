@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tidemark.checks.spark.states.packed_states import Words
+from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.checks.verdicts.errors import BadInputError
 
 MAGIC = b"TIDERUN1"
@@ -64,7 +64,7 @@ class Header:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def write(path: Path, block: Words, header: Callable[[int], Header]) -> Header:
+def write(path: Path, block: PackedStates, header: Callable[[int], Header]) -> Header:
     """Write a file; ``header`` makes the header from the checksum of the states."""
     data = np.ascontiguousarray(block, dtype="<u8")
     head = header(zlib.crc32(data.data.cast("B") if data.size else b""))
@@ -101,7 +101,7 @@ def _header(path: Path, fixed: bytes, read: Callable[[int], bytes]) -> tuple[Hea
     return Header(**json.loads(text)), _FIXED.size + length
 
 
-def read(path: Path) -> tuple[Header, Words]:
+def read(path: Path) -> tuple[Header, PackedStates]:
     """Header and states, checked against the checksum. The states are mapped, not copied: do not write to
     them.
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tidemark.checks.spark.states.compiled import compiled
 from tidemark.models.native.digest import mix
 
-Words = npt.NDArray[np.uint64]
+PackedStates = npt.NDArray[np.uint64]
 """A block of packed states: shape (states, words a state), C order."""
 
 _ROW_BUCKET = (
@@ -24,7 +24,7 @@ _ROW_BUCKET = (
 
 @compiled
 def _order(  # noqa: PLR0917 - compiled code takes no keywords
-    digest_a: int, a: Words, i: int, digest_b: int, b: Words, j: int
+    digest_a: int, a: PackedStates, i: int, digest_b: int, b: PackedStates, j: int
 ) -> int:  # pragma: no cover - machine code
     """-1, 0 or 1 as row ``i`` of ``a`` comes before, is, or comes after row ``j`` of ``b``."""
     if digest_a != digest_b:
@@ -36,7 +36,9 @@ def _order(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @compiled
-def _sort(block: Words, keys: Words, rows: npt.NDArray[np.int64]) -> None:  # pragma: no cover - machine code
+def _sort(
+    block: PackedStates, keys: PackedStates, rows: npt.NDArray[np.int64]
+) -> None:  # pragma: no cover - machine code
     """Fill ``rows`` with the row numbers in ascending order, and put ``keys`` (the digests) into that order.
 
     Rows go to buckets by the top bits of the digest, and are sorted by insertion there.
@@ -66,7 +68,7 @@ def _sort(block: Words, keys: Words, rows: npt.NDArray[np.int64]) -> None:  # pr
 
 
 @compiled
-def _digests(block: Words) -> Words:  # pragma: no cover - machine code
+def _digests(block: PackedStates) -> PackedStates:  # pragma: no cover - machine code
     words, flat = block.shape[1], block.reshape(-1)
     out = np.empty(block.shape[0], np.uint64)
     for row in range(block.shape[0]):
@@ -75,7 +77,7 @@ def _digests(block: Words) -> Words:  # pragma: no cover - machine code
 
 
 @compiled
-def sorted_run(block: Words) -> Words:  # pragma: no cover - machine code
+def sorted_run(block: PackedStates) -> PackedStates:  # pragma: no cover - machine code
     """The run of the states of a block: sorted, every state once."""
     keys = _digests(block)
     rows = np.empty(block.shape[0], np.int64)
@@ -94,7 +96,7 @@ def sorted_run(block: Words) -> Words:  # pragma: no cover - machine code
 
 @compiled
 def mark_known(
-    run: Words, known: Words, seen: npt.NDArray[np.bool_]
+    run: PackedStates, known: PackedStates, seen: npt.NDArray[np.bool_]
 ) -> None:  # pragma: no cover - machine code
     """Set ``seen`` for the rows of ``run`` that occur in the run ``known``.
 
@@ -126,7 +128,9 @@ def mark_known(
 
 
 @compiled
-def merge(first: Words, second: Words, out: Words) -> None:  # pragma: no cover - machine code
+def merge(
+    first: PackedStates, second: PackedStates, out: PackedStates
+) -> None:  # pragma: no cover - machine code
     """Merge two disjoint runs into ``out``, whose rows are as many as both have."""
     words = out.shape[1]
     flat_first, flat_second = first.reshape(-1), second.reshape(-1)
@@ -153,13 +157,13 @@ def merge(first: Words, second: Words, out: Words) -> None:  # pragma: no cover 
             j += 1
 
 
-def owners_of(block: Words, partitions: int) -> npt.NDArray[np.int64]:
+def owners_of(block: PackedStates, partitions: int) -> npt.NDArray[np.int64]:
     """The owning partition of every state, by the low half of its digest."""
     low = _digests(block) & np.uint64(0xFFFFFFFF)
     return ((low * np.uint64(partitions)) >> np.uint64(32)).astype(np.int64)
 
 
-def minus(run: Words, known: list[Words]) -> Words:
+def minus(run: PackedStates, known: list[PackedStates]) -> PackedStates:
     """The run without the states of any of the runs in ``known``."""
     seen = np.zeros(run.shape[0], np.bool_)
     for other in known:
@@ -167,10 +171,10 @@ def minus(run: Words, known: list[Words]) -> Words:
     return run[~seen] if seen.any() else run
 
 
-def least(block: Words) -> Words:
+def least(block: PackedStates) -> PackedStates:
     """The state of a block that is least word by word: a choice which depends on no order. The block has a
     state.
     """
     keys = tuple(block[:, word] for word in reversed(range(block.shape[1])))
-    chosen: Words = block[np.lexsort(keys)[0]]
+    chosen: PackedStates = block[np.lexsort(keys)[0]]
     return chosen

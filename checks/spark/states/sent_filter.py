@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidemark.checks.spark.states.compiled import compiled
-from tidemark.checks.spark.states.packed_states import Words
+from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.native.atomic import prefetch
 from tidemark.models.native.digest import mix
 
@@ -24,9 +24,9 @@ _GROUP = 32  # rows whose slots are fetched together
 
 @compiled
 def _mark(  # noqa: PLR0917 - compiled code takes no keywords
-    flat: Words,
+    flat: PackedStates,
     words: int,
-    table: Words,
+    table: PackedStates,
     attempt: int,
     safe: int,
     owners: npt.NDArray[np.int64],
@@ -69,7 +69,11 @@ def _mark(  # noqa: PLR0917 - compiled code takes no keywords
 
 @compiled
 def _grouped(
-    flat: Words, words: int, owners: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], out: Words
+    flat: PackedStates,
+    words: int,
+    owners: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    out: PackedStates,
 ) -> None:  # pragma: no cover - machine code
     """Put the rows that have an owner into ``out``, by owner; ``ends`` are the first places of each."""
     for row in range(owners.size):
@@ -81,7 +85,7 @@ def _grouped(
             ends[owner] += 1
 
 
-class Sieve:
+class SentFilter:
     """Splits blocks of successors by owner and leaves out most of those that their owners have had.
 
     A direct-mapped memory: exact about what it drops, not about what it lets through; the owner removes the
@@ -91,7 +95,7 @@ class Sieve:
     def __init__(self, *, words: int, partitions: int, memory: int = MEMORY) -> None:
         slots = 1 << max(8, (memory // (8 * (words + 1))).bit_length() - 1)
         self._words, self._partitions = words, partitions
-        self._table: Words = np.zeros(slots * (words + 1), np.uint64)
+        self._table: PackedStates = np.zeros(slots * (words + 1), np.uint64)
         self._round = self._attempt = self._safe = 0
 
     def begin(self, number: int) -> None:
@@ -104,7 +108,7 @@ class Sieve:
         self._round = number
         self._attempt += 1
 
-    def split(self, block: Words) -> list[Words]:
+    def split(self, block: PackedStates) -> list[PackedStates]:
         """The states of the block that must be sent, by owner."""
         flat = np.ascontiguousarray(block).reshape(-1)
         owners, counts = np.empty(block.shape[0], np.int64), np.zeros(self._partitions, np.int64)

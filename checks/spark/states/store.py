@@ -17,10 +17,10 @@ import numpy as np
 
 from tidemark.checks.spark.states import level_log
 from tidemark.checks.spark.states.level_log import CorruptFileError, Header, read_header
-from tidemark.checks.spark.states.packed_states import Words, merge, minus
+from tidemark.checks.spark.states.packed_states import PackedStates, merge, minus
 
 _NAME = re.compile(r"(level|merged)-(\d{6})(?:-(\d{6}))?\.bin")
-_opened: dict[Path, tuple[tuple[int, int, int], Header, Words]] = {}
+_opened: dict[Path, tuple[tuple[int, int, int], Header, PackedStates]] = {}
 
 
 @dataclass(frozen=True, order=True)
@@ -52,7 +52,7 @@ class Store:
         """All whole files of a partition, in order of rounds."""
         return sorted(_spans(self.folder(partition)))
 
-    def open(self, path: Path, partition: int) -> tuple[Header, Words]:
+    def open(self, path: Path, partition: int) -> tuple[Header, PackedStates]:
         """A file, checked once per process. Raises CorruptFileError, FileNotFoundError."""
         identity = _identity(path)
         known = _opened.get(path)
@@ -74,7 +74,7 @@ class Store:
             del _opened[path]
 
     def write(
-        self, partition: int, *, first: int, last: int, block: Words, facts: dict[str, object]
+        self, partition: int, *, first: int, last: int, block: PackedStates, facts: dict[str, object]
     ) -> Header:
         """Write the log of a round, or a merged run of several."""
 
@@ -100,7 +100,7 @@ class Store:
         )  # it is read next: to be expanded, or looked through
         return written
 
-    def cover(self, partition: int, *, before: int) -> list[tuple[Span, Words]]:
+    def cover(self, partition: int, *, before: int) -> list[tuple[Span, PackedStates]]:
         """Runs which together hold all states of the rounds 0 .. ``before`` - 1. Raises FileNotFoundError
         for a gap.
         """
@@ -134,7 +134,7 @@ class Store:
             number = longest[number].last + 1
         return chosen
 
-    def new_states(self, candidates: Words, partition: int, *, before: int) -> Words:
+    def new_states(self, candidates: PackedStates, partition: int, *, before: int) -> PackedStates:
         """The states of a run that no round before has."""
         return minus(candidates, [block for _, block in self.cover(partition, before=before)])
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidemark.checks.spark.states.compiled import compiled
-from tidemark.checks.spark.states.packed_states import Words
+from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.native.atomic import prefetch
 from tidemark.models.native.digest import mix
 
@@ -27,7 +27,9 @@ _GROUP = 32  # rows whose slots are fetched together; FULL leaves room for more
 
 
 @compiled
-def _home(flat: Words, at: int, words: int, slots: Words) -> int:  # pragma: no cover - machine code
+def _home(
+    flat: PackedStates, at: int, words: int, slots: PackedStates
+) -> int:  # pragma: no cover - machine code
     """Where the search for a row begins."""
     key = mix(flat, at, words)
     capacity = np.uint64(slots.size // words)
@@ -35,7 +37,7 @@ def _home(flat: Words, at: int, words: int, slots: Words) -> int:  # pragma: no 
 
 
 @compiled
-def _is_zero(flat: Words, at: int, words: int) -> bool:  # pragma: no cover - machine code
+def _is_zero(flat: PackedStates, at: int, words: int) -> bool:  # pragma: no cover - machine code
     for k in range(words):  # noqa: SIM110 - compiled, where a loop is the fast form
         if flat[at + k] != 0:
             return False
@@ -44,7 +46,7 @@ def _is_zero(flat: Words, at: int, words: int) -> bool:  # pragma: no cover - ma
 
 @compiled
 def _put(
-    flat: Words, at: int, words: int, slots: Words, slot: int
+    flat: PackedStates, at: int, words: int, slots: PackedStates, slot: int
 ) -> bool:  # pragma: no cover - machine code
     """Enter a row that is not zero, beginning the search at ``slot``. Was it new?"""
     while True:
@@ -64,8 +66,14 @@ def _put(
 
 
 @compiled
-def _enter(  # noqa: PLR0917 - compiled code takes no keywords
-    rows: Words, words: int, at: int, limit: int, state: Words, slots: Words, out: Words
+def _insert(  # noqa: PLR0917 - compiled code takes no keywords
+    rows: PackedStates,
+    words: int,
+    at: int,
+    limit: int,
+    state: PackedStates,
+    slots: PackedStates,
+    out: PackedStates,
 ) -> tuple[int, int]:  # pragma: no cover - machine code
     """Enter rows from ``at`` on until ``limit`` states are in; put those that are new into ``out``.
 
@@ -95,7 +103,7 @@ def _enter(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @compiled
-def _refill(old: Words, words: int, slots: Words) -> None:  # pragma: no cover - machine code
+def _refill(old: PackedStates, words: int, slots: PackedStates) -> None:  # pragma: no cover - machine code
     """Enter all states of the slots ``old``."""
     for first in range(0, old.size, words):
         if not _is_zero(old, first, words):
@@ -108,11 +116,11 @@ class Table:
     ``larger`` gives a larger place: so many zeros. Its errors leave the table as it was, but open.
     """
 
-    def __init__(self, flat: Words, *, words: int, larger: Callable[[int], Words]) -> None:
+    def __init__(self, flat: PackedStates, *, words: int, larger: Callable[[int], PackedStates]) -> None:
         self._words, self._larger = words, larger
         self._place(flat)
 
-    def _place(self, flat: Words) -> None:
+    def _place(self, flat: PackedStates) -> None:
         self._state, self._slots = flat[:STATE], flat[STATE:]
 
     @staticmethod
@@ -142,7 +150,7 @@ class Table:
         self._state[_ROUNDS] = rounds
         self._state[_OPEN] = 0
 
-    def enter(self, block: Words) -> Words:
+    def insert(self, block: PackedStates) -> PackedStates:
         """Enter the rows of a block; gives those that are new, in any order. Errors: those of ``larger``."""
         rows = block.reshape(-1).view()
         rows.flags.writeable = False  # the same compiled form for what was received and what was read
@@ -150,7 +158,7 @@ class Table:
         at = done = 0
         while True:
             limit = int(self._slots.size // self._words * FULL)
-            at, fresh = _enter(
+            at, fresh = _insert(
                 rows, self._words, at, limit, self._state, self._slots, out[done * self._words :]
             )
             done += fresh

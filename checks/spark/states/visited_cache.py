@@ -22,7 +22,7 @@ import numpy as np
 import psutil
 from pyspark import TaskContext
 
-from tidemark.checks.spark.states.packed_states import Words, sorted_run
+from tidemark.checks.spark.states.packed_states import PackedStates, sorted_run
 from tidemark.checks.spark.states.store import Store
 from tidemark.checks.spark.states.table import Table, empty_place
 
@@ -33,7 +33,7 @@ BEHIND = 4
 SOME = 1 << 16
 """So many are always entered."""
 
-_mapped: dict[Path, tuple[int, Words]] = {}
+_mapped: dict[Path, tuple[int, PackedStates]] = {}
 """Files of the present search, by inode."""
 _private: dict[tuple[str, int], Table | None] = {}
 """Tables of this process; None where there was no room."""
@@ -44,14 +44,14 @@ class NoRoomError(MemoryError):
 
 
 @dataclass(frozen=True)
-class Known:
+class VisitedCache:
     """The known states of a partition of a search. ``session`` names the search: no two have the same one."""
 
     session: str
     partition: int
     store: Store
 
-    def fresh(self, blocks: list[Words], *, before: int) -> Words | None:
+    def fresh(self, blocks: list[PackedStates], *, before: int) -> PackedStates | None:
         """The run of those states of the blocks that no round before ``before`` has; they become known.
 
         None if there is no table that could tell.
@@ -62,10 +62,10 @@ class Known:
                     return None
                 table.open()
                 for number in range(table.rounds, before):
-                    table.enter(
+                    table.insert(
                         self.store.open(self.store.log_path(number, self.partition), self.partition)[1]
                     )
-                parts = [table.enter(block) for block in blocks]
+                parts = [table.insert(block) for block in blocks]
                 table.close(before + 1)
         except NoRoomError:
             self._give_up()
@@ -105,7 +105,7 @@ class Known:
             yield table if table.rounds <= before else None
 
     def _shared(self, path: Path) -> Table:
-        def larger(size: int) -> Words:
+        def larger(size: int) -> PackedStates:
             _require_room(8 * size, folder=path.parent)
             return _new_place(path, size)
 
@@ -119,7 +119,7 @@ class Known:
     def _own(self, before: int, coming: int) -> Table | None:
         """The table of this process. Far behind, it is not worth catching up."""
 
-        def larger(size: int) -> Words:
+        def larger(size: int) -> PackedStates:
             _require_room(8 * size)
             return empty_place(size)
 
@@ -177,7 +177,7 @@ def _require_room(size: int, *, folder: Path | None = None) -> None:
         raise NoRoomError(f"a table of {size:,} bytes with {free:,} bytes free")
 
 
-def _place(path: Path, least: int) -> Words:
+def _place(path: Path, least: int) -> PackedStates:
     """The array in a file, which is made if it is not there."""
     try:
         found = path.stat().st_ino
@@ -189,7 +189,7 @@ def _place(path: Path, least: int) -> Words:
     return _mapped[path][1]
 
 
-def _new_place(path: Path, size: int) -> Words:
+def _new_place(path: Path, size: int) -> PackedStates:
     """An array of zeros in a file that takes the place of the present one. Errors: NoRoomError."""
     temporary = path.with_suffix(".new")
     temporary.unlink(missing_ok=True)
@@ -207,6 +207,6 @@ def _new_place(path: Path, size: int) -> Words:
     return flat
 
 
-def _map(path: Path) -> Words:
+def _map(path: Path) -> PackedStates:
     with path.open("r+b") as file:
         return np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint64)

@@ -12,9 +12,9 @@ from tidemark.models.exports.text.ranges import Ranges
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
     Expr,
-    Extreme,
     Local,
     Quantified,
     Read,
@@ -141,7 +141,7 @@ class Writer:
                 infix = {"forall": "&&", "exists": "||", "count": "+"}[node.kind]
                 calls = self.calls(node.binders, node.body, scope)
                 return closed("(", joined([[call] for _, call in calls], infix), ")")
-            case Extreme():
+            case Choose():
                 return self._extreme(node, scope)
         raise TypeError(f"not a scalar: {node}")
 
@@ -208,7 +208,7 @@ class Writer:
             size *= domain.size
         return [" + ".join(reversed(terms)) or "0"]
 
-    def inside(self, kind: Type, key: Expr, scope: Scope) -> str:
+    def in_bounds(self, kind: Type, key: Expr, scope: Scope) -> str:
         """The test that a number lies within the bounds of its type."""
         low, high = self.ranges.domain(kind)
         text = self._single(key, scope)[0]
@@ -225,14 +225,14 @@ class Writer:
             )
         place = f"{self.variable(variable, primed=primed)}[{self.index(kind, keys, scope)[0]}]"
         tests = [
-            self.inside(k, key, scope)
+            self.in_bounds(k, key, scope)
             for k, key in zip(kind.keys, keys, strict=True)
             if not self.ranges.covers(k, key)
         ]
         if not tests:
             return [place]
-        outside = self.literal(kind.value, self.instance.outside(variable))
-        return [f"({' && '.join(tests)} -> {place} : {outside})"]
+        out_of_bounds = self.literal(kind.value, self.instance.out_of_bounds_value(variable))
+        return [f"({' && '.join(tests)} -> {place} : {out_of_bounds})"]
 
     def _text(self, node: Expr, scope: Scope) -> Block:
         block = self.expr(node, scope)
@@ -257,7 +257,7 @@ class Writer:
             found.append((values, f"{name}({', '.join([*given, *literals])})"))
         return found
 
-    def _extreme(self, node: Extreme, scope: Scope) -> Block:
+    def _extreme(self, node: Choose, scope: Scope) -> Block:
         calls = self.calls(binders_of(node), node.body, scope)
         if node.kind == "greatest":
             calls.reverse()

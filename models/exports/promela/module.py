@@ -116,12 +116,12 @@ class _Model:
         """A map constant as a macro of its keys; what it holds outside is the last alternative."""
         kind, name = variable.type, self.writer.names.declare(variable.name)
         assert isinstance(kind, MapType)
-        outside = self.instance.outside(variable)
+        out_of_bounds = self.instance.out_of_bounds_value(variable)
         params = [f"key{number}" if len(kind.keys) > 1 else "key" for number in range(1, len(kind.keys) + 1)]
-        text = self.writer.literal(kind.value, outside)
+        text = self.writer.literal(kind.value, out_of_bounds)
         values = self.instance.map_constants[variable.name]
         for at, value in reversed(list(zip(self.instance.entries(kind), values, strict=True))):
-            if value != outside:
+            if value != out_of_bounds:
                 test = " && ".join(
                     f"({param}) == {self.writer.literal(k, v)}"
                     for param, k, v in zip(params, kind.keys, at, strict=True)
@@ -167,7 +167,7 @@ class _Model:
         return ["/* Not part of the state: values after a step, and what was found. */", *lines, macro]
 
     def _action(self, action: Action) -> list[str]:
-        return [f"/* {action.name}: {_line(action.sentence)} */", *self.steps.write(action)]
+        return [f"/* {action.name}: {_line(action.description)} */", *self.steps.write(action)]
 
     def _state_claims(self) -> tuple[Property, ...]:
         return self.spec.of_kind("invariant", "lemma")
@@ -176,7 +176,7 @@ class _Model:
         name = self.writer.names.declare(short_name(prop))
         self.writer.begin(name)
         self.writer.define(name, (), self.writer.bracketed(prop.expr, {}))
-        return [f"/* {short_name(prop)}: {_line(prop.sentence)} */", *self.writer.take_macros(), ""]
+        return [f"/* {short_name(prop)}: {_line(prop.description)} */", *self.writer.take_macros(), ""]
 
     def _process(self) -> list[str]:
         options = [f":: d_step {{ {self._call(action, values)} }}" for action, values in self._instances()]

@@ -13,8 +13,8 @@ from tidemark.spec.language.expr import (
     TRUE,
     Apply,
     Const,
-    Each,
     Expr,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -117,7 +117,7 @@ class StepWriter:
         writer, ranges = self.writer, self.writer.ranges
         found: list[str] = []
         for item in beyond(ranges, action):
-            keys = " && ".join(writer.inside(kind, key, scope) for kind, key in item.keys)
+            keys = " && ".join(writer.in_bounds(kind, key, scope) for kind, key in item.keys)
             other = negation(conjunction(*item.conditions, item.differs))
             if other == FALSE:
                 found.append(keys)
@@ -137,7 +137,7 @@ class StepWriter:
             match node:
                 case Store(map=source, value=new):
                     return table(source) and self.writer.ranges.covers(value, new)
-                case Each(body=body):
+                case MapComprehension(body=body):
                     return self.writer.ranges.covers(value, body)
                 case Apply(args=(_, then, other)):
                     return table(then) and table(other)
@@ -206,13 +206,13 @@ class StepWriter:
         match node:
             case Read(variable=variable) if not variable.constant:
                 return self._copy(variable, self.writer.variable(variable), target)
-            case Read() | Each():
+            case Read() | MapComprehension():
                 return self._each(target, node, scope)
             case Store(map=source, keys=keys, value=value):
                 place = f"{target}[{self.writer.index(kind, keys, scope)[0]}]"
                 put = [f"{place} = {self.writer.short(value, scope)}"]
                 tests = [
-                    self.writer.inside(k, key, scope)
+                    self.writer.in_bounds(k, key, scope)
                     for k, key in zip(kind.keys, keys, strict=True)
                     if not self.writer.ranges.covers(k, key)
                 ]
@@ -231,7 +231,7 @@ class StepWriter:
     def _each(self, target: str, node: Expr, scope: Scope) -> list[list[str]]:
         """One assignment for each key, by a macro for the body."""
         writer, kind = self.writer, map_type(node)
-        if not isinstance(node, Each):
+        if not isinstance(node, MapComprehension):
             keys = [
                 tuple(Const(k, v) for k, v in zip(kind.keys, at, strict=True))
                 for at in writer.instance.entries(kind)
@@ -263,7 +263,7 @@ def _reads_itself_safely(variable: Variable, expr: Expr) -> bool:
         return True
     if isinstance(expr, Store) and expr.map == Read(variable.type, variable):
         return True
-    if isinstance(expr, Each):
+    if isinstance(expr, MapComprehension):
         own = Select(variable.type.value, Read(variable.type, variable), expr.binders)
         rest = _without(expr.body, own)
         return variable not in variables_read(rest)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tidemark.models.instance import Instance
-from tidemark.spec.language.expr import Apply, Const, Expr, Extreme, Local, Quantified, Read, Select, Variable
+from tidemark.spec.language.expr import Apply, Choose, Const, Expr, Local, Quantified, Read, Select, Variable
 from tidemark.spec.language.fold import select
 from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, Type
 
@@ -43,7 +43,7 @@ class Ranges:
                 return self.span(select(source, keys))
             case Quantified(binders=binders):
                 return 0, math.prod(self.instance.domain(binder.type).size for binder in binders)
-            case Extreme(binder=binder, default=default):
+            case Choose(binder=binder, default=default):
                 return _hull(self.domain(binder.type), self.span(default))
             case Apply(op="ite", args=(_, then, other)):
                 return _hull(self.span(then), self.span(other))
@@ -64,11 +64,11 @@ class Ranges:
 
     def _entry(self, variable: Variable) -> Span:
         assert isinstance(variable.type, MapType)
-        outside = int(self.instance.outside(variable))
+        out_of_bounds = int(self.instance.out_of_bounds_value(variable))
         if variable.constant:
             values = [int(value) for value in self.instance.map_constants[variable.name]]
-            return _hull((min(values), max(values)), (outside, outside))
-        return _hull(self.domain(variable.type.value), (outside, outside))
+            return _hull((min(values), max(values)), (out_of_bounds, out_of_bounds))
+        return _hull(self.domain(variable.type.value), (out_of_bounds, out_of_bounds))
 
 
 def is_number(kind: Type) -> bool:

@@ -41,7 +41,7 @@ class Claims:
     def claim(self, prop: Property) -> Block:
         """One property as a definition."""
         name = self.writer.names.declare(short_name(prop))
-        words = comment(prop.sentence, prop.source)
+        words = comment(prop.description, prop.source)
         match prop.kind:
             case "invariant" | "lemma":
                 return [*words, *headed(f"{name} ==", self._guarded(prop.expr)), ""]
@@ -53,7 +53,7 @@ class Claims:
                 return [*words, *headed(f"{name} ==", closed("[][", body, "]_vars")), ""]
             case "reachable":
                 return [
-                    *comment(f"Witness, wanted to be violated: {prop.sentence}", prop.source),
+                    *comment(f"Witness, wanted to be violated: {prop.description}", prop.source),
                     *self._witness(name, prop),
                     "",
                 ]

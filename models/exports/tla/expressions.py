@@ -10,11 +10,11 @@ from tidemark.models.exports.text.ranges import Ranges
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -94,7 +94,7 @@ class Writer:
         match node:
             case Const(value=value):
                 return closed("(", block, ")") if not isinstance(value, str) and value < 0 else block
-            case Read() | Local() | Each() | Extreme() | Store():
+            case Read() | Local() | MapComprehension() | Choose() | Store():
                 return block
             case Quantified(kind="count"):
                 return block
@@ -123,7 +123,7 @@ class Writer:
                 return self._apply(node, scope)
             case Quantified():
                 return self._quantified(node, scope)
-            case Extreme(kind=kind, binder=binder, body=body, default=default):
+            case Choose(kind=kind, binder=binder, body=body, default=default):
                 name = "Least" if kind == "least" else "Greatest"
                 self.used.add(name)
                 return listed(
@@ -131,7 +131,7 @@ class Writer:
                     opening=f"{name}(",
                     closing=")",
                 )
-            case Each(binders=binders, body=body):
+            case MapComprehension(binders=binders, body=body):
                 heads, inner = self.bind(binders, scope)
                 return headed(f"[{', '.join(heads)} |->", self.expr(body, inner), closing="]")
             case Store():
@@ -142,12 +142,12 @@ class Writer:
         place = listed(
             [self.expr(key, scope) for key in keys], opening=f"{self.expr(source, scope)[0]}[", closing="]"
         )
-        test = self.inside(map_type(source).keys, keys, scope)
+        test = self.in_bounds(map_type(source).keys, keys, scope)
         if not test:
             return place
-        return _if([test], place, [self.literal(self.instance.outside(variable))])
+        return _if([test], place, [self.literal(self.instance.out_of_bounds_value(variable))])
 
-    def inside(self, kinds: Sequence[Type], keys: Sequence[Expr], scope: Scope) -> str:
+    def in_bounds(self, kinds: Sequence[Type], keys: Sequence[Expr], scope: Scope) -> str:
         """The test that all keys lie within the instance; empty if they always do."""
         return " /\\ ".join(
             f"{self.one_line(self.closed(key, scope))} \\in {self.domain(kind)}"
@@ -203,7 +203,7 @@ class Writer:
             if len(source) == len(change) == 1 and len(line) <= WIDTH
             else [*after("[", source), *indented(after("EXCEPT ", change))]
         )
-        test = self.inside(map_type(node.map).keys, node.keys, scope)
+        test = self.in_bounds(map_type(node.map).keys, node.keys, scope)
         return _if([test], changed, source) if test else changed
 
 

@@ -52,7 +52,7 @@ class Steps:
             same.append(BEYOND)
         if same:
             parts.append(after("UNCHANGED ", tuple_of(same)))
-        return [*comment(action.sentence, action.source), f"{head} ==", *indented(bullets(parts)), ""]
+        return [*comment(action.description, action.source), f"{head} ==", *indented(bullets(parts)), ""]
 
     def _mark(self, action: Action, scope: dict[str, str]) -> list[Block]:
         """``beyond'``: did a store change a map at a key that the instance does not have?"""
@@ -60,8 +60,8 @@ class Steps:
         for item in self.leaving[action.name]:
             conditions = [self.writer.closed(part, scope) for part in (*item.conditions, item.differs)]
             kinds, keys = zip(*item.keys, strict=True)
-            inside = self.writer.inside(kinds, keys, scope)
-            cases.append(junction([[f"~({inside})"], *conditions], "/\\"))
+            in_bounds = self.writer.in_bounds(kinds, keys, scope)
+            cases.append(junction([[f"~({in_bounds})"], *conditions], "/\\"))
         if not cases:
             return []
         body = cases[0] if len(cases) == 1 else junction([bracket(case) for case in cases], "\\/")

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 from tidemark.models.instance import Domain
 from tidemark.models.native.codegen import scalars
-from tidemark.models.native.codegen.reading import Reader, literal, span
+from tidemark.models.native.codegen.reading import StateAccess, literal, span
 from tidemark.models.native.codegen.scalars import FALSE, TRUE, Val
 from tidemark.models.native.errors import NativeError
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
     Expr,
-    Extreme,
     Local,
     Quantified,
     Read,
@@ -33,7 +33,7 @@ LAZY_COST = 24
 MemoKey = tuple[object, ...]
 
 
-class Translator(Reader):
+class Translator(StateAccess):
     """Writes scalar expressions at the present place of a function."""
 
     def scalar(self, node: Expr) -> Val:
@@ -63,7 +63,7 @@ class Translator(Reader):
                 return self._apply(node)
             case Quantified():
                 return self._count(node) if node.kind == "count" else self._decide(node)
-            case Extreme():
+            case Choose():
                 return self._extreme(node)
         raise TypeError(f"not a scalar: {node}")
 
@@ -152,8 +152,8 @@ class Translator(Reader):
     def _known_inside(self, node: Store) -> None:
         """A comparison of maps is only taken where it cannot also be a write outside the instance."""
         domains = self.instance.domains(map_type(node).keys)
-        inside, _ = self.place([self.scalar(key) for key in node.keys], domains)
-        if inside != TRUE:
+        in_bounds, _ = self.place([self.scalar(key) for key in node.keys], domains)
+        if in_bounds != TRUE:
             raise NativeError(
                 f"{self.instance.name}: a map with a changed entry is compared, and its key may lie outside "
                 "the bounds; compare the map before the assignment, or entry by entry"
@@ -267,7 +267,7 @@ class Translator(Reader):
             result = scalars.arithmetic(self.out, "add", result, wide)
         return result
 
-    def _extreme(self, node: Extreme) -> Val:
+    def _extreme(self, node: Choose) -> Val:
         domain = self.instance.domain(node.binder.type)
         default = self.scalar(node.default)
         if not self._unrolled(domain.size, self.shape.cost(node.body)):
@@ -279,7 +279,7 @@ class Translator(Reader):
                 result = scalars.choose(self.out, self.scalar(node.body), value, result)
         return result
 
-    def _extreme_loop(self, node: Extreme, domain: Domain, default: Val) -> Val:
+    def _extreme_loop(self, node: Choose, domain: Domain, default: Val) -> Val:
         out = self.out
         result = out.cell(start=default.ref)
         done = out.label()

@@ -35,7 +35,7 @@ def span(domain: Domain) -> tuple[int, int]:
     return domain.low, domain.low + domain.size - 1
 
 
-class Reader:
+class StateAccess:
     """Writes reads of packed words at the present place of a function.
 
     ``before`` and ``after`` name the words of the two states. Values written once are used again where they
@@ -117,7 +117,7 @@ class Reader:
     def place(self, keys: Sequence[Val], domains: Sequence[Domain]) -> tuple[Val, Val]:
         """Is the key inside the instance, and its flat index (meaningless outside)."""
         out = self.out
-        inside = scalars.join(
+        in_bounds = scalars.join(
             out,
             "and",
             [scalars.within(out, key, d.low, d.size) for key, d in zip(keys, domains, strict=True)],
@@ -128,21 +128,21 @@ class Reader:
             index = scalars.arithmetic(out, "sub", wide, scalars.number(domain.low))
             scaled = scalars.arithmetic(out, "mul", flat, scalars.number(domain.size))
             flat = scalars.arithmetic(out, "add", scaled, index)
-        return inside, flat
+        return in_bounds, flat
 
     def looked_up(self, variable: Variable, keys: Sequence[Val], *, primed: bool) -> Val:
         """The value of a map at any keys."""
         kind = variable.type
         assert isinstance(kind, MapType)
         domains = self.instance.domains(kind.keys)
-        inside, flat = self.place(keys, domains)
-        outside = literal(kind.value, self.instance.outside(variable))
-        if inside == FALSE:
-            return outside
+        in_bounds, flat = self.place(keys, domains)
+        out_of_bounds = literal(kind.value, self.instance.out_of_bounds_value(variable))
+        if in_bounds == FALSE:
+            return out_of_bounds
         found = (
             self._constant(variable, flat) if variable.constant else self.at(variable, flat, primed=primed)
         )
-        return scalars.choose(self.out, inside, found, outside)
+        return scalars.choose(self.out, in_bounds, found, out_of_bounds)
 
     def at(self, variable: Variable, flat: Val, *, primed: bool = False) -> Val:
         """The entry of a map at a flat index inside the instance."""

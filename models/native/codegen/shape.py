@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -49,9 +49,9 @@ class Shape:
                 return 0
             case Quantified(binders=binders):
                 return self.product(*(binder.type for binder in binders)) * (parts + 1)
-            case Extreme(binder=binder, body=body, default=default):
+            case Choose(binder=binder, body=body, default=default):
                 return self.product(binder.type) * (self.cost(body) + 1) + self.cost(default)
-            case Each(binders=binders):
+            case MapComprehension(binders=binders):
                 return self.product(*(binder.type for binder in binders)) * (parts + 2)
             case Select(keys=keys):
                 return parts + (2 if all(isinstance(key, Const) for key in keys) else 4 * len(keys))
@@ -77,6 +77,6 @@ class Shape:
         if isinstance(node, Local):
             return frozenset((node.name,))
         bound = frozenset(binder.name for binder in binders_of(node))
-        if isinstance(node, Extreme):
+        if isinstance(node, Choose):
             return (self.free(node.body) - bound) | self.free(node.default)
         return frozenset[str]().union(*(self.free(part) for part in children(node))) - bound

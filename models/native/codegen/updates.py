@@ -9,7 +9,17 @@ from tidemark.models.native.codec import Field
 from tidemark.models.native.codegen import scalars
 from tidemark.models.native.codegen.expressions import Translator
 from tidemark.models.native.codegen.scalars import FALSE, TRUE, Val
-from tidemark.spec.language.expr import Apply, Const, Each, Expr, Local, Read, Store, Variable, map_type
+from tidemark.spec.language.expr import (
+    Apply,
+    Const,
+    Expr,
+    Local,
+    MapComprehension,
+    Read,
+    Store,
+    Variable,
+    map_type,
+)
 from tidemark.spec.language.fold import select
 
 EACH_COST = 600
@@ -34,7 +44,7 @@ class Updater:
             for number, (cell, old) in enumerate(zip(self.cells, self.translator.before, strict=True))
         ]
 
-    def outside(self) -> Val:
+    def out_of_bounds(self) -> Val:
         """Does the step leave the bounds?"""
         return scalars.unknown(self.out.get(self._outside, "i1")) if self.may_leave else FALSE
 
@@ -60,7 +70,8 @@ class Updater:
         fits = scalars.within(out, value, domain.low, domain.size)
         if fits != TRUE:
             again = [
-                scalars.join(out, "and", [inside, scalars.equal(out, flat, place)]) for inside, place in later
+                scalars.join(out, "and", [in_bounds, scalars.equal(out, flat, place)])
+                for in_bounds, place in later
             ]
             replaced = scalars.join(out, "or", again)
             lost = scalars.join(out, "and", [scalars.negate(out, fits), scalars.negate(out, replaced)])
@@ -104,7 +115,7 @@ class Updater:
                 place = self.translator.place([self.translator.scalar(key) for key in keys], field.keys)
                 self._table(field, source, (*later, place))
                 self._changed(field, expr, self.translator.scalar(value), place, later)
-            case Each(binders=binders, body=body):
+            case MapComprehension(binders=binders, body=body):
                 self._each(field, binders, body, later)
             case Apply(op="ite", args=(condition, then, other)):
                 test = self.translator.scalar(condition)
@@ -137,13 +148,13 @@ class Updater:
 
     def _changed(self, field: Field, store: Store, new: Val, place: tuple[Val, Val], later: Later) -> None:
         """One entry; a new value at a key outside the instance leaves the bounds."""
-        inside, flat = place
+        in_bounds, flat = place
 
         def lost() -> None:
             old = self.translator.derived(select(store.map, store.keys))
             self._leave_if(scalars.negate(self.out, scalars.equal(self.out, new, old)))
 
-        self._either(inside, lambda: self._write_at(field, flat, new, later), lost)
+        self._either(in_bounds, lambda: self._write_at(field, flat, new, later), lost)
 
     def _write_at(self, field: Field, flat: Val, value: Val, later: Later) -> None:
         index = self._index(field, value, flat, later)

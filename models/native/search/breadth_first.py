@@ -27,7 +27,7 @@ from tidemark.models.native.kernel import Kernel
 from tidemark.models.native.reduction import Reduction
 from tidemark.models.native.search.rounds import CHUNKS, Rounds, chunk_rows, front, round_bytes
 from tidemark.models.native.search.table import LARGEST, Visited
-from tidemark.models.native.search.worker_pool import Crew, cores
+from tidemark.models.native.search.worker_pool import WorkerPool, cores
 from tidemark.models.native.symmetry import Symmetry
 from tidemark.spec.language.spec import Property
 
@@ -38,7 +38,7 @@ MEMORY_SHARE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class SearchLimits:
     """When to stop early; the result then says that it is incomplete. None: no limit (memory: a share of
     what is free).
     """
@@ -72,7 +72,7 @@ class Hit:
 
 
 @dataclass
-class Tally:
+class SearchCounters:
     """What a search has counted so far; saved and restored with it."""
 
     initial: int = 0
@@ -80,7 +80,7 @@ class Tally:
     levels: list[int] = field(default_factory=lambda: [0])
     """First state of each level; the last entry is the end of the last complete level."""
     generated: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    outside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    out_of_bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     guards: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     deadlocks: int = 0
     first_deadlock: int | None = None
@@ -117,7 +117,7 @@ class Estimate:
         )
 
 
-def estimate(kernel: Kernel, limits: Limits) -> Estimate:
+def estimate(kernel: Kernel, limits: SearchLimits) -> Estimate:
     """How many states fit into the memory bound, the growth of the table and the buffers included.
 
     Buffers take a quarter of the bound at most in this sum: a bound of less than four times their size may be
@@ -138,7 +138,7 @@ class SearchResult:
 
     kernel: Kernel
     visited: Visited
-    tally: Tally
+    tally: SearchCounters
     stopped: str
     symmetry: Symmetry | None = None
     """If given, the states are representatives: each stands for its orbit."""
@@ -171,9 +171,9 @@ class SearchResult:
         return len(self.tally.levels) - 1
 
     @property
-    def outside(self) -> int:
+    def out_of_bounds(self) -> int:
         """Successors outside the bounds."""
-        return int(self.tally.outside.sum())
+        return int(self.tally.out_of_bounds.sum())
 
     @property
     def states(self) -> Block:
@@ -193,7 +193,7 @@ class SearchResult:
     def outside_by_action(self) -> dict[str, int]:
         """Successors of each action outside the bounds."""
         names = [action.name for action in self.kernel.instance.spec.actions]
-        return dict(zip(names, self.tally.outside.tolist(), strict=True))
+        return dict(zip(names, self.tally.out_of_bounds.tolist(), strict=True))
 
     def distinct_by_action(self) -> dict[str, int]:
         """States that each action was the first to reach."""
@@ -234,7 +234,7 @@ class Search:
     def __init__(
         self,
         kernel: Kernel,
-        limits: Limits | None = None,
+        limits: SearchLimits | None = None,
         *,
         workers: int | None = None,
         symmetry: Sequence[str] = (),
@@ -243,18 +243,18 @@ class Search:
         self.kernel = kernel
         self.symmetry = Symmetry(kernel, symmetry) if symmetry else None
         self.reduction = _reduction(kernel, reduced_to, symmetry=symmetry)
-        self.limits = limits if limits is not None else Limits()
-        self.crew = Crew(workers if workers is not None else cores())
+        self.limits = limits if limits is not None else SearchLimits()
+        self.pool = WorkerPool(workers if workers is not None else cores())
         self.visited = Visited(
             kernel.words,
             kernel.plan.steps,
             self._capacity(),
-            self.crew,
-            front=front(kernel) if self.crew.workers > 1 else (0, 0),
+            self.pool,
+            front=front(kernel) if self.pool.workers > 1 else (0, 0),
         )
-        self._rounds = Rounds(kernel, self.visited, self.crew, self.symmetry, self.reduction)
+        self._rounds = Rounds(kernel, self.visited, self.pool, self.symmetry, self.reduction)
         self.counters = self._rounds.counters
-        self.tally = Tally()
+        self.tally = SearchCounters()
         self.interrupted = False
 
     def _capacity(self) -> int:
@@ -280,7 +280,7 @@ class Search:
                 stopped = stopped or self._limit()
         if not stopped:
             self._close_level()
-        self.crew.close()
+        self.pool.close()
         self.tally.seconds = before + time.perf_counter() - begin
         self._show(watch)
         if not stopped and self.visited.count == 0:
@@ -290,7 +290,7 @@ class Search:
     def result(self, stopped: str) -> SearchResult:
         """What was found so far."""
         self.tally.generated = self.counters.stats[:, 0].copy()
-        self.tally.outside = self.counters.stats[:, 1].copy()
+        self.tally.out_of_bounds = self.counters.stats[:, 1].copy()
         self.tally.guards = self.counters.flags.copy()
         return SearchResult(self.kernel, self.visited, self.tally, stopped, self.symmetry, self.reduction)
 
@@ -405,7 +405,7 @@ class Search:
 def search(
     kernel: Kernel,
     *,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     watch: Watch = _silent,
     workers: int | None = None,
     symmetry: Sequence[str] = (),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.kernel import Kernel
-from tidemark.models.native.search.breadth_first import Hit, Limits, Search
+from tidemark.models.native.search.breadth_first import Hit, Search, SearchLimits
 from tidemark.models.native.symmetry import Symmetry
 
 ARRAYS = ("states", "links", "spans", "stats", "flags", "seen")
@@ -64,7 +64,7 @@ def save(search: Search, path: Path) -> None:
 def load(
     path: Path,
     kernel: Kernel,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     *,
     workers: int | None = None,
     symmetry: Sequence[str] = (),

@@ -97,7 +97,7 @@ def _is_final(place: Any, into: Any, slots: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def enter(  # noqa: C901, PLR0917 - one compiled loop over plain positional arrays
+def insert(  # noqa: C901, PLR0917 - one compiled loop over plain positional arrays
     rows: Any, words: Any, parent: Any, step: Any, steps: Any, at: Any, stop: Any,
     table: Any, filled: Any, full: Any, store: Any, links: Any, into: Any,
     slots: Any, lost: Any, room: Any,
@@ -149,7 +149,7 @@ def enter(  # noqa: C901, PLR0917 - one compiled loop over plain positional arra
 
 
 @numba.njit(cache=True, nogil=True)
-def settle(  # noqa: PLR0917 - see above
+def commit(  # noqa: PLR0917 - see above
     first: Any, last: Any, words: Any, table: Any, store: Any, links: Any, slots: Any, into: Any
 ) -> None:
     """Move the rows of a chunk in the front part, except those taken over, to their final places."""
@@ -167,7 +167,7 @@ def settle(  # noqa: PLR0917 - see above
 
 
 @numba.njit(cache=True, nogil=True)
-def fill(first: Any, last: Any, words: Any, table: Any, store: Any, front: Any, slots: Any) -> None:  # noqa: PLR0917
+def rehash(first: Any, last: Any, words: Any, table: Any, store: Any, front: Any, slots: Any) -> None:  # noqa: PLR0917
     """Enter the states at places ``first`` .. ``last - 1``, all different, into a new table; any number of
     workers may do this at a time. Rows of the front part get new ``slots``.
     """

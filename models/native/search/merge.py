@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tidemark.models.native.search.hash_table import enter, settle
+from tidemark.models.native.search.hash_table import commit, insert
 from tidemark.models.native.search.table import Rows, Visited
 
 
@@ -26,10 +26,10 @@ class Merge:
         """Rows of a chunk (second index) that another one has taken over."""
         self.firsts: list[int] = []
 
-    def enter(self, chunk: int, rows: Rows, at: int, count: int) -> int:
+    def insert(self, chunk: int, rows: Rows, at: int, count: int) -> int:
         """Enter rows ``at`` .. ``count - 1`` of a chunk. Gives where it stopped: the table is full then."""
         seen = self.visited
-        at, self.ends[chunk] = enter(
+        at, self.ends[chunk] = insert(
             rows.flat, seen.words, rows.parent, rows.step, seen.step_count, at, count,
             seen.table, seen.filled, seen.full, seen.store, seen.store_links, self.ends[chunk],
             seen.slots, self.lost[chunk], seen.room,
@@ -45,10 +45,10 @@ class Merge:
         fresh = np.array(self.ends) - self.begins - self.lost.sum(axis=0)
         self.firsts = (self.visited.count + np.concatenate(([0], np.cumsum(fresh)))).tolist()
 
-    def settle(self, chunk: int) -> tuple[int, int]:
+    def commit(self, chunk: int) -> tuple[int, int]:
         """Put the new states of a chunk into their places. Gives the first number and the end."""
         seen, first = self.visited, self.firsts[chunk]
-        settle(
+        commit(
             self.begins[chunk], self.ends[chunk], seen.words, seen.table, seen.store, seen.store_links,
             seen.slots, seen.front + first,
         )  # fmt: skip

@@ -70,7 +70,7 @@ def _unfolded(result: SearchResult, symmetry: Symmetry, first: int, taken: Seque
     for number in taken:
         step = result.kernel.steps[number]
         found = interpreter.apply(present, step)
-        if found is None or not found.inside:
+        if found is None or not found.in_bounds:
             raise PathMismatchError(
                 f"{step} from {interpreter.decode(present)} is no step of the interpreter"
             )
@@ -93,7 +93,7 @@ def replayed(
         raise PathMismatchError(f"{states[0]} is no initial state")
     for number, step in enumerate(steps):
         found = interpreter.apply(states[number], step)
-        if found is None or not found.inside or found.state != states[number + 1]:
+        if found is None or not found.in_bounds or found.state != states[number + 1]:
             raise PathMismatchError(
                 f"step {number + 1}, {step}, from {interpreter.decode(states[number])} is not a step to "
                 f"{interpreter.decode(states[number + 1])} for the interpreter"

@@ -15,7 +15,7 @@ from tidemark.models.native.kernel import CHUNK, Buffers, Kernel
 from tidemark.models.native.reduction import Reduction
 from tidemark.models.native.search.merge import Merge
 from tidemark.models.native.search.table import Rows, Visited
-from tidemark.models.native.search.worker_pool import Crew
+from tidemark.models.native.search.worker_pool import WorkerPool
 from tidemark.models.native.symmetry import Symmetry
 
 CHUNKS = 16
@@ -114,14 +114,14 @@ class Rounds:
         self,
         kernel: Kernel,
         visited: Visited,
-        crew: Crew,
+        pool: WorkerPool,
         symmetry: Symmetry | None = None,
         reduction: Reduction | None = None,
     ) -> None:
-        self.kernel, self.visited, self.crew = kernel, visited, crew
+        self.kernel, self.visited, self.pool = kernel, visited, pool
         self.symmetry, self.reduction = symmetry, reduction
         self.most = chunk_rows(kernel)
-        self.workers = [Worker(kernel) for _ in range(min(CHUNKS, crew.workers))]
+        self.workers = [Worker(kernel) for _ in range(min(CHUNKS, pool.workers))]
         self.counters = self.workers[0].counters()
 
     def run(self, first: int, level: tuple[int, int], chunks: int = CHUNKS) -> Done:
@@ -139,7 +139,7 @@ class Rounds:
 
     def _worth_sharing(self, parts: list[Chunk]) -> bool:
         """Are these enough for several workers, and is there room for whatever comes from them?"""
-        if self.crew.workers == 1 or len(parts) == 1:
+        if self.pool.workers == 1 or len(parts) == 1:
             return False
         rows = parts[-1].last - parts[0].first
         return rows >= SHARED_ROWS and self.visited.has_room(rows * self.kernel.plan.steps)
@@ -150,28 +150,28 @@ class Rounds:
         self._expand(part, worker)
         if not self.visited.has_room(part.count):
             return False
-        self.visited.enter(worker.rows, part.count, part.first)
+        self.visited.insert(worker.rows, part.count, part.first)
         part.broken = self.broken(known, self.visited.count)
         return True
 
     def _shared(self, parts: list[Chunk]) -> None:
         """Expand, enter and check some chunks with all workers."""
         merge = Merge(self.visited, [part.first for part in parts])
-        self._enter(parts, merge)
+        self._insert(parts, merge)
         merge.number()
 
-        def settle(number: int) -> None:
-            parts[number].broken = self.broken(*merge.settle(number))
+        def commit(number: int) -> None:
+            parts[number].broken = self.broken(*merge.commit(number))
 
-        self.crew.each(len(parts), settle)
+        self.pool.each(len(parts), commit)
         merge.finish()
 
-    def _enter(self, parts: list[Chunk], merge: Merge) -> None:
+    def _insert(self, parts: list[Chunk], merge: Merge) -> None:
         """Expand and enter some chunks. When the table is full, those begun wait until it has grown."""
         idle, busy = list(self.workers), dict[int, Worker]()
         todo, full = list(range(len(parts))), False
 
-        def enter(job: int) -> None:
+        def insert(job: int) -> None:
             nonlocal full
             number = todo[job]
             part = parts[number]
@@ -181,14 +181,14 @@ class Rounds:
                 worker = idle.pop()
                 self._expand(part, worker)
                 busy[number] = worker
-            part.entered = merge.enter(number, busy[number].rows, part.entered, part.count)
+            part.entered = merge.insert(number, busy[number].rows, part.entered, part.count)
             if part.entered == part.count:
                 idle.append(busy.pop(number))
             else:
                 full = True
 
         while todo:
-            self.crew.each(len(todo), enter)
+            self.pool.each(len(todo), insert)
             todo = [number for number in todo if parts[number].entered < parts[number].count]
             if full:
                 merge.grow()

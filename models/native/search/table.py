@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from tidemark.models.native.search.hash_table import BUCKET, enter, fill, find
-from tidemark.models.native.search.worker_pool import Crew
+from tidemark.models.native.search.hash_table import BUCKET, find, insert, rehash
+from tidemark.models.native.search.worker_pool import WorkerPool
 
 FULL = 0.84
 """Load at which the table grows. With ``GROWTH`` a slot's share of a state stays below 12 bytes."""
@@ -75,12 +75,12 @@ class Visited:
         words: int,
         steps: int,
         capacity: int,
-        crew: Crew | None = None,
+        pool: WorkerPool | None = None,
         *,
         front: tuple[int, int] = (0, 0),
     ) -> None:
         self.words, self.step_count = words, max(1, steps)
-        self.crew = crew if crew is not None else Crew(1)
+        self.pool = pool if pool is not None else WorkerPool(1)
         self.capacity = min(capacity, LARGEST)
         self.count = self.initial = 0
         self.chunks, self.room = front
@@ -89,7 +89,7 @@ class Visited:
         self.store_links = np.empty(self.front + self.capacity, dtype=np.uint32)
         self.slots = np.empty(self.front, dtype=np.int64)
         self._spans: list[tuple[int, int]] = []
-        self.table = _empty_table(self.crew.workers * LEAST)
+        self.table = _empty_table(self.pool.workers * LEAST)
         self.filled = np.zeros(1, dtype=np.int64)
 
     @property
@@ -155,11 +155,11 @@ class Visited:
         """States at which the table has to grow."""
         return int(self.table.size * FULL)
 
-    def enter(self, rows: Rows, count: int, base: int) -> None:
+    def insert(self, rows: Rows, count: int, base: int) -> None:
         """Add the first ``count`` rows, for which there must be room; their parents count from ``base``."""
         at = 0
         while True:
-            at, end = enter(
+            at, end = insert(
                 rows.flat, self.words, rows.parent, rows.step, self.step_count, at, count,
                 self.table, self.filled, self.full, self.store, self.store_links, self.front + self.count,
                 None, None, 1,
@@ -185,9 +185,9 @@ class Visited:
         parts = [(at, min(at + FILL, end)) for at in range(self.front, end, FILL)] + list(used)
 
         def part(number: int) -> None:
-            fill(*parts[number], self.words, self.table, self.store, self.front, self.slots)
+            rehash(*parts[number], self.words, self.table, self.store, self.front, self.slots)
 
-        self.crew.each(len(parts), part)
+        self.pool.each(len(parts), part)
 
     def absorb(
         self,
@@ -201,7 +201,7 @@ class Visited:
         """Add the first ``count`` rows, for which there must be room; their parents count from ``base``."""
         rows = Rows(self.words, 0)
         rows.room, rows.packed, rows.parent, rows.step = count, packed, parent, step
-        self.enter(rows, count, base)
+        self.insert(rows, count, base)
 
     def add_initial(self, rows: Words) -> None:
         """Add the initial states, which have no parent."""

@@ -17,7 +17,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-class Crew:
+class WorkerPool:
     """So many workers: the calling thread, and the others from the first shared job on."""
 
     def __init__(self, workers: int) -> None:

@@ -15,7 +15,7 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
-from tidemark.impl.proxy.values import DmlTask, Message, Outcome
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, Timestamp, TimeTickReport
@@ -66,7 +66,7 @@ class CoarsePoints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class ChainScenario:
     """What happens in a chain.
 
     Attributes:
@@ -173,10 +173,10 @@ class LogCalls:
         del deadline
         await remote(self._process, LOG, "append", self._source, message.channel, message.ts)
 
-    async def settle(self, message: Message) -> Outcome:
+    async def settle(self, message: Message) -> AppendOutcome:
         """Find out, and rule out. The budget of faults leaves this call alone."""
         found = await remote(self._process, LOG, "settle", message.channel, message.ts)
-        return Outcome.APPENDED if found else Outcome.REFUSED
+        return AppendOutcome.APPENDED if found else AppendOutcome.REFUSED
 
 
 class RootCoordCalls:
@@ -204,7 +204,7 @@ class ChainProgram(Program):
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: ChainScenario,
         *,
         proxy_parts: ProxyParts | None = None,
         root_parts: RootCoordParts | None = None,
@@ -392,7 +392,7 @@ def chain(
         proxy_parts: classes of the proxies.
         root_parts: classes of the coordinator.
     """
-    scenario = Scenario(
+    scenario = ChainScenario(
         writes=tuple(tuple(tuple(task) for task in tasks) for tasks in writes),
         ticks=ticks,
         ddl_reports=ddl_reports,

@@ -29,7 +29,7 @@ SPECIFICATION = "tidemark.spec.ddl:Ddl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class DdlScenario:
     """What happens: so many DDL tasks, dummies among them, background jobs, and questions of the reporter."""
 
     tasks: int
@@ -60,7 +60,7 @@ class DdlProgram(RefiningProgram):
     settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(
-        self, scenario: Scenario, *, source: type[DdlSource] = DdlSource, protocol: str = SPECIFICATION
+        self, scenario: DdlScenario, *, source: type[DdlSource] = DdlSource, protocol: str = SPECIFICATION
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
@@ -154,7 +154,7 @@ async def _come(process: Process, work: Callable[[], Any]) -> None:
 
 
 @functools.cache
-def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: DdlScenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -183,5 +183,5 @@ def ddl(
         source: class of the DDL source.
         protocol: the specification, or a variant of it.
     """
-    scenario = Scenario(tasks=tasks, dummies=dummies, jobs=jobs, reports=reports)
+    scenario = DdlScenario(tasks=tasks, dummies=dummies, jobs=jobs, reports=reports)
     return DdlProgram(scenario, source=source, protocol=protocol)

@@ -17,7 +17,7 @@ from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.protocols.flush.driver_events import Reader
+from tidemark.models.protocols.flush.driver_events import EventReader
 from tidemark.models.protocols.flush.driver_world import DrivenFlush, scenario_of
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.execution import Execution
@@ -49,7 +49,7 @@ class FlushAdapter:
         self._execution = Execution(self._program, Interner())
         self._execution.start(checked=True)
         self._world = self._execution.world
-        self._reader = Reader(self._program, self._world)
+        self._reader = EventReader(self._program, self._world)
         self._found: dict[Step, list[Event]] | None = None
         self._state = self._look()
         self._settle()

@@ -39,7 +39,7 @@ _LOSSES = ("delay", "drop", "lose reply")
 _AGAIN = ".recover_channel again"
 
 
-class Reader:
+class EventReader:
     """Reads the events of one run."""
 
     def __init__(self, program: DrivenFlush, world: World) -> None:

@@ -19,7 +19,7 @@ from tidemark.impl.types import SegmentId
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.flush.ports import NODE, NodeCalls
 from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.scenario import CHANNEL, Scenario
+from tidemark.models.protocols.flush.scenario import CHANNEL, FlushScenario
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 
@@ -30,7 +30,7 @@ _INTERVAL = 100
 _DEADLINE = 1.0
 
 
-def scenario_of(instance: Instance) -> Scenario:
+def scenario_of(instance: Instance) -> FlushScenario:
     """The log and the flush requests of a bounded instance.
 
     ValueError if it has a segment without rows: the implementation never hears of such a segment.
@@ -45,7 +45,7 @@ def scenario_of(instance: Instance) -> Scenario:
             f" {segments}; give each segment a row, or bound Segment by the number of those that have one"
         )
     last = int(instance.constants.get("ask_up_to", 0))
-    return Scenario(
+    return FlushScenario(
         rows=rows,
         flushes=tuple(range(1, last + 1)),
         moves=_MOVES,
@@ -74,7 +74,7 @@ class DrivenFlush(FlushProgram):
     interval = _INTERVAL
 
     def __init__(
-        self, scenario: Scenario, *, parts: DataNodeParts, coordinator: type[Coordinator], protocol: str
+        self, scenario: FlushScenario, *, parts: DataNodeParts, coordinator: type[Coordinator], protocol: str
     ) -> None:
         self.picked: dict[str, SegmentId] = {}
         original = parts.policies

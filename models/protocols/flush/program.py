@@ -52,7 +52,7 @@ from tidemark.models.protocols.flush.refinement import (
     coordinator_view,
     node_view,
 )
-from tidemark.models.protocols.flush.scenario import CHANNEL, Scenario
+from tidemark.models.protocols.flush.scenario import CHANNEL, FlushScenario
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
@@ -92,7 +92,7 @@ class FlushProgram(RefiningProgram):
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: FlushScenario,
         *,
         parts: DataNodeParts | None = None,
         coordinator: type[Coordinator] = Coordinator,
@@ -393,7 +393,7 @@ def _seal_handler(node: DataNode) -> Any:
 
 
 @functools.cache
-def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: FlushScenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.scenario import Scenario
+from tidemark.models.protocols.flush.scenario import FlushScenario
 from tidemark.models.simulation.settings import FaultBudget
 
 
@@ -65,7 +65,7 @@ def flush(
         storage_failures=storage_failures,
         torn_writes=torn_writes,
     )
-    scenario = Scenario(
+    scenario = FlushScenario(
         rows=tuple(rows),
         flushes=tuple(flushes),
         sync_each_row=sync_each_row,

@@ -13,7 +13,7 @@ _NEVER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class FlushScenario:
     """What happens in a flush program.
 
     Attributes:

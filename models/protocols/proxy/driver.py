@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tidemark.impl.proxy.proxy import ProxyParts
-from tidemark.impl.proxy.values import Outcome
+from tidemark.impl.proxy.values import AppendOutcome
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -137,7 +137,7 @@ class ProxyAdapter:
             return Step("issue", (self._program.tasks.index(self._program.proxy.queue.unissued[0]),))
         if point == "task.finish":
             task = self._task_of(owner)
-            lacks = Outcome.REFUSED in self._program.tasks[task].outcomes.values()
+            lacks = AppendOutcome.REFUSED in self._program.tasks[task].outcomes.values()
             return Step("fail" if lacks else "finish", (task,))
         if point in _UNLOCKED_POINTS and self._lock_is_held():
             return None

@@ -7,7 +7,7 @@ from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.proxy.ports import LogProcess, OracleProcess
-from tidemark.models.protocols.proxy.program import ProxyProgram, Scenario
+from tidemark.models.protocols.proxy.program import ProxyProgram, ProxyScenario
 from tidemark.models.simulation.settings import FaultBudget
 from tidemark.models.simulation.world.process import Process
 
@@ -15,13 +15,13 @@ _ALWAYS = 1_000
 _FAULTS = 4
 
 
-def scenario_of(instance: Instance) -> Scenario:
+def scenario_of(instance: Instance) -> ProxyScenario:
     """The tasks of a bounded instance, and as many ticks, reports and strangers as it wants."""
     names = [f"channel {place}" for place in range(int(str(instance.bounds["Channel"])))]
     uses = instance.map_constants["uses"]
     tasks = int(str(instance.bounds["Task"]))
     flat = [uses[t * len(names) : (t + 1) * len(names)] for t in range(tasks)]
-    return Scenario(
+    return ProxyScenario(
         tasks=tuple(tuple(n for n, used in zip(names, row, strict=True) if used) for row in flat),
         ticks=_ALWAYS,
         reports=_ALWAYS,
@@ -75,7 +75,7 @@ class ChoosyLog(LogProcess):
 class DrivenProxy(ProxyProgram):
     """One proxy whose clients come in any order, and come again when they were refused."""
 
-    def __init__(self, scenario: Scenario, *, parts: ProxyParts | None, protocol: str) -> None:
+    def __init__(self, scenario: ProxyScenario, *, parts: ProxyParts | None, protocol: str) -> None:
         super().__init__(scenario, parts=parts, protocol=protocol)
         self.chosen = self.oracle = ChosenOracle()
         self.choosy = self.log = ChoosyLog()

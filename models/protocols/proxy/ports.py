@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError
-from tidemark.impl.proxy.values import Message, Outcome
+from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.models.protocols.flush.ports import remote
 from tidemark.models.protocols.proxy.refinement import ChannelTs, LogView
@@ -165,14 +165,14 @@ class LogCalls:
             return
         await remote(self._process, LOG, "append", message.channel, message.ts)
 
-    async def settle(self, message: Message) -> Outcome:
+    async def settle(self, message: Message) -> AppendOutcome:
         """Find out, and rule out."""
         while True:
             try:
                 found = await remote(self._process, LOG, "settle", message.channel, message.ts)
             except RpcTimeoutError:
                 continue
-            return Outcome.APPENDED if found else Outcome.REFUSED
+            return AppendOutcome.APPENDED if found else AppendOutcome.REFUSED
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ SPECIFICATION = "tidemark.spec.proxy:Proxy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class ProxyScenario:
     """What happens in a proxy program.
 
     Attributes:
@@ -119,7 +119,7 @@ class ProxyProgram(RefiningProgram):
     """
 
     def __init__(
-        self, scenario: Scenario, *, parts: ProxyParts | None = None, protocol: str = SPECIFICATION
+        self, scenario: ProxyScenario, *, parts: ProxyParts | None = None, protocol: str = SPECIFICATION
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
@@ -238,7 +238,7 @@ def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Ha
 
 
 @functools.cache
-def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: ProxyScenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     channels, last = scenario.channels, scenario.last
 
@@ -287,7 +287,7 @@ def proxy(
         parts: classes of the proxy.
         protocol: the specification, or a variant of it.
     """
-    scenario = Scenario(
+    scenario = ProxyScenario(
         tasks=tuple(tuple(task) for task in tasks),
         ticks=ticks,
         reports=reports,

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.statistics import ScanStatistics
-from tidemark.impl.proxy.values import DmlTask, Outcome
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask
 from tidemark.impl.rootcoord.report import TimeTickReport
 
 ChannelTs = tuple[str, int]
@@ -126,7 +126,7 @@ def proxy_view(
 
 
 def _unknown(task: DmlTask) -> tuple[str, ...]:
-    return tuple(c for c, outcome in sorted(task.outcomes.items()) if outcome is Outcome.UNKNOWN)
+    return tuple(c for c, outcome in sorted(task.outcomes.items()) if outcome is AppendOutcome.UNKNOWN)
 
 
 def abstract(

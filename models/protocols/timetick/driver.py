@@ -15,7 +15,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.proxy.driver_world import ChosenOracle
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
-from tidemark.models.protocols.timetick.program import Scenario, TimeTickProgram
+from tidemark.models.protocols.timetick.program import TimeTickProgram, TimeTickScenario
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.execution import Execution
 from tidemark.models.simulation.footprint import Interner
@@ -33,14 +33,14 @@ _POINTS = {
 _BLOCKED = Step("wait")
 
 
-def scenario_of(instance: Instance) -> Scenario:
+def scenario_of(instance: Instance) -> TimeTickScenario:
     """The sources and messages of a bounded instance, whose last source is the DDL source."""
     sources, channels = (int(str(instance.bounds[sort])) for sort in ("Source", "Channel"))
     if int(str(instance.constants["ddl"])) != sources - 1:
         raise ValueError(f"instance {instance.name!r}: ddl is not the last source; give ddl = {sources - 1}")
     names = tuple(f"c{place}" for place in range(channels))
     constants = instance.map_constants
-    return Scenario(
+    return TimeTickScenario(
         channels=names,
         proxies=sources - 1,
         messages=tuple(
@@ -59,7 +59,7 @@ def scenario_of(instance: Instance) -> Scenario:
 class DrivenTimeTick(TimeTickProgram):
     """One root coordinator whose surroundings do what whoever drives them has chosen."""
 
-    def __init__(self, scenario: Scenario, *, parts: RootCoordParts | None, protocol: str) -> None:
+    def __init__(self, scenario: TimeTickScenario, *, parts: RootCoordParts | None, protocol: str) -> None:
         super().__init__(scenario, parts=parts, protocol=protocol)
         self.chosen = self.oracle = ChosenOracle()
 

@@ -62,7 +62,7 @@ _IGNORED = ("faults",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class TimeTickScenario:
     """What happens in a root coordinator's program.
 
     Attributes:
@@ -158,7 +158,11 @@ class TimeTickProgram(RefiningProgram):
     """
 
     def __init__(
-        self, scenario: Scenario, *, parts: RootCoordParts | None = None, protocol: str = SPECIFICATION
+        self,
+        scenario: TimeTickScenario,
+        *,
+        parts: RootCoordParts | None = None,
+        protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
@@ -326,7 +330,7 @@ def memory_of(coordinator: RootCoord, clock: CountedClock, calls: SessionCalls) 
 
 
 @functools.cache
-def _abstraction(scenario: Scenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: TimeTickScenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     proxies, messages = scenario.ids, max(len(scenario.messages), 1)
 
@@ -384,7 +388,7 @@ def timetick(
         parts: classes of the coordinator.
         protocol: the specification, or a variant of it.
     """
-    scenario = Scenario(
+    scenario = TimeTickScenario(
         channels=tuple(channels),
         proxies=proxies,
         messages=tuple((int(source), str(channel)) for source, channel in messages),

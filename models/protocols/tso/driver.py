@@ -15,7 +15,7 @@ from tidemark.impl.tso.server import OracleParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.protocols.tso.driver_events import Reader
+from tidemark.models.protocols.tso.driver_events import EventReader
 from tidemark.models.protocols.tso.driver_world import DrivenOracle, scenario_of
 from tidemark.models.protocols.tso.ports import SharedStore
 from tidemark.models.refinement.step import StepChecker
@@ -43,7 +43,7 @@ class TsoAdapter:
         self._execution = Execution(self._program, Interner())
         self._execution.start(checked=True)
         self._world = self._execution.world
-        self._reader = Reader(self._program, self._world)
+        self._reader = EventReader(self._program, self._world)
         self._found: dict[Step, list[Event]] | None = None
         self._state = self._look()
 

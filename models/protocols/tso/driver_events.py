@@ -29,7 +29,7 @@ _SAVES = {"": "save", "fail": "fail_save", "unknown": "lose_save"}
 _FIRST_SAVES = {"": "start_save", "fail": "fail_start_save", "unknown": "lose_start_save"}
 
 
-class Reader:
+class EventReader:
     """Reads the events of one run."""
 
     def __init__(self, program: DrivenOracle, world: World) -> None:

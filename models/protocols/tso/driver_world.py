@@ -11,14 +11,14 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.tso.ports import SharedStore
 from tidemark.models.protocols.tso.program import OracleProgram, ServerMemory
 from tidemark.models.protocols.tso.refinement import CallView
-from tidemark.models.protocols.tso.scenario import Scenario
+from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.simulation.settings import FaultBudget
 
 _FAULTS = 8
 _TRIES = 2
 
 
-def scenario_of(instance: Instance) -> Scenario:
+def scenario_of(instance: Instance) -> OracleScenario:
     """The sizes of a bounded instance.
 
     ValueError if the clock or the layout of its timestamps is none that the implementation has.
@@ -26,7 +26,7 @@ def scenario_of(instance: Instance) -> Scenario:
     constants, bounds = instance.map_constants, instance.bounds
     servers, calls, last = (int(str(bounds[name])) for name in ("Server", "Call", "Time"))
     times = tuple(range(last + 1))
-    scenario = Scenario(
+    scenario = OracleScenario(
         # Servers start early in time: there must be room for what follows.
         clocks=((times[: last // 3 + 1], times),) * servers,
         calls=((0, 1),) * calls,
@@ -73,7 +73,7 @@ class DrivenOracle(OracleProgram):
     """
 
     def __init__(
-        self, scenario: Scenario, *, parts: OracleParts, store: type[SharedStore], instance: Instance
+        self, scenario: OracleScenario, *, parts: OracleParts, store: type[SharedStore], instance: Instance
     ) -> None:
         super().__init__(scenario, parts=parts, store=store, protocol=instance.protocol, instance=instance)
         self.driven = [DrivenMemory() for _ in scenario.names]

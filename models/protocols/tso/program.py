@@ -18,7 +18,7 @@ from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.server import OracleParts, OracleServer
 from tidemark.impl.tso.timestamp import Batch, compose, milliseconds
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.tso import ports as tso_edges
+from tidemark.models.protocols.tso import ports as ports
 from tidemark.models.protocols.tso.ports import STORE, Pauses, PickedClock, SharedStore
 from tidemark.models.protocols.tso.refinement import (
     FIRST_SAVE,
@@ -28,7 +28,7 @@ from tidemark.models.protocols.tso.refinement import (
     abstract,
     oracle_view,
 )
-from tidemark.models.protocols.tso.scenario import Scenario
+from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
@@ -108,7 +108,7 @@ class OracleProgram(RefiningProgram):
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: OracleScenario,
         *,
         parts: OracleParts | None = None,
         store: type[SharedStore] = SharedStore,
@@ -131,7 +131,7 @@ class OracleProgram(RefiningProgram):
 
     def populate(self, world: World) -> None:
         """Define the servers."""
-        tso_edges.begin(world.store(STORE))
+        ports.begin(world.store(STORE))
         for place, name in enumerate(self.scenario.names):
             world.process(name, functools.partial(self._run, place), daemon=True)
 
@@ -266,13 +266,13 @@ class OracleProgram(RefiningProgram):
     def observe(self) -> Observation:
         """Return what each server and the store hold, each under its own name."""
         store = self.world.store(STORE)
-        view = tso_edges.store_view(store)
+        view = ports.store_view(store)
         servers = {name: self._server_view(place) for place, name in enumerate(self.scenario.names)}
         return {
             **servers,
-            store.owner(tso_edges.WINDOW): view.saved,
-            store.owner(tso_edges.LEADER): (view.leader, view.led),
-            store.owner(tso_edges.SETTLED): view.settled,
+            store.owner(ports.WINDOW): view.saved,
+            store.owner(ports.LEADER): (view.leader, view.led),
+            store.owner(ports.SETTLED): view.settled,
         }
 
     def _server_view(self, place: int) -> ServerView:
@@ -325,13 +325,13 @@ class OracleProgram(RefiningProgram):
 
 
 @functools.cache
-def _known_abstraction(scenario: Scenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
+def _known_abstraction(scenario: OracleScenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
     """A pure function of its arguments: it may outlive executions."""
     instance = scenario.instance(protocol, updaters=updaters)
     return _abstraction(scenario, updaters, instance, sound=sound)
 
 
-def _abstraction(scenario: Scenario, updaters: int, instance: Instance, *, sound: bool) -> Abstraction:
+def _abstraction(scenario: OracleScenario, updaters: int, instance: Instance, *, sound: bool) -> Abstraction:
     shape, names = scenario.shape(updaters, int(str(instance.bounds["Time"]))), scenario.names
 
     def values(observation: Observation) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tidemark.impl.tso.server import OracleParts
 from tidemark.models.protocols.tso.ports import SharedStore
 from tidemark.models.protocols.tso.program import OracleProgram
-from tidemark.models.protocols.tso.scenario import Scenario
+from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.simulation.settings import FaultBudget
 
 
@@ -31,7 +31,7 @@ def oracle(
     protocol: str = "tidemark.spec.tso:Tso",
     sound: bool = True,
 ) -> OracleProgram:
-    """Return a program. See `Scenario` for the units.
+    """Return a program. See `OracleScenario` for the units.
 
     Args:
         clocks: by server what its clock may show at the start, and what at an update; an update shows the
@@ -53,7 +53,7 @@ def oracle(
         protocol: the specification that each step must follow.
         sound: it keeps its own properties.
     """
-    scenario = Scenario(
+    scenario = OracleScenario(
         clocks=tuple((tuple(clock[0]), tuple(clock[-1])) for clock in clocks),
         calls=tuple((server, count) for server, count in calls),
         early=early,

@@ -17,7 +17,7 @@ NAMES = ("a", "b", "c")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario:
+class OracleScenario:
     """What happens in an oracle program. Times in units of the fine clock, counters in batches of one.
 
     Attributes:

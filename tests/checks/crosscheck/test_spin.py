@@ -7,7 +7,7 @@ import pytest
 
 from tests.models.exports.instances import EVERY, GALLERY
 from tidemark.checks.crosscheck.ours import native, plain
-from tidemark.checks.crosscheck.outcome import Comparison, Outcome
+from tidemark.checks.crosscheck.outcome import CheckerAnswer, Comparison
 from tidemark.checks.crosscheck.run import chosen, conclude
 from tidemark.checks.crosscheck.spin import SpinError, read_output, require_spin, run_spin
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
@@ -72,7 +72,7 @@ def lights() -> Instance:
 def test_counts_are_read_in_our_convention():
     """One transition of Spin's looked at the invariant that broke."""
     found = read_output(PAN, lights(), seconds=1.0)
-    assert found == Outcome(16, 33, frozenset(("lights.never_both", "lights.second_turn")), 1.0)
+    assert found == CheckerAnswer(16, 33, frozenset(("lights.never_both", "lights.second_turn")), 1.0)
 
 
 def test_the_state_before_several_initial_ones_is_not_counted():
@@ -118,17 +118,17 @@ def test_without_spin_the_message_says_how_to_get_it(monkeypatch):
     assert caught.value.exit_code is ExitCode.MISSING_TOOL
 
 
-OURS = Outcome(10, 20, frozenset(("p.a",)), 1.0)
+OURS = CheckerAnswer(10, 20, frozenset(("p.a",)), 1.0)
 
 
 @pytest.mark.parametrize(
     ("theirs", "word"),
     [
-        (Outcome(11, 20, frozenset(("p.a",)), 1.0), "distinct: ours 10, Spin 11"),
-        (Outcome(10, 21, frozenset(("p.a",)), 1.0), "generated: ours 20, Spin 21"),
-        (Outcome(10, 20, frozenset(), 1.0), "p.a: decided by us only"),
-        (Outcome(10, 20, frozenset(("p.a", "p.b")), 1.0), "p.b: decided by Spin only"),
-        (Outcome(10, 20, frozenset(("p.a",)), 1.0, stopped="no end"), "no end"),
+        (CheckerAnswer(11, 20, frozenset(("p.a",)), 1.0), "distinct: ours 10, Spin 11"),
+        (CheckerAnswer(10, 21, frozenset(("p.a",)), 1.0), "generated: ours 20, Spin 21"),
+        (CheckerAnswer(10, 20, frozenset(), 1.0), "p.a: decided by us only"),
+        (CheckerAnswer(10, 20, frozenset(("p.a", "p.b")), 1.0), "p.b: decided by Spin only"),
+        (CheckerAnswer(10, 20, frozenset(("p.a",)), 1.0, stopped="no end"), "no end"),
     ],
 )
 def test_every_difference_is_named(theirs, word):
@@ -139,8 +139,8 @@ def test_every_difference_is_named(theirs, word):
 
 def test_the_exit_status_tells_what_was_compared(capsys):
     same = Comparison("same", "Spin", OURS, OURS)
-    other = Comparison("other", "Spin", OURS, Outcome(11, 20, frozenset(("p.a",)), 1.0))
-    cut = Comparison("cut", "Spin", OURS, Outcome(0, 0, frozenset(), 1.0, stopped="no end"))
+    other = Comparison("other", "Spin", OURS, CheckerAnswer(11, 20, frozenset(("p.a",)), 1.0))
+    cut = Comparison("cut", "Spin", OURS, CheckerAnswer(0, 0, frozenset(), 1.0, stopped="no end"))
     failed = Comparison("failed", "Spin", OURS, failed="rejected")
     left = Comparison("left", "Spin", skipped="too large")
     assert conclude([same, left]) == ExitCode.AS_EXPECTED

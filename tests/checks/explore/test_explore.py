@@ -14,7 +14,7 @@ from tidemark.checks.verdicts.errors import StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.verdict import Outcome, Verdict
 from tidemark.models.instance import Instance
-from tidemark.models.native.search.breadth_first import Limits, Search
+from tidemark.models.native.search.breadth_first import Search, SearchLimits
 
 TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 6}, name="two-phase")
 
@@ -31,7 +31,7 @@ def test_the_number_of_workers_changes_no_verdict() -> None:
 
 
 def test_a_memory_bound_ends_inconclusive_and_says_what_was_covered() -> None:
-    found = explore(TWO_PHASE, limits=Limits(memory=1_500_000))
+    found = explore(TWO_PHASE, limits=SearchLimits(memory=1_500_000))
     decided = [v for v in found if v.outcome is not Outcome.INCONCLUSIVE]
     assert all("reached" in v.notes[0] for v in decided)  # a witness that was reached stays reached
     open_ = [v for v in found if v.outcome is Outcome.INCONCLUSIVE]
@@ -48,7 +48,7 @@ def test_what_it_will_take_is_said_before_the_start() -> None:
     def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
         notes.append((done, note))
 
-    search(TWO_PHASE, progress=progress, limits=Limits(memory=100_000_000))
+    search(TWO_PHASE, progress=progress, limits=SearchLimits(memory=100_000_000))
     assert notes[0][0] == 0
     assert notes[0][1].startswith("1 word a state; room for ")
     assert "0.1 GB" in notes[0][1]

@@ -48,7 +48,7 @@ def whole_graph(interpreter: Interpreter) -> nx.MultiDiGraph[Any]:
     while todo:
         state = todo.pop()
         for found in interpreter.successors(state):
-            if found.inside and found.state != state:
+            if found.in_bounds and found.state != state:
                 if found.state not in graph:
                     graph.add_node(found.state)
                     todo.append(found.state)
@@ -73,9 +73,9 @@ class Naive:
     def stays(self, states: set[State]) -> bool:
         if any(not self.enabled[state] & (self.weak | self.strong) for state in states):
             return True
-        inside = self.graph.subgraph(states)
-        for part in nx.strongly_connected_components(inside):
-            taken = {data["step"] for _, _, data in inside.subgraph(part).edges(data=True)}
+        in_bounds = self.graph.subgraph(states)
+        for part in nx.strongly_connected_components(in_bounds):
+            taken = {data["step"] for _, _, data in in_bounds.subgraph(part).edges(data=True)}
             if not taken:
                 continue
             always = set.intersection(*(self.enabled[state] for state in part)) & self.weak
@@ -98,8 +98,8 @@ def naive_verdict(interpreter: Interpreter, prop_id: str) -> bool:
     for case in cases(interpreter, prop):
         waits = {state for state in graph if interpreter.evaluate(case.waits, state)}
         begins = {state for state in waits if interpreter.evaluate(case.begins, state)}
-        inside = graph.subgraph(waits)
-        reached = set(begins).union(*(nx.descendants(inside, state) for state in begins))
+        in_bounds = graph.subgraph(waits)
+        reached = set(begins).union(*(nx.descendants(in_bounds, state) for state in begins))
         if naive.stays(reached):
             return False
     return True

@@ -39,7 +39,7 @@ class TestVerdicts:
         assert result.failures == []
         assert result.exit_code is ExitCode.AS_EXPECTED
         assert result.mutants() == (1, 1)
-        assert result.sentence() == "All 12 verdicts of 4 checks are as expected, 1 of 1 mutants killed."
+        assert result.summary() == "All 12 verdicts of 4 checks are as expected, 1 of 1 mutants killed."
 
     def test_an_unexpected_refutation(self, tmp_path):
         def no(subject):
@@ -283,7 +283,7 @@ class TestTrouble:
         saved = json.loads((tmp_path / PARTIAL).read_text(encoding="utf-8"))
         assert saved["stopped"] is True
         assert len(saved["judgements"]) == len(result.judgements) > 0
-        assert "Stopped after 3 of 4" in saved["sentence"]
+        assert "Stopped after 3 of 4" in saved["summary"]
 
     def test_a_stopped_run_is_never_green(self, tmp_path):
         def stop(entry, context):

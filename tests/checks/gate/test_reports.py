@@ -114,7 +114,7 @@ class TestTable:
         assert list(rows)[:3] == [SAFE, FORWARD, REACHED]
         assert rows[SAFE].cells["explore"].lines() == ["holds: 10", "refuted as due"]
         assert rows[SAFE].cells["prove"].lines() == ["proved: 2"]
-        assert rows[SAFE].sentence == "At most one lamp is lit."
+        assert rows[SAFE].description == "At most one lamp is lit."
         assert arranged.work == {"prove": "6 obligations", "explore": "26 states"}
 
     def test_rows_that_say_the_same_are_one_row(self):

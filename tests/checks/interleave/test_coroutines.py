@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 
 from tidemark.checks.interleave import (
+    ExecutionLimits,
     IncompleteSearchError,
-    Limits,
     NondeterminismError,
     Options,
     OrderError,
@@ -299,7 +299,7 @@ async def polls() -> None:
 
 
 def test_an_unfair_execution_is_neither_a_violation_nor_a_pass():
-    result = explore_coroutine(polls, options=Options(limits=Limits(executions=3)))
+    result = explore_coroutine(polls, options=Options(limits=ExecutionLimits(executions=3)))
     assert not result.violations
     assert result.status is Status.INCONCLUSIVE
     assert result.statistics.cut == 3
@@ -367,7 +367,7 @@ def test_state_that_outlives_an_execution_is_noticed():
 
 
 def test_a_search_that_is_cut_is_no_pass():
-    few = Options(limits=Limits(executions=2))
+    few = Options(limits=ExecutionLimits(executions=2))
     with pytest.raises(IncompleteSearchError, match="limit of 2 executions"):
         require_every_order(partial(timers, 1, 2, 3), options=few)
 

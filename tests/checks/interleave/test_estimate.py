@@ -7,8 +7,8 @@ import pytest
 
 from tidemark.checks.interleave import (
     DepthFirst,
+    ExecutionLimits,
     Exploration,
-    Limits,
     Optimal,
     Options,
     Reduction,
@@ -77,7 +77,7 @@ def test_it_is_never_less_than_what_is_done_and_what_is_planned():
 
 
 def test_a_search_that_was_cut_says_how_far_it_came():
-    half = explore(shared("ainc", 6), Options(limits=Limits(executions=360)))
+    half = explore(shared("ainc", 6), Options(limits=ExecutionLimits(executions=360)))
     assert half.left == pytest.approx(360)
     assert half.forecast() == "about 50% done, an estimate"
     whole = explore(shared("ainc", 4))
@@ -86,7 +86,7 @@ def test_a_search_that_was_cut_says_how_far_it_came():
 
 def test_nothing_is_said_where_states_are_merged():
     program = ProgramRef.of("tests.models.simulation.test_asyncio_traps:DeclaredHiddenState")
-    merged = explore(program, Options(reduction=Reduction.STATES, limits=Limits(executions=5)))
+    merged = explore(program, Options(reduction=Reduction.STATES, limits=ExecutionLimits(executions=5)))
     assert merged.remaining
     assert merged.forecast() == ""
 
@@ -97,7 +97,9 @@ def test_parts_add_up():
     assert done.left == 0
     left = [
         explore(
-            shared("ainc", 5), Options(reduction=Reduction.NONE, limits=Limits(executions=1)), item=part
+            shared("ainc", 5),
+            Options(reduction=Reduction.NONE, limits=ExecutionLimits(executions=1)),
+            item=part,
         ).left
         for part in parts
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.checks.interleave import Limits, Options, Reduction, Status, explore
+from tidemark.checks.interleave import ExecutionLimits, Options, Reduction, Status, explore
 from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
@@ -48,7 +48,7 @@ def test_without_reduction_there_are_as_many_interleavings_as_combinatorics_says
 
 
 def test_a_limit_is_never_a_pass():
-    for limits in (Limits(executions=3), Limits(seconds=1e-9), Limits(steps=2)):
+    for limits in (ExecutionLimits(executions=3), ExecutionLimits(seconds=1e-9), ExecutionLimits(steps=2)):
         result = explore(program("lastzero", 3), Options(limits=limits))
         assert result.status is Status.INCONCLUSIVE
         assert result.reason

@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 from tidemark.checks.interleave import (
+    ExecutionLimits,
     Exploration,
-    Limits,
     Options,
     Reduction,
     Status,
@@ -66,7 +66,7 @@ def test_split_gives_as_many_parts_as_there_are():
 
 def test_what_a_limit_leaves_is_the_rest():
     whole = explore(SUBJECTS[0], Options(classes=True))
-    first = explore(SUBJECTS[0], Options(classes=True, limits=Limits(executions=30)))
+    first = explore(SUBJECTS[0], Options(classes=True, limits=ExecutionLimits(executions=30)))
     assert first.status is Status.INCONCLUSIVE
     rest = [explore(SUBJECTS[0], Options(classes=True), item=item) for item in first.remaining]
     assert sum(part.statistics.executions for part in [first, *rest]) == whole.statistics.executions

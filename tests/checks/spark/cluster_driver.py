@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.checks.spark.opponents import SIX_MANAGERS, make, summary
 from tests.checks.spark.saboteurs import SLOW_AT_FIRST, runs_of
-from tidemark.checks.spark.search.breadth_first import Limits, Search
+from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
@@ -40,7 +40,7 @@ def main(master: str, folder: Path, *, resume: bool, speculate: bool) -> None:
         directory.keep(directory.complete_rounds())
     else:
         directory = make(folder / "run", SIX_MANAGERS, partitions=4, factory=factory)
-    search = Search(directory, spark=OnSpark(spark), limits=Limits(handover=4000, together=2))
+    search = Search(directory, spark=OnSpark(spark), limits=RoundLimits(handover=4000, together=2))
 
     def watch(done):
         print(f"round {done.depth} {'spark' if done.on_spark else 'driver'} {done.seconds:.2f}", flush=True)

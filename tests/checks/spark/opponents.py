@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.spark.search.breadth_first import Limits, Result, Search
+from tidemark.checks.spark.search.breadth_first import Result, RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import Runner
@@ -37,7 +37,7 @@ def distributed(
     handover: int = 0,
 ) -> Result:
     directory = make(folder, instance, partitions=partitions, factory=factory)
-    return Search(directory, spark=spark, limits=Limits(handover=handover)).run()
+    return Search(directory, spark=spark, limits=RoundLimits(handover=handover)).run()
 
 
 def summary(result: Result) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def summary(result: Result) -> dict[str, Any]:
         "generated": result.levels[0] + result.generated,
         "depth": len(result.levels),
         "by_action": result.steps.generated,
-        "outside": result.steps.outside,
+        "outside": result.steps.out_of_bounds,
         "deadlocks": result.steps.deadlocks,
         "broken": {name: depth for name, (depth, _) in result.violations.items()},
         "events": set(result.events),
@@ -68,7 +68,7 @@ def native_summary(instance: Instance) -> dict[str, Any]:
         "generated": result.generated,
         "depth": result.depth,
         "by_action": result.tally.generated.tolist(),
-        "outside": result.tally.outside.tolist(),
+        "outside": result.tally.out_of_bounds.tolist(),
         "deadlocks": result.tally.deadlocks,
         "broken": depths,
         "events": {claim.id for claim in kernel.step_claims if hits[claim.id]},

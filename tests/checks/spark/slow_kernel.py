@@ -65,7 +65,7 @@ class SlowKernel:
 
     def expand(self, block):
         assert block.shape[0] <= self.chunk
-        generated, outside = [0] * len(self.actions), [0] * len(self.actions)
+        generated, out_of_bounds = [0] * len(self.actions), [0] * len(self.actions)
         successors, parent, step, events, dead = [], [], [], set(), 0
         claims = self.interpreter.spec.of_kind("transition_invariant", "reachable")
         for row in range(block.shape[0]):
@@ -75,8 +75,8 @@ class SlowKernel:
             for item in found:
                 index = self.actions.index(item.step.action)
                 generated[index] += 1
-                outside[index] += not item.inside
-                if not item.inside:
+                out_of_bounds[index] += not item.in_bounds
+                if not item.in_bounds:
                     continue
                 successors.append(item.state)
                 parent.append(row)
@@ -87,7 +87,7 @@ class SlowKernel:
             parent=np.array(parent, np.int64),
             step=np.array(step, np.int32),
             generated=tuple(generated),
-            outside=tuple(outside),
+            out_of_bounds=tuple(out_of_bounds),
             deadlocks=dead,
             guards=0,
             events=frozenset(events),

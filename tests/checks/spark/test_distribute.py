@@ -13,7 +13,7 @@ from tests.checks.spark.slow_kernel import FACTORY as SLOW
 from tidemark.checks.explore.replay import replay
 from tidemark.checks.explore.token import parse_token
 from tidemark.checks.spark.judge import JUDGE, distribute
-from tidemark.checks.spark.search.breadth_first import TOGETHER, Limits, Search
+from tidemark.checks.spark.search.breadth_first import TOGETHER, RoundLimits, Search
 from tidemark.checks.spark.search.runners import OnSpark
 from tidemark.checks.spark.states.level_log import CorruptFileError
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError
@@ -25,8 +25,8 @@ from tidemark.models.manifest import load, manifest_files
 
 pytestmark = pytest.mark.spark
 
-EVERYTHING_ON_SPARK = Limits(handover=0)
-LARGE_LEVELS = Limits(handover=200)
+EVERYTHING_ON_SPARK = RoundLimits(handover=0)
+LARGE_LEVELS = RoundLimits(handover=200)
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 3, 7])
@@ -46,7 +46,7 @@ def test_counts_do_not_depend_on_partitions(spark, tmp_path, partitions):
 @pytest.mark.parametrize("together", [1, 3])
 def test_counts_do_not_depend_on_the_rounds_of_a_job(spark, tmp_path, together):
     directory = make(tmp_path / "run", TWO_PHASE, partitions=3)
-    limits = Limits(handover=200, together=together)
+    limits = RoundLimits(handover=200, together=together)
     found = Search(directory, spark=OnSpark(spark), limits=limits).run()
     assert summary(found) == native_summary(TWO_PHASE)
     assert sum(done.on_spark for done in found.rounds) == {1: 4, 3: 6}[together]
@@ -110,7 +110,7 @@ def test_counterexamples_are_shortest_and_replay(grid_verdicts, monkeypatch):
 def test_the_counterexample_does_not_depend_on_partitions_or_spark(spark, tmp_path):
     runs = [
         by_id(distribute(LAMPS, spark=spark, workdir=tmp_path / str(n), partitions=n, limits=limits))
-        for n, limits in ((1, Limits(handover=10**9)), (3, Limits(handover=40)))
+        for n, limits in ((1, RoundLimits(handover=10**9)), (3, RoundLimits(handover=40)))
     ]
     one, other = (run["lamps.one_is_dark"].counterexample for run in runs)
     assert one == other
@@ -118,7 +118,7 @@ def test_the_counterexample_does_not_depend_on_partitions_or_spark(spark, tmp_pa
 
 
 def test_a_limit_leaves_open_what_it_did_not_decide(spark, tmp_path):
-    limits = Limits(handover=10**9, max_depth=6)
+    limits = RoundLimits(handover=10**9, max_depth=6)
     found = by_id(distribute(GRID, spark=spark, workdir=tmp_path / "run", limits=limits))
     assert found["grid.not_far"].outcome is Outcome.REFUTED
     for name in ("grid.low", "grid.never_down", "grid.climbs_above", "grid.jumps_from_the_top"):
@@ -152,14 +152,16 @@ def test_stop_and_resume_on_spark(spark, tmp_path):
 
 def test_resume_from_the_round_before_a_damaged_file(spark, tmp_path):
     whole = distribute(
-        LAMPS, spark=spark, workdir=tmp_path / "run", partitions=2, limits=Limits(handover=10**9)
+        LAMPS, spark=spark, workdir=tmp_path / "run", partitions=2, limits=RoundLimits(handover=10**9)
     )
     path = tmp_path / "run" / "part-00001" / "level-000004.bin"
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(CorruptFileError, match="level-000004") as caught:
         distribute(LAMPS, spark=spark, workdir=tmp_path / "run", resume=True)
     assert "resume from round 3" in caught.value.remedy
-    again = distribute(LAMPS, spark=spark, workdir=tmp_path / "run", resume=3, limits=Limits(handover=40))
+    again = distribute(
+        LAMPS, spark=spark, workdir=tmp_path / "run", resume=3, limits=RoundLimits(handover=40)
+    )
     assert [verdict.counts for verdict in again] == [verdict.counts for verdict in whole]
 
 
@@ -175,7 +177,7 @@ def test_a_file_that_a_task_finds_damaged_is_named(spark, tmp_path):
             spark=spark,
             workdir=tmp_path / "run",
             partitions=2,
-            limits=Limits(handover=30, together=1),
+            limits=RoundLimits(handover=30, together=1),
             progress=damage,
         )
     assert "resume from round 3" in caught.value.remedy

@@ -12,7 +12,7 @@ from tests.checks.spark.saboteurs import THIEF, stages_of
 from tidemark.checks.spark.judge import distribute
 from tidemark.checks.spark.planning.forecast import outlook
 from tidemark.checks.spark.planning.history import RUNS, History, query
-from tidemark.checks.spark.search.breadth_first import Limits
+from tidemark.checks.spark.search.breadth_first import RoundLimits
 from tidemark.checks.spark.search.runners import OnSpark
 from tidemark.checks.verdicts.errors import BadInputError
 
@@ -57,7 +57,7 @@ def test_the_history_is_a_table_with_a_row_for_each_round(spark, tmp_path):
             spark=spark,
             workdir=tmp_path / str(partitions),
             partitions=partitions,
-            limits=Limits(handover=10**9),
+            limits=RoundLimits(handover=10**9),
             history=folder,
         )
     rows = query(spark, folder, "SELECT * FROM rounds WHERE partitions = 2 ORDER BY depth").collect()

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, distributed, make, summary
-from tidemark.checks.spark.search.breadth_first import Limits, Search
+from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.search_kernel import Recipe
@@ -68,12 +68,12 @@ def test_a_half_written_round_is_done_again(tmp_path):
 
 def test_limits_make_a_result_that_says_so_and_can_go_on(tmp_path):
     directory = make(tmp_path / "run", TWO_PHASE)
-    cut = Search(directory, limits=Limits(max_depth=3)).run()
+    cut = Search(directory, limits=RoundLimits(max_depth=3)).run()
     assert cut.stopped == "stopped at depth 3, the limit"
-    few = Search(directory, limits=Limits(max_states=300)).run()
+    few = Search(directory, limits=RoundLimits(max_states=300)).run()
     assert few.stopped == f"stopped after {few.distinct} states, at the limit of 300"
     assert few.distinct >= 300
-    assert "limit of 0 s" in Search(directory, limits=Limits(max_seconds=0)).run().stopped
+    assert "limit of 0 s" in Search(directory, limits=RoundLimits(max_seconds=0)).run().stopped
     assert summary(Search(directory).run()) == summary(distributed(tmp_path / "whole", TWO_PHASE))
 
 

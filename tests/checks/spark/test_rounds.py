@@ -22,7 +22,7 @@ from tests.checks.spark.slow_kernel import FACTORY as SLOW
 from tidemark.checks.spark.search import rounds
 from tidemark.checks.spark.search.breadth_first import Search
 from tidemark.checks.spark.states import level_log
-from tidemark.checks.spark.states.visited_cache import Known
+from tidemark.checks.spark.states.visited_cache import VisitedCache
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 3, 7])
@@ -56,7 +56,7 @@ def test_known_answers_of_the_grid(tmp_path):
     # 7 x 6 places, before and after the jump; each of the 6 rows leaves the bounds once before and once
     # after.
     assert result.distinct == 84
-    assert sum(result.steps.outside) == 12
+    assert sum(result.steps.out_of_bounds) == 12
 
 
 def test_levels_are_disjoint_and_complete(tmp_path):
@@ -109,7 +109,7 @@ def test_lost_or_doubled_packets_are_noticed(tmp_path):
 
 
 def test_merged_runs_are_only_a_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(Known, "given_up", True)  # else nothing is merged
+    monkeypatch.setattr(VisitedCache, "given_up", True)  # else nothing is merged
     directory = make(tmp_path / "run", LAMPS, partitions=2)
     store, states, number = directory.store, 0, 0
     merged = 0

@@ -231,7 +231,7 @@ def test_no_java_is_told_before_spark_is_started(tmp_path: Path) -> None:
     assert answer.stdout == "MissingJavaError\nFalse\n", answer.stderr
 
 
-# --- the code that is shipped
+# --- the code that is sent
 
 
 def test_the_same_code_gives_the_same_zip(tmp_path: Path) -> None:

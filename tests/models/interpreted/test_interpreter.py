@@ -39,7 +39,7 @@ def after(interpreter: Interpreter, state: State, name: str, *args: Any) -> Any:
 
 def test_read_outside_gives_the_initial_value(corners, start):
     found = after(corners, start, "read_beyond")
-    assert found.inside
+    assert found.in_bounds
     assert corners.decode(found.state)["seen"] == "on"
 
 
@@ -48,34 +48,34 @@ def test_read_outside_of_an_open_map_gives_the_first_value(corners, start):
 
 
 def test_a_new_value_outside_leaves_the_instance(corners, start):
-    assert not after(corners, start, "write_beyond").inside
+    assert not after(corners, start, "write_beyond").in_bounds
 
 
 def test_the_old_value_outside_does_not(corners, start):
     found = after(corners, start, "write_the_same_beyond")
-    assert found.inside
+    assert found.in_bounds
     assert corners.decode(found.state)["row"] == {0: "on", 1: "on"}
 
 
 def test_a_later_read_sees_an_earlier_write_outside(corners, start):
     found = after(corners, start, "write_and_read")
-    assert not found.inside
+    assert not found.in_bounds
     assert corners.decode(found.state)["seen"] == "lost"
 
 
 def test_numbers_beyond_the_bounds_leave_the_instance(corners, start):
     once = after(corners, start, "climb")
-    assert once.inside
-    assert not after(corners, once.state, "climb").inside
+    assert once.in_bounds
+    assert not after(corners, once.state, "climb").in_bounds
     down = after(corners, start, "fall")
-    assert down.inside
-    assert not after(corners, down.state, "fall").inside
+    assert down.in_bounds
+    assert not after(corners, down.state, "fall").in_bounds
 
 
 def test_a_constant_beyond_the_bounds_may_be_read(corners, start):
     up = after(corners, start, "climb").state
     assert corners.decode(after(corners, up, "weigh", 0).state)["deep"] == -1
-    assert not after(corners, up, "weigh", 1).inside
+    assert not after(corners, up, "weigh", 1).in_bounds
 
 
 def test_entries_are_assigned_in_sequence(corners, start):

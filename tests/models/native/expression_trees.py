@@ -11,11 +11,11 @@ from typing import Any
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -135,7 +135,7 @@ class Generator:
         binder = self.binder(self.types["Place"])
         body = self.scalar(BOOL, depth, (*scope, binder))
         word: Any = self.random.choice(("least", "greatest"))
-        return Extreme(kind, word, binder, body, self.scalar(kind, depth, scope))
+        return Choose(kind, word, binder, body, self.scalar(kind, depth, scope))
 
     def same_map(self, depth: int, scope: Scope) -> Expr:
         variable = self.random.choice([v for v in self.variables if isinstance(v.type, MapType)])
@@ -153,7 +153,7 @@ class Generator:
 
         def each() -> Expr:
             binders = tuple(self.binder(key) for key in kind.keys)
-            return Each(kind, binders, self.scalar(kind.value, depth - 1, (*scope, *binders)))
+            return MapComprehension(kind, binders, self.scalar(kind.value, depth - 1, (*scope, *binders)))
 
         def store() -> Expr:
             inner = self.table(variable, depth - 1, scope, stores=True)

@@ -37,7 +37,7 @@ def test_every_feature_state_by_state(nodes: int, places: int, limit: int, *, le
     interpreter, codec = kernel.interpreter, kernel.codec
     todo = list(interpreter.initial())
     assert codec.unpack_all(kernel.initial_block()) == todo
-    seen, checked, outside = set(todo), 0, 0
+    seen, checked, out_of_bounds = set(todo), 0, 0
     while todo and checked < limit:
         found, failing = kernel.expand(codec.pack_all(todo)), kernel.check(codec.pack_all(todo))
         native: list[set[Any]] = [set() for _ in todo]
@@ -50,19 +50,19 @@ def test_every_feature_state_by_state(nodes: int, places: int, limit: int, *, le
         fresh = []
         for row, state in enumerate(todo):
             transitions = list(interpreter.successors(state))
-            assert native[row] == {(t.step, t.state) for t in transitions if t.inside}
+            assert native[row] == {(t.step, t.state) for t in transitions if t.in_bounds}
             assert bool(found.enabled[row]) == bool(transitions)
             for transition in transitions:
                 generated[transition.step.action] += 1
-                if transition.inside and transition.state not in seen:
+                if transition.in_bounds and transition.state not in seen:
                     seen.add(transition.state)
                     fresh.append(transition.state)
             for number, claim in enumerate(kernel.state_claims):
                 assert bool(int(failing[row, 0]) >> number & 1) != interpreter.holds(claim, state)
         assert found.generated.tolist() == list(generated.values())
-        checked, outside = checked + len(todo), outside + int(found.outside.sum())
+        checked, out_of_bounds = checked + len(todo), out_of_bounds + int(found.out_of_bounds.sum())
         todo = fresh
-    assert (outside > 0) == leaves
+    assert (out_of_bounds > 0) == leaves
     assert checked >= min(limit, len(seen))
 
 
@@ -79,7 +79,7 @@ def test_step_claims_are_reported_with_their_successor() -> None:
         wanted = claim.kind == "reachable"
         for state in states:
             for t in interpreter.successors(state):
-                if t.inside and interpreter.holds(claim, state, t.state, t.step) == wanted:
+                if t.in_bounds and interpreter.holds(claim, state, t.state, t.step) == wanted:
                     expected.add(index)
     assert set(found.events) == expected
     assert expected

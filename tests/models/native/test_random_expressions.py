@@ -52,15 +52,17 @@ def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> i
         kernel.codec.unpack_all(found.successors), found.parent.tolist(), found.step.tolist(), strict=True
     ):
         native[row].add((kernel.steps[step], state))
-    enabled, outside = 0, 0
+    enabled, out_of_bounds = 0, 0
     for row, state in enumerate(batch):
         transitions = list(interpreter.successors(state))
         enabled += len(transitions)
-        outside += len([t for t in transitions if not t.inside])
-        assert native[row] == {(t.step, t.state) for t in transitions if t.inside}, interpreter.decode(state)
+        out_of_bounds += len([t for t in transitions if not t.in_bounds])
+        assert native[row] == {(t.step, t.state) for t in transitions if t.in_bounds}, interpreter.decode(
+            state
+        )
         assert bool(found.enabled[row]) == bool(transitions)
     assert int(found.generated.sum()) == enabled
-    assert int(found.outside.sum()) == outside
+    assert int(found.out_of_bounds.sum()) == out_of_bounds
     return enabled
 
 

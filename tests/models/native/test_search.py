@@ -11,7 +11,7 @@ import pytest
 from tidemark.models.instance import Instance
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.breadth_first import Limits, Search, search
+from tidemark.models.native.search.breadth_first import Search, SearchLimits, search
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.path import path_to
 
@@ -22,7 +22,7 @@ def test_counts_of_seven_managers_are_those_that_other_tools_agree_on() -> None:
     result = search(compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 7})))
     assert (result.distinct, result.generated, result.depth) == (296_448, 2_744_706, 23)
     assert result.complete
-    assert result.outside == 0
+    assert result.out_of_bounds == 0
 
 
 def test_a_small_search_visits_what_the_interpreter_visits() -> None:
@@ -72,12 +72,12 @@ def test_deadlocks_are_counted() -> None:
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        (Limits(states=1000), "limit of 1000 states"),
-        (Limits(seconds=0.0), "limit of 0 s"),
-        (Limits(memory=200_000), "memory for"),
+        (SearchLimits(states=1000), "limit of 1000 states"),
+        (SearchLimits(seconds=0.0), "limit of 0 s"),
+        (SearchLimits(memory=200_000), "memory for"),
     ],
 )
-def test_a_limit_makes_the_search_incomplete(limits: Limits, reason: str) -> None:
+def test_a_limit_makes_the_search_incomplete(limits: SearchLimits, reason: str) -> None:
     kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
     result = search(kernel, limits=limits)
     assert not result.complete
@@ -87,11 +87,13 @@ def test_a_limit_makes_the_search_incomplete(limits: Limits, reason: str) -> Non
 
 def test_stopping_at_the_first_violation() -> None:
     kernel = compile_kernel(Instance(SMALL + "DieHard", {"Litre": 5}))
-    assert not search(kernel, limits=Limits(stop_at_first=True)).complete
+    assert not search(kernel, limits=SearchLimits(stop_at_first=True)).complete
 
 
-@pytest.mark.parametrize("limits", [Limits(states=5_000), Limits(memory=1_200_000), Limits(seconds=0.0)])
-def test_a_saved_search_goes_on_to_the_same_end(limits: Limits, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "limits", [SearchLimits(states=5_000), SearchLimits(memory=1_200_000), SearchLimits(seconds=0.0)]
+)
+def test_a_saved_search_goes_on_to_the_same_end(limits: SearchLimits, tmp_path: Path) -> None:
     kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
     whole, part = search(kernel), Search(kernel, limits)
     stopped = part.run()
@@ -110,7 +112,7 @@ def test_a_saved_search_goes_on_to_the_same_end(limits: Limits, tmp_path: Path) 
 @pytest.mark.parametrize("place", [0.001, 0.5, 0.9])
 def test_a_damaged_search_is_refused(place: float, tmp_path: Path) -> None:
     kernel = compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 6}))
-    part = Search(kernel, Limits(states=5_000))
+    part = Search(kernel, SearchLimits(states=5_000))
     part.run()
     file = tmp_path / "search.npz"
     save(part, file)

@@ -11,12 +11,12 @@ from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import Kernel, compile_kernel
 from tidemark.models.native.search import rounds
-from tidemark.models.native.search.breadth_first import Limits, Search, SearchResult, search
+from tidemark.models.native.search.breadth_first import Search, SearchLimits, SearchResult, search
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.merge import Merge
 from tidemark.models.native.search.path import path_to
 from tidemark.models.native.search.table import Rows, Visited
-from tidemark.models.native.search.worker_pool import Crew
+from tidemark.models.native.search.worker_pool import WorkerPool
 
 SMALL = "tests.protocols.small:"
 
@@ -71,8 +71,10 @@ def test_any_number_of_workers_finds_the_same_counterexample(protocol: str) -> N
     assert min(len(path.steps) for path in found[0].values()) == steps
 
 
-@pytest.mark.parametrize("limits", [Limits(states=5_000), Limits(memory=1_500_000)])
-def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(limits: Limits, tmp_path: Path) -> None:
+@pytest.mark.parametrize("limits", [SearchLimits(states=5_000), SearchLimits(memory=1_500_000)])
+def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(
+    limits: SearchLimits, tmp_path: Path
+) -> None:
     whole = search(kernel("two-phase"), workers=2)
     stopped = [Search(kernel("two-phase"), limits, workers=n) for n in (1, 3)]
     first, second = (part.run() for part in stopped)
@@ -86,9 +88,9 @@ def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(limits: Lim
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_rows_of_chunks_that_are_entered_at_once_are_numbered_in_order(workers: int) -> None:
     """Repetitions within and between chunks and rounds; the table grows in the middle of a round."""
-    choices, crew = np.random.default_rng(workers), Crew(workers)
+    choices, pool = np.random.default_rng(workers), WorkerPool(workers)
     chunks, room = 4, 20_000
-    visited = Visited(2, steps=3, capacity=200_000, crew=crew, front=(chunks, room))
+    visited = Visited(2, steps=3, capacity=200_000, pool=pool, front=(chunks, room))
     rows, known = [Rows(2, room) for _ in range(chunks)], dict[tuple[int, ...], int]()
     smallest = visited.table.size
     for _ in range(3):
@@ -102,15 +104,15 @@ def test_rows_of_chunks_that_are_entered_at_once_are_numbered_in_order(workers: 
 
         def enter(chunk: int) -> None:
             last = chunks - 1 - chunk  # even one worker then finds the rows of later chunks first
-            entered[last] = merge.enter(last, rows[last], entered[last], counts[last])  # noqa: B023
+            entered[last] = merge.insert(last, rows[last], entered[last], counts[last])  # noqa: B023
 
         while entered != counts:
-            crew.each(chunks, enter)
+            pool.each(chunks, enter)
             if entered != counts:
                 merge.grow()
         merge.number()
         for chunk in range(chunks):
-            merge.settle(chunk)
+            merge.commit(chunk)
         merge.finish()
         for chunk, count in enumerate(counts):
             assert merge.firsts[chunk] == len(known)
@@ -131,19 +133,19 @@ def test_an_error_of_a_worker_is_not_lost() -> None:
         if number == 3:
             raise ValueError("number 3")
 
-    crew = Crew(2)
+    pool = WorkerPool(2)
     with pytest.raises(ValueError, match="number 3"):
-        crew.each(8, job)
+        pool.each(8, job)
     done: list[int] = []
-    crew.each(8, done.append)
+    pool.each(8, done.append)
     assert sorted(done) == list(range(8))
     with pytest.raises(ValueError, match="at least 1"):
-        Crew(0)
+        WorkerPool(0)
 
 
 def test_a_state_takes_less_than_24_bytes() -> None:
     """Table, state and parent, at every size of a table of some size: words of 8, links of 4, slots."""
-    visited = Visited(1, steps=3, capacity=7_000_000, crew=Crew(2))
+    visited = Visited(1, steps=3, capacity=7_000_000, pool=WorkerPool(2))
     worst = 0.0
     step = 500_000
     for first in range(0, 7_000_000, step):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.conformance import planted
-from tidemark.models.conformance import Mismatch, Run, again, shortest
+from tidemark.models.conformance import ConformanceRun, Mismatch, again, shortest
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.flush.driver import FlushAdapter
@@ -38,7 +38,7 @@ def checker() -> StepChecker:
 
 def _perform(checker: StepChecker, text: str, *, chances: dict[int, int] | None = None) -> dict[str, object]:
     """Run a script; returns the last abstract state by variable name."""
-    run = Run(checker, lambda: FlushAdapter(_INSTANCE, checker))
+    run = ConformanceRun(checker, lambda: FlushAdapter(_INSTANCE, checker))
     try:
         run.begin()
         for place, step in enumerate(_script(text)):
@@ -184,7 +184,7 @@ def test_a_segment_without_rows_is_refused() -> None:
 )
 def test_a_chance_stands_for_a_fault_that_happens(checker: StepChecker, chance: int, fault: str) -> None:
     """The fault changes nothing in the abstract state, and is counted; the run goes on to its end."""
-    run = Run(checker, lambda: FlushAdapter(_INSTANCE, checker))
+    run = ConformanceRun(checker, lambda: FlushAdapter(_INSTANCE, checker))
     try:
         run.begin()
         for place, step in enumerate(_script(f"consume, {_DONE}, {_TICK} due, consume")):
@@ -200,7 +200,7 @@ def test_a_chance_stands_for_a_fault_that_happens(checker: StepChecker, chance: 
 
 def test_a_lost_request_is_repeated(checker: StepChecker) -> None:
     """With chance 1 a loss is the last kind that is possible: the request vanishes."""
-    run = Run(checker, lambda: FlushAdapter(_INSTANCE, checker))
+    run = ConformanceRun(checker, lambda: FlushAdapter(_INSTANCE, checker))
     try:
         run.begin()
         for step in _script(f"consume, {_SYNC}, lose_save 0 1, send_save 0 1, record 0 1, finish_sync 0 1"):

@@ -7,17 +7,17 @@ from typing import ClassVar
 import pytest
 
 from tidemark.impl.tso.server import OracleParts
-from tidemark.models.conformance import Mismatch, Run
+from tidemark.models.conformance import ConformanceRun, Mismatch
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.tso.driver import TsoAdapter
 from tidemark.models.protocols.tso.driver_world import scenario_of
 from tidemark.models.protocols.tso.mutants import implementation as tso_impl
 from tidemark.models.protocols.tso.ports import SharedStore
-from tidemark.models.protocols.tso.scenario import Scenario
+from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.refinement.step import StepChecker
 
-_SIZE = Scenario(clocks=(((0,), (0,)),) * 2, calls=((0, 1),) * 2, millisecond=2, interval=4)
+_SIZE = OracleScenario(clocks=(((0,), (0,)),) * 2, calls=((0, 1),) * 2, millisecond=2, interval=4)
 _INSTANCE = _SIZE.instance("tidemark.spec.tso:Tso", last=16)
 _LEADS = "elect 0, load 0, start_decide 0 2, start_save 0, start_publish 0"
 _EXTENDS = "read_clock 0 0 8, decide 0 0"
@@ -36,7 +36,7 @@ def _perform(
     chances: dict[int, int] | None = None,
 ) -> dict[str, object]:
     """Run a script; returns the last abstract state by variable name."""
-    run = Run(checker, lambda: adapter(_INSTANCE, checker))
+    run = ConformanceRun(checker, lambda: adapter(_INSTANCE, checker))
     try:
         run.begin()
         for place, line in enumerate(text.split(",")):

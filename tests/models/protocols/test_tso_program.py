@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checks.interleave import Options, Reduction, Status, explore
-from tidemark.models.protocols.tso.scenario import Scenario
+from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.simulation import ProgramRef
 
 TAKEOVER = {"clocks": (((5,),), ((0, 5),)), "calls": ((0, 1), (1, 1)), "crashes": 1}
@@ -30,9 +30,9 @@ def test_reductions_agree_on_the_final_states(scenario):
 )
 def test_sizes_that_the_implementation_does_not_have_are_refused(given, words):
     with pytest.raises(ValueError, match=words):
-        Scenario(calls=(), **given)
+        OracleScenario(calls=(), **given)
 
 
 def test_there_is_room_for_every_time_that_can_be_saved():
-    scenario = Scenario(clocks=(((1,), (1, 4)), ((0,), (0,))), calls=(), updates=2, interval=3)
+    scenario = OracleScenario(clocks=(((1,), (1, 4)), ((0,), (0,))), calls=(), updates=2, interval=3)
     assert scenario.last_time == 4 + 2 + 3 + 1 + 2 + 3

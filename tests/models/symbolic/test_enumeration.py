@@ -84,7 +84,7 @@ def test_initial_states_and_steps(reference):
     for constants, state in chosen:
         here = replace(instance, constants=constants)
         interpreter, z3_reading = Interpreter(here), Enumerator(here)
-        expected = {t.step: t.state for t in interpreter.successors(state) if t.inside}
+        expected = {t.step: t.state for t in interpreter.successors(state) if t.in_bounds}
         assert z3_reading.successors(state) == expected
     first = set(interpreter.initial())
     if len(first) <= MANY:

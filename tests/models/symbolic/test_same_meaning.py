@@ -63,7 +63,7 @@ def test_first_order_steps(seed):
     instance, draw = lab(seed, actions=2)
     interpreter, z3_reading = Interpreter(instance), Enumerator(instance)
     state = draw.state()
-    expected = {t.step: t.state for t in interpreter.successors(state) if t.inside}
+    expected = {t.step: t.state for t in interpreter.successors(state) if t.in_bounds}
     assert z3_reading.successors(state) == expected
 
 
@@ -92,9 +92,9 @@ def test_propositional_steps_of_an_arbitrary_state(seed):
     found = {
         move.step: space.decode(model, move.after(symbols))
         for move in space.moves(symbols)
-        if is_true(model, bits.both(move.enabled, move.inside))
+        if is_true(model, bits.both(move.enabled, move.in_bounds))
     }
-    assert found == {t.step: t.state for t in interpreter.successors(state) if t.inside}
+    assert found == {t.step: t.state for t in interpreter.successors(state) if t.in_bounds}
 
 
 def _frame():
@@ -115,11 +115,11 @@ def _pinned(space, symbols, state):
 
 def test_generated_steps_are_no_empty_comparison():
     """Some of the generated steps are enabled, some leave the bounds."""
-    inside = outside = 0
+    in_bounds = out_of_bounds = 0
     for seed in range(30):
         instance, draw = lab(seed, actions=2)
         for transition in Interpreter(instance).successors(draw.state()):
-            inside += transition.inside
-            outside += not transition.inside
-    assert inside > 20
-    assert outside > 5
+            in_bounds += transition.in_bounds
+            out_of_bounds += not transition.in_bounds
+    assert in_bounds > 20
+    assert out_of_bounds > 5

@@ -12,11 +12,11 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
     Expr,
-    Extreme,
     Local,
+    MapComprehension,
     Operator,
     Quantified,
     Read,
@@ -128,7 +128,7 @@ def extreme(random: Random, kind: Type, scope: Scope, depth: int) -> Expr:
     name = random.choice(NAMES)
     body = scalar(random, BOOL, scope | {name: kind}, depth - 1)
     default = scalar(random, kind, scope, depth - 1)
-    return Extreme(kind, "least" if random.random() < 0.5 else "greatest", Local(kind, name), body, default)
+    return Choose(kind, "least" if random.random() < 0.5 else "greatest", Local(kind, name), body, default)
 
 
 def selection(random: Random, kind: Type, scope: Scope, depth: int) -> Expr:
@@ -148,7 +148,7 @@ def table(random: Random, kind: MapType, scope: Scope, depth: int) -> Expr:
         names = random.sample(NAMES, len(kind.keys))
         bound = tuple(Local(key, name) for key, name in zip(kind.keys, names, strict=True))
         body = scalar(random, kind.value, scope | {b.name: b.type for b in bound}, depth - 1)
-        return Each(kind, bound, body)
+        return MapComprehension(kind, bound, body)
     if form == "store":
         keys = tuple(scalar(random, key, scope, depth - 1) for key in kind.keys)
         source = table(random, kind, scope, depth - 1)

@@ -21,10 +21,10 @@ from tests.spec.language.expressions import (
 from tidemark.models.interpreted.evaluate import Env
 from tidemark.spec.language.expr import (
     Apply,
+    Choose,
     Const,
-    Each,
-    Extreme,
     Local,
+    MapComprehension,
     Quantified,
     Read,
     Select,
@@ -48,7 +48,7 @@ def meaning(expr: Any, before: Any, after: Any, local: dict[str, Any]) -> tuple[
     """The value, and whether a changed entry lay outside the instance."""
     env = Env(before, after, local)
     run = COMPILER.table(expr) if isinstance(expr.type, MapType) else COMPILER.scalar(expr)
-    return run(env), env.outside
+    return run(env), env.out_of_bounds
 
 
 class Situation:
@@ -172,7 +172,7 @@ def test_read_through_stores_comprehensions_and_choices():
     stored = Store(kind, base, (one,), Const(BOOL, True))
     assert fold(Select(BOOL, stored, (one,))) == Const(BOOL, True)
     assert fold(Select(BOOL, stored, (two,))) == Select(BOOL, base, (two,))
-    each = Each(kind, (p,), Apply(BOOL, "eq", (p, two)))
+    each = MapComprehension(kind, (p,), Apply(BOOL, "eq", (p, two)))
     assert fold(Select(BOOL, each, (two,))) == Const(BOOL, True)
     either = Apply(kind, "ite", (flag, stored, each))
     assert fold(Select(BOOL, either, (one,))) == flag
@@ -200,7 +200,7 @@ def test_numbers_fold():
     assert fold(Apply(BALANCE, "div", (Const(BALANCE, -3), two))).value == -2  # type: ignore[attr-defined]
     assert fold(Apply(BALANCE, "mod", (Const(BALANCE, -3), two))).value == 1  # type: ignore[attr-defined]
     assert fold(Apply(PLACE, "min", (n, n))) == n
-    assert fold(Extreme(PLACE, "least", Local(PLACE, "p"), Const(BOOL, False), n)) == n
+    assert fold(Choose(PLACE, "least", Local(PLACE, "p"), Const(BOOL, False), n)) == n
 
 
 def test_expressions_of_all_kinds_are_drawn():

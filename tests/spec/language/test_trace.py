@@ -51,7 +51,7 @@ def test_a_set_is_a_map_to_bool_and_maps_take_several_keys():
 
 def test_sentence_is_the_first_paragraph():
     spec = Stations.trace()
-    assert spec.action("take").sentence == "A station takes the cargo at a place."
+    assert spec.action("take").description == "A station takes the cargo at a place."
     assert spec.doc.startswith("Stations take cargo")
     assert spec.action("take").source == "section 1"
 
@@ -166,7 +166,7 @@ def test_options_can_be_given_values():
 def test_override_keeps_mark_docstring_and_types():
     spec = Overrides.trace()
     finish = spec.action("finish")
-    assert finish.sentence == "The station is ready again."
+    assert finish.description == "The station is ready again."
     assert finish.fairness == "strong"
     assert finish.params == (Local(Stations.Station, "station"),)
     assert {v.name for v in finish.writes} == {"mode", "balance", "open"}

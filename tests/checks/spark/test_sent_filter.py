@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tidemark.checks.spark.states.packed_states import owners_of
-from tidemark.checks.spark.states.sent_filter import Sieve
+from tidemark.checks.spark.states.sent_filter import SentFilter
 
 
 def block(seed, rows, words, *, top):
@@ -25,7 +25,7 @@ def sent(sieve, states):
 @pytest.mark.parametrize("partitions", [1, 2, 7])
 def test_it_loses_nothing_and_sends_each_state_to_its_owner(partitions, memory):
     states = block(5, 4000, 2, top=30)
-    sieve = Sieve(words=2, partitions=partitions, memory=memory)
+    sieve = SentFilter(words=2, partitions=partitions, memory=memory)
     sieve.begin(1)
     parts = [sieve.split(states[at : at + 500]) for at in range(0, 4000, 500)]
     for owner in range(partitions):
@@ -37,7 +37,7 @@ def test_it_loses_nothing_and_sends_each_state_to_its_owner(partitions, memory):
 
 def test_what_was_sent_in_an_earlier_round_is_not_sent_again():
     states = block(6, 50, 1, top=2**60)
-    sieve = Sieve(words=1, partitions=2)
+    sieve = SentFilter(words=1, partitions=2)
     sieve.begin(3)
     assert len(sent(sieve, states)) == 50
     sieve.begin(4)
@@ -47,7 +47,7 @@ def test_what_was_sent_in_an_earlier_round_is_not_sent_again():
 def test_another_attempt_in_the_same_round_sends_everything_again():
     """The first one may have been lost with all that it sent."""
     states = block(7, 50, 1, top=2**60)
-    sieve = Sieve(words=1, partitions=2)
+    sieve = SentFilter(words=1, partitions=2)
     sieve.begin(3)
     sieve.split(states[:20])
     sieve.begin(3)
@@ -57,7 +57,7 @@ def test_another_attempt_in_the_same_round_sends_everything_again():
 
 def test_a_round_that_is_done_again_forgets_the_later_ones():
     states = block(8, 50, 1, top=2**60)
-    sieve = Sieve(words=1, partitions=2)
+    sieve = SentFilter(words=1, partitions=2)
     sieve.begin(5)
     sieve.split(states)
     sieve.begin(4)
@@ -66,7 +66,7 @@ def test_a_round_that_is_done_again_forgets_the_later_ones():
 
 def test_attempts_before_a_repeated_round_stay_trusted():
     early, late = block(9, 20, 1, top=2**60), block(10, 20, 1, top=2**60)
-    sieve = Sieve(words=1, partitions=1)
+    sieve = SentFilter(words=1, partitions=1)
     sieve.begin(1)
     sieve.split(early)
     for _ in range(2):

@@ -12,7 +12,7 @@ from tests.checks.spark.opponents import LAMPS, TWO_PHASE, distributed, make, na
 from tidemark.checks.spark.search.breadth_first import Search
 from tidemark.checks.spark.states import visited_cache as known
 from tidemark.checks.spark.states.table import Table, empty_place
-from tidemark.checks.spark.states.visited_cache import Known
+from tidemark.checks.spark.states.visited_cache import VisitedCache
 
 
 @pytest.mark.parametrize(("words", "top"), [(1, 4000), (2, 6), (3, 5)])
@@ -23,7 +23,7 @@ def test_a_table_tells_which_rows_are_new(words, top):
     for _ in range(12):
         block = random.integers(0, top, size=(2000, words), dtype=np.uint64)
         rows = {tuple(row) for row in block.tolist()}
-        fresh = [tuple(row) for row in table.enter(block).tolist()]
+        fresh = [tuple(row) for row in table.insert(block).tolist()]
         assert len(fresh) == len(set(fresh))
         assert set(fresh) == rows - all_rows
         all_rows |= rows
@@ -42,7 +42,7 @@ def shared(tmp_path, monkeypatch):
 
 
 def known_of(directory, partition=0):
-    return Known(session=directory.plan.session, partition=partition, store=directory.store)
+    return VisitedCache(session=directory.plan.session, partition=partition, store=directory.store)
 
 
 def rest_of(directory, number, partition=0):
@@ -96,7 +96,7 @@ def test_a_table_whose_writer_died_is_made_again(tmp_path, shared):
     found = Search(directory).run()
     (flat,) = [flat for _, flat in known._mapped.values()]
     table = Table(flat, words=directory.store.words, larger=empty_place)
-    table.enter(np.full((3, directory.store.words), 12345, np.uint64))
+    table.insert(np.full((3, directory.store.words), 12345, np.uint64))
     table.open()
     fresh = rest_of(directory, 8)
     assert len(fresh) == 233
