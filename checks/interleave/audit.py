@@ -6,6 +6,7 @@ from tidemark.checks.interleave.errors import UnsoundReductionError
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration
+from tidemark.checks.interleave.search_loop import search
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.simulation import Execution, ProgramRef
@@ -36,7 +37,6 @@ class Sample:
 
 def random_sample(program: ProgramRef, options: Options) -> Sample | None:
     """Run the executions of the audit. None if nothing is reduced, or no audit is wanted."""
-    from tidemark.checks.interleave.searches import search
     from tidemark.models.simulation import Interner
 
     if options.reduction is Reduction.NONE or not options.audit:

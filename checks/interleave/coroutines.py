@@ -9,7 +9,7 @@ any time, as waiting for something real would), or kept (the timer with the earl
 from dataclasses import replace
 
 from tidemark.checks.interleave.errors import IncompleteSearchError, OrderError
-from tidemark.checks.interleave.executions.run import ExecutionRecord
+from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import tell
 from tidemark.checks.interleave.limits import ExecutionLimits

@@ -1,36 +1,26 @@
 """The searches: the whole tree, a part of it, random walks, a replay; and cutting a tree in parts."""
 
-import contextlib
-import gc
-import sys
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tidemark.checks.interleave.audit import check_explained, random_sample
 from tidemark.checks.interleave.errors import CorruptTokenError
-from tidemark.checks.interleave.executions.determinism import check_again
+from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.replay import Exact
-from tidemark.checks.interleave.executions.run import Ending, ExecutionRecord, Runner, run_once
-from tidemark.checks.interleave.executions.token import decode, encode
-from tidemark.checks.interleave.limits import ExecutionLimits, Meter
+from tidemark.checks.interleave.executions.run import run_once
+from tidemark.checks.interleave.executions.token import decode
+from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.refusals import refuse_unsound
-from tidemark.checks.interleave.result import Exploration, Found, merge
+from tidemark.checks.interleave.result import Exploration, merge
+from tidemark.checks.interleave.search_loop import Tick, quiet, search
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.source_sets import SourceSets
 from tidemark.checks.interleave.strategies.states import MergingSearch, Met
 from tidemark.checks.interleave.strategies.strategy import Strategy
-from tidemark.checks.interleave.trees.traces import trace_digest
-from tidemark.checks.interleave.trees.tree import TreeWalk
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
-from tidemark.models.simulation import Interner, Program, ProgramRef, closed_world
-from tidemark.models.simulation.execution import take_asyncgens
-
-Tick = Callable[[Exploration], None]
-
-_COLLECT_EVERY = 1009
+from tidemark.models.simulation import Interner, ProgramRef
 
 
 def explore(
@@ -178,100 +168,3 @@ def replay(program: ProgramRef, token: str, *, steps: int = ExecutionLimits().st
     strategy = Exact(content.picks, fingerprints=content.fingerprints)
     with quiet():
         return run_once(program.load(), strategy, interner=Interner(), steps=steps)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Close the world, and keep the cyclic garbage collector from running finalisers inside executions."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    # What exists now outlives the search: later collections need not look at it.
-    gc.freeze()
-    hooks = take_asyncgens()
-    try:
-        with closed_world.installed():
-            yield
-    finally:
-        sys.set_asyncgen_hooks(*hooks)
-        gc.unfreeze()
-        if was_enabled:
-            gc.enable()
-
-
-def search(
-    program: ProgramRef, strategy: Strategy, interner: Interner, options: Options, tick: Tick | None
-) -> Exploration:
-    """Run executions of a strategy until it is done, or a limit is reached."""
-    factory: Callable[[], Program] = program.load()
-    result = Exploration()
-    meter = Meter(options.limits)
-    digest = program.digest()
-    runner = Runner(factory, strategy, interner=interner, steps=options.limits.steps)
-    with quiet():
-        while strategy.new_execution():
-            run = runner.run()
-            meter.executions += 1
-            _account(result, run, digest, interner, options)
-            sampled = options.check_every and meter.executions % options.check_every == 1
-            if sampled or run.violation is not None:
-                caught = check_again(factory, run, interner=interner, strict=bool(sampled))
-                result.statistics.checked_again += 1
-                if caught is not None:
-                    _record(result, caught, digest)
-            if meter.executions % _COLLECT_EVERY == 0:
-                gc.collect()
-            if tick is not None and meter.is_time_to_tell():
-                result.seconds = meter.seconds
-                result.left = strategy.left() if isinstance(strategy, TreeWalk) else 0.0
-                tick(result)
-            if result.violations and options.is_enough(result.violations):
-                result.remaining = (WHOLE,)
-                break
-            reached = meter.reached()
-            if reached is not None:
-                result.remaining = (WHOLE,)
-                result.reasons = (*result.reasons, reached)
-                break
-    result.seconds = meter.seconds
-    result.left = strategy.left() if result.remaining and isinstance(strategy, TreeWalk) else 0.0
-    if result.statistics.cut:
-        words = f"{result.statistics.cut} executions were cut after {options.limits.steps} steps"
-        result.reasons = (*result.reasons, words)
-    return result
-
-
-def _account(
-    result: Exploration, run: ExecutionRecord, digest: str, interner: Interner, options: Options
-) -> None:
-    counters = result.statistics
-    counters.steps += len(run.trace)
-    counters.visible_steps += run.visible_steps
-    counters.deepest = max(counters.deepest, len(run.trace))
-    if run.covered:
-        result.covered |= run.covered
-    if run.ending is Ending.BLOCKED:
-        counters.blocked += 1
-        return
-    if run.ending is Ending.MERGED:
-        counters.merged += 1
-        return
-    if run.ending is Ending.CUT:
-        counters.cut += 1
-        return
-    counters.executions += 1
-    counters.timer_bounded += run.timers_spent
-    if options.classes:
-        result.classes.add(trace_digest(run.trace, interner))
-    if run.violation is None:
-        result.finals.add(run.final)
-        return
-    _record(result, run, digest)
-
-
-def _record(result: Exploration, run: ExecutionRecord, digest: str) -> None:
-    assert run.violation is not None
-    known = result.violations.get(run.violation)
-    labels = tuple(step.label for step in run.trace)
-    candidate = Found(run.violation, run.picks, labels, "")
-    if known is None or candidate.rank() < known.rank():
-        result.record(Found(run.violation, run.picks, labels, encode(digest, run.trace)))

@@ -6,8 +6,8 @@ which is far from the natural order of the steps.
 
 import pytest
 
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.checks.interleave.executions.replay import ByLabel
-from tidemark.checks.interleave.executions.run import Step
 from tidemark.checks.interleave.executions.shrink import deviations, shrink
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.planted import failing_execution, planted_bugs

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from tidemark.checks.interleave.errors import DivergenceError, NondeterminismError
+from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.replay import Exact
-from tidemark.checks.interleave.executions.run import ExecutionRecord, Factory, run_once
+from tidemark.checks.interleave.executions.run import Factory, run_once
 from tidemark.models.simulation import Footprint, Interner, closed_world
 
 

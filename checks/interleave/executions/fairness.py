@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.models.simulation import Execution
 from tidemark.models.simulation.loop.lane import LOCKS, WAKERS, waits_in, where
-
-if TYPE_CHECKING:
-    from tidemark.checks.interleave.executions.run import Step
 
 ENOUGH = 500
 """Steps of the second half below which nothing is claimed."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import decode, encode
-from tidemark.checks.interleave.searches import quiet
+from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.checks.verdicts.counterexample import Counterexample, Scalar, Step, Value
 from tidemark.checks.verdicts.trace import axes_of, failing_conjunct

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Sequence
 
 from tidemark.checks.interleave.errors import DivergenceError
-from tidemark.checks.interleave.executions.run import Step
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.models.simulation import Footprint
 
 

@@ -1,67 +1,18 @@
 """Run one execution of a program under a strategy, and write down what happened."""
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from tidemark.checks.interleave.executions.fairness import Waiting, judge, waiting
+from tidemark.checks.interleave.executions.record import Ending, ExecutionRecord, Step
 from tidemark.checks.interleave.strategies.strategy import Remembering, StateStrategy, Strategy
-from tidemark.models.simulation import Execution, Footprint, Interner, Program, Violation
+from tidemark.models.simulation import Execution, Footprint, Interner, Program
 
 Factory = Callable[[], Program]
 
 
-class Ending(StrEnum):
-    """How an execution ended."""
-
-    COMPLETE = "complete"
-    VIOLATING = "violating"
-    BLOCKED = "blocked"
-    CUT = "cut"
-    MERGED = "merged"
-
-
-class Step(NamedTuple):
-    """One step of a recording."""
-
-    enabled: tuple[str, ...]
-    pick: int
-    footprint: Footprint
-
-    @property
-    def label(self) -> str:
-        """Label of the event that was picked."""
-        return self.enabled[self.pick]
-
-
 _step: Callable[[tuple[tuple[str, ...], int, Footprint]], Step] = functools.partial(tuple.__new__, Step)
 """Make a step of its fields: the constructor, on the hot path."""
-
-
-@dataclass(slots=True)
-class ExecutionRecord:
-    """One execution.
-
-    Attributes:
-        final: outcome; None unless the execution is complete.
-        covered: what the program says that the execution has exercised.
-        timers_spent: armed timers were left alone because the declared number of firings was used up.
-    """
-
-    ending: Ending
-    trace: list[Step]
-    final: Hashable
-    violation: Violation | None
-    visible_steps: int
-    timers_spent: bool
-    covered: frozenset[str] = frozenset()
-
-    @property
-    def picks(self) -> tuple[int, ...]:
-        """The choices: together with the program, the whole execution."""
-        return tuple(step.pick for step in self.trace)
 
 
 class Runner:

@@ -14,11 +14,12 @@ planted bugs of the manifest is measured by `python -m tidemark.bench --only shr
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tidemark.checks.interleave.executions.record import ExecutionRecord, Step
 from tidemark.checks.interleave.executions.replay import ByLabel, Lenient
-from tidemark.checks.interleave.executions.run import ExecutionRecord, Step, run_once
+from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import encode
 from tidemark.checks.interleave.result import Found
-from tidemark.checks.interleave.searches import quiet
+from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.models.simulation import Interner, ProgramRef
 

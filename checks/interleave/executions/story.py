@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.result import Found
-from tidemark.checks.interleave.searches import quiet
+from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
 from tidemark.models.simulation.loop.lane import where

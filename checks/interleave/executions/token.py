@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.checks.interleave.errors import CorruptTokenError, WrongProgramError
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.checks.interleave.executions.replay import fingerprint
-from tidemark.checks.interleave.executions.run import Step
 
 PREFIX = "tm1-"
 _DIGEST = 4

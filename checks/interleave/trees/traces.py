@@ -8,7 +8,7 @@ a layer is a set.
 import hashlib
 from collections.abc import Sequence
 
-from tidemark.checks.interleave.executions.run import Step
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.models.simulation import Footprint, Interner
 
 

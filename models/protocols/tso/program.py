@@ -18,7 +18,7 @@ from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.server import OracleParts, OracleServer
 from tidemark.impl.tso.timestamp import Batch, compose, milliseconds
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.tso import ports as ports
+from tidemark.models.protocols.tso import ports
 from tidemark.models.protocols.tso.ports import STORE, Pauses, PickedClock, SharedStore
 from tidemark.models.protocols.tso.refinement import (
     FIRST_SAVE,

@@ -7,14 +7,11 @@ of messages that have nothing else in common, so that such faults write a common
 
 from collections import deque
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
 
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.settings import FaultKind, Settings
-
-if TYPE_CHECKING:
-    from tidemark.models.simulation.world.network import Message
-    from tidemark.models.simulation.world.world import World
+from tidemark.models.simulation.world.environment import Environment
+from tidemark.models.simulation.world.message import Message
 
 Ends = tuple[str, str]
 
@@ -22,7 +19,7 @@ Ends = tuple[str, str]
 class Links:
     """Queues and budgets of the links of one execution."""
 
-    def __init__(self, world: "World", settings: Settings) -> None:
+    def __init__(self, world: Environment, settings: Settings) -> None:
         self._world = world
         self._queues: dict[Ends, deque[Message]] = {}
         self._left: dict[Ends, dict[FaultKind, int]] = {}
@@ -54,13 +51,13 @@ class Links:
         """Deliver in the order of sending from now on."""
         self._queues[ends] = deque()
 
-    def queue(self, message: "Message") -> "deque[Message] | None":
+    def queue(self, message: Message) -> deque[Message] | None:
         """Return the messages of an ordered link, the oldest first; None if the link keeps no order."""
         return self._queues.get((message.sender.name, message.destination))
 
     # Budgets.
 
-    def allows(self, message: "Message", kind: FaultKind) -> bool:
+    def allows(self, message: Message, kind: FaultKind) -> bool:
         """Tell whether a fault of a message is still within all budgets."""
         ends = (message.sender.name, message.destination)
         return (
@@ -70,7 +67,7 @@ class Links:
             and (ends not in self._left or self._left[ends][kind] > 0)
         )
 
-    def spend(self, message: "Message", kind: FaultKind) -> None:
+    def spend(self, message: Message, kind: FaultKind) -> None:
         """Take one fault from all budgets."""
         world, ends = self._world, (message.sender.name, message.destination)
         world.spend(kind)
@@ -83,7 +80,7 @@ class Links:
         if ends in self._left:
             self._left[ends][kind] -= 1
 
-    def state(self, shown: "Callable[[Message], Hashable]") -> Hashable:
+    def state(self, shown: Callable[[Message], Hashable]) -> Hashable:
         """Return what is left and what waits in which order, in a form that can be compared."""
         queues = tuple((ends, tuple(map(shown, queue))) for ends, queue in sorted(self._queues.items()))
         left = tuple((ends, tuple(counts.values())) for ends, counts in sorted(self._left.items()))

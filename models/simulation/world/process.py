@@ -1,13 +1,38 @@
 """What the code of a simulated process is given: its door to the world."""
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.lane import Lane
+from tidemark.models.simulation.world.network import Network
+from tidemark.models.simulation.world.storage import Disk, Store
 
-if TYPE_CHECKING:
-    from tidemark.models.simulation.world.storage import Disk, Store
-    from tidemark.models.simulation.world.world import World
+
+class Surroundings(Protocol):
+    """What a process reaches of the world."""
+
+    loop: ControlledLoop
+
+    @property
+    def network(self) -> Network:
+        """The messages of this execution."""
+
+    @property
+    def caller(self) -> Lane:
+        """The lane whose code runs now."""
+
+    def store(self, name: str) -> Store:
+        """The shared durable store of that name."""
+
+    def disk(self, process: str) -> Disk:
+        """The local disk of a process."""
+
+    async def operation(self, title: str, effect: Callable[[], Any]) -> Any:
+        """Wait until the operation is picked, perform its effect, return the result."""
+
+    async def draw(self, count: int, title: str) -> int:
+        """Wait until one of the numbers below ``count`` is picked, and return it."""
 
 
 class Process:
@@ -18,7 +43,7 @@ class Process:
 
     __slots__ = ("_lane", "_world")
 
-    def __init__(self, world: "World", lane: Lane) -> None:
+    def __init__(self, world: Surroundings, lane: Lane) -> None:
         self._world = world
         self._lane = lane
 
@@ -38,11 +63,11 @@ class Process:
         return self._lane.alive
 
     @property
-    def disk(self) -> "Disk":
+    def disk(self) -> Disk:
         """The local disk. What was synced outlives a crash."""
         return self._world.disk(self._lane.name)
 
-    def store(self, name: str) -> "Store":
+    def store(self, name: str) -> Store:
         """Return a store that several processes share."""
         return self._world.store(name)
 

@@ -8,16 +8,14 @@ kept write may be torn.
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.loop.freezing import isolate
 from tidemark.models.simulation.loop.futures import settle
 from tidemark.models.simulation.loop.lane import Event, Lane
 from tidemark.models.simulation.settings import FaultKind
-
-if TYPE_CHECKING:
-    from tidemark.models.simulation.world.world import World
+from tidemark.models.simulation.world.environment import Environment
 
 T = TypeVar("T")
 
@@ -44,7 +42,7 @@ class Store:
         remote: an operation under way takes effect even if the process that began it crashes meanwhile.
     """
 
-    def __init__(self, world: "World", name: str, *, remote: bool) -> None:
+    def __init__(self, world: Environment, name: str, *, remote: bool) -> None:
         self._world = world
         self._name = name
         self._remote = remote
@@ -249,7 +247,7 @@ class Store:
 class Disk:
     """The local disk of one process: an append-only list of records with a durable prefix."""
 
-    def __init__(self, world: "World", process: str) -> None:
+    def __init__(self, world: Environment, process: str) -> None:
         self._world = world
         self._process = process
         self._bit = world.interner.bit(self.owner)

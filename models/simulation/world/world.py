@@ -4,17 +4,15 @@ Everything that can happen is an `Event`. The world keeps the events that exist,
 enabled and fires the one that somebody picked. Between two picks nothing happens: that is the whole control.
 """
 
-import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, NamedTuple, TypeVar
 
-from tidemark.models.simulation.errors import ProcessDeadError, ProgramError
+from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.footprint import Footprint, Interner, as_footprint
-from tidemark.models.simulation.loop.event_loop import ControlledLoop
-from tidemark.models.simulation.loop.futures import settle
 from tidemark.models.simulation.loop.lane import Event, Lane, LaneTimer, task_of
 from tidemark.models.simulation.settings import ClockOrder, FaultKind, Order, Settings
+from tidemark.models.simulation.world.environment import Environment
 from tidemark.models.simulation.world.network import Network
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Disk, Store
@@ -32,16 +30,11 @@ class Definition(NamedTuple):
     restarts: bool
 
 
-class World:
+class World(Environment):
     """Processes, network, storage and clock of one execution, and the events that may happen next."""
 
     def __init__(self, settings: Settings, interner: Interner) -> None:
-        self.settings = settings
-        self.interner = interner
-        self.loop = ControlledLoop(clock=settings.clock, clock_bit=interner.bit("clock"))
-        self.events: dict[str, Event] = {}
-        self.faults: dict[str, tuple[FaultKind, Event]] = {}
-        self.lanes: dict[str, Lane] = {}
+        super().__init__(settings, interner)
         self.every_lane: list[Lane] = []
         self.restarts = 0
         self.firings_exhausted = False
@@ -51,18 +44,11 @@ class World:
         self._disks: dict[str, Disk] = {}
         self._drains = settings.order is Order.ATOMIC
         self._crashable = settings.crashable
-        self.environment = Lane("environment", incarnation=1, bit=0, daemon=True, clock=0.0)
-        self.loop.current = self.environment
 
     @functools.cached_property
     def network(self) -> Network:
         """The messages of this execution."""
         return Network(self)
-
-    @functools.cached_property
-    def budget(self) -> dict[FaultKind, int]:
-        """How many faults of each kind may still happen."""
-        return self.settings.faults.remaining()
 
     # Building.
 
@@ -258,27 +244,6 @@ class World:
 
         return Event(timer.label, lane, fire)
 
-    # Operations of processes, and what the parts of the world use.
-
-    @property
-    def caller(self) -> Lane:
-        """The lane whose code runs now. A dead one is refused."""
-        lane = self.loop.current
-        if not lane.alive:
-            raise ProcessDeadError(f"process {lane.title} is dead and may not touch the world")
-        return lane
-
-    def spend(self, kind: FaultKind) -> None:
-        """Take one fault from its budget. Faults under one budget depend on each other through the
-        counter.
-        """
-        self.budget[kind] -= 1
-        self.loop.writes |= self.interner.bit(f"budget {kind.value}")
-
-    def _task_name(self) -> str:
-        task = asyncio.current_task()
-        return task.get_name() if task is not None else ""
-
     def firings(self) -> tuple[tuple[str, int], ...]:
         """Return how many timers have fired, by process. Counted only if their number is limited."""
         return tuple(sorted(self._firings.items())) if self.settings.timer_firings is not None else ()
@@ -287,57 +252,6 @@ class World:
         """Return what stores and disks hold."""
         stores = tuple((name, store.state()) for name, store in sorted(self._stores.items()))
         return stores + tuple((name, disk.state()) for name, disk in sorted(self._disks.items()))
-
-    def touch(self, *, reads: int = 0, writes: int = 0) -> None:
-        """Add to the footprint of the present step."""
-        self.loop.reads |= reads
-        self.loop.writes |= writes
-
-    async def operation(self, title: str, effect: Callable[[], T]) -> T:
-        """Wait until somebody picks this operation, perform its effect in that step, return the result."""
-        lane = self.caller
-        future: asyncio.Future[T] = self.loop.create_future()
-        label = f"{title} {lane.title}#{lane.next_number()}"
-
-        def fire() -> None:
-            del self.events[label]
-            settle(future, effect)
-
-        self.events[label] = Event(label, lane, fire, owner=self._task_name())
-        try:
-            return await future
-        except asyncio.CancelledError:
-            self.events.pop(label, None)
-            raise
-
-    async def draw(self, count: int, title: str) -> int:
-        """Wait until somebody picks one of the numbers 0..count-1, and return it."""
-        lane = self.caller
-        if count < 1:
-            raise ProgramError(f"{lane.title} draws {title!r} from {count} values: it takes at least one")
-        future: asyncio.Future[int] = self.loop.create_future()
-        number = lane.next_number()
-        labels = [f"draw {title}={value} {lane.title}#{number}" for value in range(count)]
-
-        def clear() -> None:
-            for label in labels:
-                self.events.pop(label, None)
-
-        def take(value: int) -> Callable[[], None]:
-            def fire() -> None:
-                clear()
-                if not future.done():
-                    future.set_result(value)
-
-            return fire
-
-        for value, label in enumerate(labels):
-            self.events[label] = Event(label, lane, take(value), owner=self._task_name())
-        try:
-            return await future
-        except asyncio.CancelledError:
-            clear()
-            raise
 
     # Crashes.
 
