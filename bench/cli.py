@@ -67,7 +67,7 @@ def bench(
 
 
 def choose(names: Sequence[str]) -> tuple[Measure, ...]:
-    """Measures by name, in the given order; all if there is no name. Errors: BadInputError."""
+    """Measures by name, in the given order; all if there is no name. Raises BadInputError."""
     known = {found.name: found for found in MEASURES}
     for name in names:
         if name not in known:

@@ -48,7 +48,7 @@ class Subject:
 
 
 def subject(reference: str) -> Subject:
-    """Look an instance up. Errors: KeyError for an unknown reference."""
+    """Look an instance up. Raises KeyError for an unknown reference."""
     family, _, name = reference.partition("/")
     if family in ("peers", "bench"):
         peer = (PEERS if family == "peers" else GROWTH)[name]
@@ -68,7 +68,7 @@ def _entry(reference: str) -> tuple[Manifest, InstanceEntry]:
 
 
 def upheld(reference: str) -> tuple[str, ...]:
-    """Ids of the claims that must hold on an instance of a manifest. Errors: KeyError."""
+    """Ids of the claims that must hold on an instance of a manifest. Raises KeyError."""
     manifest, entry = _entry(reference)
     claims = manifest.claims_of(entry, list(Kind))
     return tuple(claim for claim in claims if entry.expect.of(claim) is Expected.HOLDS)

@@ -55,7 +55,7 @@ def run_process(
 ) -> Finished:
     """Run a command to its end. ``family``: add up the memory of all its processes, which costs some time.
 
-    Errors: NotMeasured if the program is missing or takes longer than ``timeout`` seconds.
+    Raises NotMeasured if the program is missing or takes longer than ``timeout`` seconds.
     """
     with tempfile.TemporaryFile() as output:
         begin = time.perf_counter()
@@ -150,7 +150,7 @@ def in_fresh_process(
     env: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> Sample:
-    """Call a function of ``tidemark.bench.work`` in a process of its own. Errors: NotMeasured, BrokenRun."""
+    """Call a function of ``tidemark.bench.work`` in a process of its own. Raises NotMeasured, BrokenRun."""
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as folder:
         answer = Path(folder) / "sample.json"
         call = {

@@ -73,7 +73,7 @@ class Pan:
 
 
 def read(output: str) -> tuple[dict[str, int], dict[str, float]]:
-    """Counts and memory from the verifier's output. Errors: BrokenRun if it was cut or found a fault."""
+    """Counts and memory from the verifier's output. Raises BrokenRun if it was cut or found a fault."""
     for phrase in _CUT:
         if phrase in output:
             raise BrokenRun(f"the verifier says {phrase!r}")

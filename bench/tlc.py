@@ -17,7 +17,7 @@ _TIMEOUT = 3600.0
 
 
 def jar() -> Path:
-    """The jar. Errors: NotMeasured if the variable is not set or names no file."""
+    """The jar. Raises NotMeasured if the variable is not set or names no file."""
     named = os.environ.get(JAR, "")
     if not named:
         raise NotMeasured(f"TLC is missing; let {JAR} name tla2tools.jar")
@@ -71,7 +71,7 @@ class Tlc:
 def read(output: str) -> dict[str, int]:
     """The counts of a complete search without a violation; the depth is unreliable with several workers.
 
-    Errors: BrokenRun.
+    Raises BrokenRun.
     """
     found = _COUNTS.findall(output)
     if not found or "No error has been found" not in output:

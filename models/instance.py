@@ -56,7 +56,7 @@ class Instance:
     """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants.
 
     A map constant is given as nested lists in key order. Pickled without what is computed from it, so that
-    another process traces the protocol itself. Errors: BadInstance.
+    another process traces the protocol itself. Raises BadInstance.
     """
 
     protocol: str
@@ -68,7 +68,7 @@ class Instance:
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def traced(self) -> Spec:
-        """The protocol as its author wrote it; a mutant overrides this. Errors: SpecError."""
+        """The protocol as its author wrote it; a mutant overrides this. Raises SpecError."""
         return resolve(self.protocol).trace()
 
     @cached_property
@@ -109,7 +109,7 @@ class Instance:
         return value
 
     def domain(self, kind: Type) -> Domain:
-        """The values of a scalar type. Errors: BadInstance if the instance gives no bound for it."""
+        """The values of a scalar type. Raises BadInstance if the instance gives no bound for it."""
         if isinstance(kind, BoolType):
             return Domain(kind, (False, True))
         if isinstance(kind, EnumType):
@@ -152,7 +152,7 @@ class Instance:
 
     @cached_property
     def map_constants(self) -> dict[str, tuple[Value, ...]]:
-        """Values of the map constants, flattened. Errors: BadInstance for a missing or a misshapen one."""
+        """Values of the map constants, flattened. Raises BadInstance for a missing or a misshapen one."""
         found = {}
         for variable in self.spec.constants:
             if not isinstance(variable.type, MapType):

@@ -1,1 +1,1 @@
-"""What is true: one file per protocol, written in the language of `tidemark.spec.language`."""
+"""What is true: one file per protocol, written in the language of ``tidemark.spec.language``."""

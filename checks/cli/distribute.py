@@ -31,7 +31,7 @@ def distribute(
     handover: int | None,
     manifest: Sequence[Path],
 ) -> int:
-    """``tidemark distribute``; see ``tidemark.checks.spark.judge.Judge``. Errors: BadInputError."""
+    """``tidemark distribute``; see ``tidemark.checks.spark.judge.Judge``. Raises BadInputError."""
     if from_round is not None and from_round < 0:
         raise BadInputError(f"there is no round {from_round}", remedy="the first round is 0")
     if (directory is not None or from_round is not None) and not only:

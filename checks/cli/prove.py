@@ -46,7 +46,7 @@ class Chosen:
 
 
 def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
-    """``module:Class``, or the proofs of the manifest that match. Errors: BadInputError."""
+    """``module:Class``, or the proofs of the manifest that match. Raises BadInputError."""
     if ":" in only:
         return [Chosen(only, ProofSubject(only))]
     tasks = plan(read(paths), tier=Tier.FULL, only=only or None, judge="prove")

@@ -24,7 +24,7 @@ from tidemark.models.native.simulate import Budget
 
 
 def axis(text: str) -> tuple[str, list[Any]]:
-    """``NAME=1..4`` or ``NAME=1,2,4`` (values in JSON). Errors: BadInputError."""
+    """``NAME=1..4`` or ``NAME=1,2,4`` (values in JSON). Raises BadInputError."""
     name, _, values = text.partition("=")
     low, dots, high = values.partition("..")
     try:
@@ -87,7 +87,7 @@ def swarm_command(
 def size_command(
     name: str, *, states: float, executors: int, cores: int, rounds: int | None, build: Path
 ) -> int:
-    """``tidemark size``: print the plan for a larger search. Errors: BadInputError."""
+    """``tidemark size``: print the plan for a larger search. Raises BadInputError."""
     found = measured(rounds_of(build / FOLDER, name))
     print(
         "\n".join(

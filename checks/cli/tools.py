@@ -133,6 +133,6 @@ def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
 
 
 def doctor() -> int:
-    """See :mod:`tidemark.checks.cli.doctor`."""
+    """See ``cli.doctor``."""
     status: int = _optional("tidemark.checks.cli.doctor", "doctor").main()
     return status

@@ -52,7 +52,7 @@ class Conform:
     kinds: frozenset[Kind] = frozenset()
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         assert isinstance(entry, ConformEntry)
         instance = _instance(entry, context)
         adapter = _adapter(entry)

@@ -16,7 +16,7 @@ Judge = Callable[[Instance], CheckerAnswer]
 
 
 def native(instance: Instance, *, limit: int | None = None) -> CheckerAnswer:
-    """The compiled kernel's answer. Errors: NativeError, BadInstance."""
+    """The compiled kernel's answer. Raises NativeError, BadInstance."""
     begun = time.perf_counter()
     result = Search(compile_kernel(instance), SearchLimits(states=limit)).run()
     decided = (
@@ -34,7 +34,7 @@ def native(instance: Instance, *, limit: int | None = None) -> CheckerAnswer:
 
 
 def plain(instance: Instance, *, limit: int | None = None) -> CheckerAnswer:
-    """The interpreter's answer. Errors: BadInstance."""
+    """The interpreter's answer. Raises BadInstance."""
     begun = time.perf_counter()
     reached = PlainSearch(Interpreter(instance), limit=limit).run()
     return CheckerAnswer(

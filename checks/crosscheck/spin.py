@@ -51,7 +51,7 @@ def run_spin(instance: Instance, *, folder: Path, states: int, timeout_s: float)
     """Export, compile and search an instance; the files stay in ``folder``.
 
     ``states``: about how many states are expected; the verifier's stack and table are sized for them. A
-    search that is cut off (stack, memory, time) is returned as stopped. Errors: MissingToolError, SpinError.
+    search that is cut off (stack, memory, time) is returned as stopped. Raises MissingToolError, SpinError.
     """
     require_spin()
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def run_spin(instance: Instance, *, folder: Path, states: int, timeout_s: float)
 
 
 def read_output(text: str, instance: Instance, *, seconds: float) -> CheckerAnswer:
-    """The verifier's output as counts in our convention. Errors: SpinError if there are no counts in it."""
+    """The verifier's output as counts in our convention. Raises SpinError if there are no counts in it."""
     states, transitions = _STATES.search(text), _TRANSITIONS.search(text)
     if states is None or transitions is None:
         raise SpinError(f"Spin's verifier gave no counts: {_last_lines(text)}", remedy="look at its output")

@@ -68,7 +68,7 @@ def search(
     of ``symmetry``, and only as far as is needed for deadlocks and the invariants of ``reduced_to``.
 
     A search that the user stops is written to ``saved`` and gone on with at the next call; StoppedError
-    says so. Errors: NativeError for an instance that does not fit into packed words, BadInstance for bad
+    says so. Raises NativeError for an instance that does not fit into packed words, BadInstance for bad
     constants.
     """
     kernel = compile_kernel(instance)
@@ -118,8 +118,8 @@ def explore(
 
     ``reduce``: partial-order reduction, for invariants, lemmas and deadlocks only; coverage is not decided.
 
-    ``protocol`` is the manifest's name in the verdicts. Errors: see ``search``; KeyError for an unknown
-    property.
+    ``protocol`` is the manifest's name in the verdicts. Raises what ``search`` raises; KeyError for an
+    unknown property.
     """
     if symmetry:
         refuse_liveness(instance, properties)
@@ -367,7 +367,7 @@ class ExploreJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """Verdicts on the pinned claims of an instance.
 
-        Errors: StoppedError with the saved search if the user stops it; BadInputError for an entry of
+        Raises StoppedError with the saved search if the user stops it; BadInputError for an entry of
         another kind.
         """
         if not isinstance(entry, InstanceEntry):

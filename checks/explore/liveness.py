@@ -129,7 +129,7 @@ class LivenessChecker:
         )
 
     def _confirm(self, prop: Property, case: Case, fairness: Fairness, path: Path) -> None:
-        """The interpreter's own word on the lasso. Errors: PathMismatchError."""
+        """The interpreter's own word on the lasso. Raises PathMismatchError."""
         assert path.loop_start is not None
         holds = self.interpreter.evaluate
         waits = [bool(holds(case.waits, state)) for state in path.states]

@@ -36,7 +36,7 @@ def simulate(
 ) -> tuple[Sample, list[Verdict]]:
     """The sample, and verdicts on the properties (all if None): refuted, reached, or inconclusive.
 
-    Errors: NativeError, BadInstance; KeyError for an unknown property.
+    Raises NativeError, BadInstance; KeyError for an unknown property.
     """
     chosen_budget = budget if budget is not None else Budget()
 
@@ -121,7 +121,7 @@ def command(
 ) -> int:
     """``tidemark simulate``: print what the walks saw of a manifest instance; the exit status.
 
-    A refutation is never green, and neither is its absence. Errors: BadInputError for an unknown instance.
+    A refutation is never green, and neither is its absence. Raises BadInputError for an unknown instance.
     """
     known = {entry.name: (manifest, entry) for manifest in read(manifests) for entry in manifest.instance}
     if name not in known:

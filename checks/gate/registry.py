@@ -56,7 +56,7 @@ class LazyJudge:
         return self._judge.kinds
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         return self._judge.run(entry, context)
 
 

@@ -4,7 +4,7 @@ The reduction is by sleep sets over recorded footprints, alone, with source sets
 exhaustive search runs exactly one complete execution of each Mazurkiewicz trace; executions that are given up
 because everything enabled is asleep are counted as blocked: many with sleep sets, few with source sets, none
 with wakeup trees unless events exclude one another.
-`tidemark.models.simulation.execution` states why checks of single steps survive the reduction.
+``tidemark.models.simulation.execution`` states why checks of single steps survive the reduction.
 """
 
 from tidemark.checks.interleave.coroutines import explore_coroutine, replay_coroutine, require_every_order

@@ -45,7 +45,7 @@ def explore_coroutine(
     real world.
 
     Args:
-        main: an `async def` function without arguments. It makes what its tasks share, so that nothing
+        main: an ``async def`` function without arguments. It makes what its tasks share, so that nothing
             survives from one execution to the next.
         order: "asyncio", or "relaxed" for a free order.
         clock: "untimed", or "per-process" to keep the durations of sleeps.
@@ -53,7 +53,7 @@ def explore_coroutine(
         options: limits, and whether to go on after the first violation.
 
     Returns:
-        The result; `exhausted` only if every order within the stated bounds was run.
+        The result; ``exhausted`` only if every order within the stated bounds was run.
 
     Raises:
         NondeterminismError: the function is not a function of its choices.
@@ -72,7 +72,7 @@ def require_every_order(
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     options: Options = DEFAULT,
 ) -> Exploration:
-    """Run a coroutine function in every order, and fail unless every one is right. See `explore_coroutine`.
+    """Run a coroutine function in every order, and fail unless every one is right. See ``explore_coroutine``.
 
     Raises:
         OrderError: an order fails. The message holds a short one, step by step, and its replay token.

@@ -104,7 +104,7 @@ class Interleave:
     kinds: frozenset[Kind] = frozenset()
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         if not isinstance(entry, InterleaveEntry):
             raise BadInputError(f"{entry.name} is no program", remedy="interleave judges programs only")
         checker = _checker(entry)

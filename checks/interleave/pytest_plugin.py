@@ -2,9 +2,9 @@
 
 Put ``pytest_plugins = ["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the
 tests. The marker takes ``order``, ``clock`` and ``executions`` by keyword;
-`tidemark.checks.interleave.explore_coroutine` says what they mean. Fixtures are set up once, before the first
-execution: what executions change must be made by the test itself. ``--replay-order TOKEN`` runs the one order
-of a token.
+``tidemark.checks.interleave.explore_coroutine`` says what they mean. Fixtures are set up once, before the
+first execution: what executions change must be made by the test itself. ``--replay-order TOKEN`` runs the one
+order of a token.
 """
 
 from __future__ import annotations

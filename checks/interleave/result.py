@@ -159,7 +159,7 @@ class Exploration:
 
 
 def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
-    """Put parts together. The result does not depend on their order; `remaining` is the union.
+    """Put parts together. The result does not depend on their order; ``remaining`` is the union.
 
     Args:
         parts: results of disjoint parts of one tree.

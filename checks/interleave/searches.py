@@ -84,7 +84,7 @@ def explore_subtree(
     options: Options | None = None,
     met: frozenset[bytes] = frozenset(),
 ) -> Exploration:
-    """Search a part of the tree for at most `budget` executions. What is left is in `remaining`.
+    """Search a part of the tree for at most ``budget`` executions. What is left is in ``remaining``.
 
     The result is a function of the arguments alone: running it again, elsewhere, gives the same.
     """
@@ -99,7 +99,7 @@ def explore_subtree(
 def split(
     program: ProgramRef, target: int, *, options: Options | None = None
 ) -> tuple[Exploration, list[WorkItem]]:
-    """Cut the tree into at least `target` parts, if it is that large.
+    """Cut the tree into at least ``target`` parts, if it is that large.
 
     Returns:
         The executions that were complete on the way, and the parts. Together they are the whole tree.
@@ -130,7 +130,7 @@ def explore_randomly(
     options: Options | None = None,
     tick: Tick | None = None,
 ) -> Exploration:
-    """Run random executions. The result is `refuted` or `inconclusive`, never a pass."""
+    """Run random executions. The result is ``refuted`` or ``inconclusive``, never a pass."""
     return explore_by(program, RandomWalk(seed=seed, executions=executions), options=options, tick=tick)
 
 
@@ -139,8 +139,8 @@ def explore_by(
 ) -> Exploration:
     """Run the executions of a strategy that leaves some out: bounded, random, by priorities.
 
-    The result is `refuted` or `inconclusive`, never a pass. The reason is what the strategy says of itself
-    (`__str__`), or else its name.
+    The result is ``refuted`` or ``inconclusive``, never a pass. The reason is what the strategy says of
+    itself (``__str__``), or else its name.
     """
     options = options or Options()
     result = search(program, strategy, Interner(), options, tick)

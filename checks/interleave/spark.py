@@ -4,7 +4,7 @@ again.
 A work item is a node of the search tree. A task searches the items of its hand until they are done or its
 budget of executions is spent, and returns what is left as new items. Budgets count executions, never time, so
 that a task is a function of its hand: one that is lost with its executor and runs again elsewhere returns the
-same result, and `collect` takes one result of each task. The set of outcomes, the violations and all counts
+same result, and ``collect`` takes one result of each task. The set of outcomes, the violations and all counts
 are those of the search on one core, however the tree is cut. Where equal states are merged, the number of
 executions depends on the cut, since tasks of one round do not see each other's states; and with source sets,
 since the parts of a tree are searched in full at their roots.

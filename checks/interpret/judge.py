@@ -28,7 +28,7 @@ class Interpreted:
     kinds = _KINDS
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         assert isinstance(entry, InstanceEntry)
         if entry.symmetry:
             raise BadInputError(

@@ -72,7 +72,7 @@ def mutate(
     """The fate of generated mutants of the instance's protocol, in order.
 
     ``mutants``: their ids, all if None. ``claims``: ids of the claims that hold on the instance, all if None.
-    With a Spark session the mutants are spread over its cores; the results are the same. Errors: BadInstance
+    With a Spark session the mutants are spread over its cores; the results are the same. Raises BadInstance
     for an unknown id.
     """
     ids = tuple(mutants) if mutants is not None else tuple(m.id for m in mutants_of(instance.protocol))

@@ -52,16 +52,16 @@ class Prove:
 
     @property
     def name(self) -> str:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         return "prove"
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         return _KINDS
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """See :class:`tidemark.checks.verdicts.judge.Judge`."""
+        """See ``Judge``."""
         assert isinstance(entry, ProofEntry)
         proof = prove(
             entry.protocol,

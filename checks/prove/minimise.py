@@ -34,7 +34,7 @@ def minimise(
     """Which lemmas can be left out of a complete proof; None if the proof is not complete.
 
     Of several answers one is given: it is smallest in the sense that on the small instance no further
-    lemma can be left out. Errors: SpecError; BadInstance if the protocol has no small instance.
+    lemma can be left out. Raises SpecError; BadInstance if the protocol has no small instance.
     """
     spec = subject.spec
     lemmas = tuple(prop.id for prop in spec.of_kind("lemma"))

@@ -57,7 +57,7 @@ class ObligationOutcome:
 
 @dataclass
 class Prover:
-    """Proves one protocol. Errors: SpecError, BadInstance."""
+    """Proves one protocol. Raises SpecError, BadInstance."""
 
     subject: ProofSubject
     seed: int = 0

@@ -102,7 +102,7 @@ def prove(
 
     ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes. With a Spark
     session the portions are its tasks.
-    Errors: SpecError.
+    Raises SpecError.
     """
     begin = time.perf_counter()
     subject = (

@@ -64,7 +64,7 @@ def suggest(
 ) -> Suggestion:
     """Look for lemmas that complete the proof of a protocol, for about so many seconds.
 
-    Whatever is offered is inductive together with what is stated only if ``complete``. Errors: SpecError;
+    Whatever is offered is inductive together with what is stated only if ``complete``. Raises SpecError;
     BadInstance if the protocol has no small instance.
     """
     ends = time.perf_counter() + seconds

@@ -22,8 +22,9 @@ from tidemark.models.manifest import Expected, InstanceEntry, Kind, Manifest, Mu
 _HEAD = """# Findings
 
 What came out when the claims of the source documents and the suspected hazards were decided. This file is the
-output of `tidemark findings`; a test compares it with a new run. *Holds* is said of a bounded instance,
-*proved* of any size. Each entry named here is judged by `make verify`; `tidemark show` lists all entries."""
+output of ``tidemark findings``; a test compares it with a new run. *Holds* is said of a bounded instance,
+*proved* of any size. Each entry named here is judged by ``make verify``; ``tidemark show`` lists all
+entries."""
 
 _WIDTH = 120
 _ENDING = "proved by `tidemark prove {entry}`, any size"

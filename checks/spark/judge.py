@@ -183,7 +183,7 @@ def _plain_subject(instance: Instance) -> MakeSubject:
 
 @dataclass(frozen=True, kw_only=True)
 class DistributeJudge:
-    """The judge ``distribute``. The fields are for whom it is not the gate; see :func:`distribute`.
+    """The judge ``distribute``. The fields are for whom it is not the gate; see ``distribute``.
 
     ``directory``: where the rounds lie and stay; None takes one below the build folder, which is removed when
     the search is complete.

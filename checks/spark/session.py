@@ -148,7 +148,7 @@ def active_session() -> SparkSession | None:
 
 
 def stop_session() -> None:
-    """Stop the session of this process, if any; the next call of :func:`spark_session` starts another."""
+    """Stop the session of this process, if any; the next call of ``spark_session`` starts another."""
     with _LOCK:
         session = active_session()
         if session is not None:

@@ -43,7 +43,7 @@ class Searched:
 def grid(instance: Instance, axes: Mapping[str, Sequence[Any]]) -> list[tuple[str, Instance]]:
     """The instance with every combination of values; an axis is a bound or a constant.
 
-    Errors: BadInputError for a name that is neither, or an axis without values.
+    Raises BadInputError for a name that is neither, or an axis without values.
     """
     for name, values in axes.items():
         if not values:

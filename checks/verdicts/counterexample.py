@@ -1,6 +1,6 @@
 """A counterexample as data: decoded states, the actions between them, and what failed.
 
-Judges build it; :mod:`tidemark.checks.report.forms.bundle` writes it in every form that a reader may want.
+Judges build it; ``forms.bundle`` writes it in every form that a reader may want.
 """
 
 from __future__ import annotations

@@ -45,17 +45,17 @@ class Quiet:
     """A reporter that shows nothing."""
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """See :class:`Reporter`."""
+        """See ``Reporter``."""
 
     def started(self, task: Task) -> Progress:  # noqa: ARG002  the signature is the protocol's
-        """See :class:`Reporter`."""
+        """See ``Reporter``."""
         return silent
 
     def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
-        """See :class:`Reporter`."""
+        """See ``Reporter``."""
 
     def unjudged(self, task: Task, why: Unjudged) -> None:
-        """See :class:`Reporter`."""
+        """See ``Reporter``."""
 
     def end(self) -> None:
-        """See :class:`Reporter`."""
+        """See ``Reporter``."""

@@ -13,7 +13,7 @@ from tidemark.spec.language.spec import Property
 def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> None:
     """Symmetry and liveness do not go together: a cycle of representatives need not be a cycle of states.
 
-    Errors: UnsoundCombinationError that names the first leads_to among the properties (all if None).
+    Raises UnsoundCombinationError that names the first leads_to among the properties (all if None).
     """
     spec = instance.spec
     chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
@@ -28,7 +28,7 @@ def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> Non
 def refuse_all_but_invariants(instance: Instance, properties: Sequence[str] | None) -> list[Property]:
     """The invariants and lemmas that a reduced search is to decide.
 
-    Errors: UnsoundCombinationError that names the first other claim among the properties (all if None).
+    Raises UnsoundCombinationError that names the first other claim among the properties (all if None).
     """
     spec = instance.spec
     chosen = spec.properties if properties is None else [spec.property(name) for name in properties]

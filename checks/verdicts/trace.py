@@ -51,7 +51,7 @@ def counterexample(
 ) -> Counterexample:
     """Decode a run: ``states`` has one more element than ``steps``.
 
-    ``failing`` is the failing conjunct as text (see :func:`failing_conjunct`). ``replayable`` is False when
+    ``failing`` is the failing conjunct as text (see ``failing_conjunct``). ``replayable`` is False when
     the protocol cannot be named by a reference (a generated mutant).
     """
     spec = instance.spec

@@ -54,7 +54,7 @@ class ScanStatistics:
         self.channels: dict[ChannelName, Tracked] = {}
 
     def commit(self, channels: Iterable[ChannelName], begin: Timestamp, end: Timestamp) -> None:
-        """See :class:`ChannelStatistics`."""
+        """See ``ChannelStatistics``."""
         for channel in channels:
             tracked = self.channels.setdefault(channel, Tracked(end))
             tracked.max_ts = max(tracked.max_ts, end)
@@ -62,7 +62,7 @@ class ScanStatistics:
             self._added(tracked, begin)
 
     def pop(self, channels: Iterable[ChannelName], begin: Timestamp) -> None:
-        """See :class:`ChannelStatistics`."""
+        """See ``ChannelStatistics``."""
         for channel in channels:
             tracked = self.channels.get(channel)
             if tracked is None:
@@ -72,7 +72,7 @@ class ScanStatistics:
                 del self.channels[channel]
 
     def snapshot(self) -> dict[ChannelName, Span]:
-        """See :class:`ChannelStatistics`."""
+        """See ``ChannelStatistics``."""
         return {name: Span(self.least(tracked), tracked.max_ts) for name, tracked in self.channels.items()}
 
     def least(self, tracked: Tracked) -> Timestamp:

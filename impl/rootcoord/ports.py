@@ -13,7 +13,7 @@ from tidemark.impl.types import ChannelName
 
 
 class Oracle(Protocol):
-    """The timestamp oracle, in the same process or not. See :class:`tidemark.impl.proxy.ports.Oracle`."""
+    """The timestamp oracle, in the same process or not. See ``Oracle``."""
 
     async def alloc(self, count: int) -> Timestamp:
         """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""

@@ -60,7 +60,7 @@ class Closure:
     """The candidates over a small instance, and the solver that says which of them are inductive.
 
     ``instance`` may leave constants open. ``samples`` are reachable states, of a larger instance, so that
-    the bounds of the small one suggest nothing. Errors: BadInstance.
+    the bounds of the small one suggest nothing. Raises BadInstance.
     """
 
     def __init__(self, instance: Instance, samples: Batch) -> None:

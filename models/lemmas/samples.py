@@ -81,7 +81,7 @@ def walks(
 ) -> list[tuple[Mapping[str, Any], State]]:
     """Different states met on random runs, each with its constants; constants without a value are drawn.
 
-    Ends with ``states`` states or after ``seconds`` seconds. Errors: BadInstance if no constants fit.
+    Ends with ``states`` states or after ``seconds`` seconds. Raises BadInstance if no constants fit.
     """
     draw = random.Random(seed)
     ends = time.perf_counter() + seconds

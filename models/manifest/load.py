@@ -1,4 +1,4 @@
-"""Reading manifests: TOML -> :class:`Manifest`, with errors that name file, value and remedy."""
+"""Reading manifests: TOML -> ``Manifest``, with errors that name file, value and remedy."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def generate(spec: Spec) -> tuple[GeneratedMutant, ...]:
 
 @cache
 def mutants_of(reference: str) -> tuple[GeneratedMutant, ...]:
-    """All mutants of the protocol ``module:Class``. Errors: SpecError."""
+    """All mutants of the protocol ``module:Class``. Raises SpecError."""
     return generate(resolve(reference).trace())
 
 
@@ -66,12 +66,12 @@ class MutatedInstance(Instance):
     mutant: str = ""
 
     def traced(self) -> Spec:
-        """The mutated protocol. Errors: BadInstance for an unknown id."""
+        """The mutated protocol. Raises BadInstance for an unknown id."""
         return find_mutant(self.protocol, self.mutant).applied(super().traced())
 
 
 def find_mutant(reference: str, mutant_id: str) -> GeneratedMutant:
-    """The mutant of that id. Errors: BadInstance."""
+    """The mutant of that id. Raises BadInstance."""
     for mutant in mutants_of(reference):
         if mutant.id == mutant_id:
             return mutant

@@ -26,7 +26,7 @@ class Change:
 
 
 def replace_at(whole: Expr, at: int, new: Expr) -> Expr:
-    """``whole`` with node number ``at`` (in the order of ``walk``) replaced. Errors: IndexError."""
+    """``whole`` with node number ``at`` (in the order of ``walk``) replaced. Raises IndexError."""
     found, rest = _replace(whole, at, new)
     if rest >= 0:
         raise IndexError(f"no node {at} in a tree of {at - rest} nodes")

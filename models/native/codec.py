@@ -68,7 +68,7 @@ class Field:
 
 
 class Codec:
-    """The packed layout of an instance. Errors: NativeError if a domain or the whole state is too wide."""
+    """The packed layout of an instance. Raises NativeError if a domain or the whole state is too wide."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -93,7 +93,7 @@ class Codec:
         return [(field, field.places()) for field in self.fields]
 
     def pack(self, state: State) -> tuple[int, ...]:
-        """The words of an interpreter's state. Errors: NativeError for a value outside the instance."""
+        """The words of an interpreter's state. Raises NativeError for a value outside the instance."""
         words = [0] * self.words
         for (field, places), value in zip(self._plans, state, strict=True):
             for number, item in enumerate(value if field.is_map else (value,)):

@@ -65,7 +65,7 @@ def bytes_needed(result: SearchResult) -> int:
 
 
 def build_graph(result: SearchResult) -> Graph:
-    """Expand all states once more and keep the edges. Errors: ValueError for a search that was stopped."""
+    """Expand all states once more and keep the edges. Raises ValueError for a search that was stopped."""
     if not result.complete:
         raise ValueError(f"the graph of an incomplete search ({result.stopped}) says nothing about liveness")
     if result.symmetry is not None:

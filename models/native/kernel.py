@@ -134,7 +134,7 @@ class Kernel:
         return self.plan.step_claims
 
     def initial_block(self) -> Block:
-        """The initial states. Errors: NativeError if one lies outside the bounds."""
+        """The initial states. Raises NativeError if one lies outside the bounds."""
         return self.codec.pack_all(self.interpreter.initial())
 
     def run(self, block: Block, buffers: Buffers) -> int:
@@ -230,7 +230,7 @@ def compile_kernel(instance: Instance, *, folder: Path | None = None) -> Kernel:
     """The kernel of an instance; compiled code is kept in ``folder`` (``build/kernels`` by default) and
     found again there.
 
-    Errors: NativeError if the instance is too wide; BadInstance if its constants break an assumption.
+    Raises NativeError if the instance is too wide; BadInstance if its constants break an assumption.
     """
     kernel = Kernel(instance, folder=folder)
     _ = kernel.interpreter  # checks the assumptions on the constants

@@ -140,7 +140,7 @@ def _compact(  # noqa: PLR0917 - see above
 class Reduction:
     """Stubborn sets of one kernel, for deadlocks and for some invariants.
 
-    Errors: ReductionError for other claims, or too many steps.
+    Raises ReductionError for other claims, or too many steps.
     """
 
     def __init__(self, kernel: Kernel, claims: Sequence[Property]) -> None:

@@ -176,7 +176,7 @@ def simulate(
 ) -> Sample:
     """Walk until the budget is used up. ``watch`` gets the visits so far and their number a second.
 
-    Errors: ValueError for a budget of no visits or no steps, or an instance without an initial state.
+    Raises ValueError for a budget of no visits or no steps, or an instance without an initial state.
     """
     budget = budget if budget is not None else Budget()
     if budget.visits < 1 or budget.depth < 1:

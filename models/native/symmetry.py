@@ -100,7 +100,7 @@ def _fixing(  # noqa: PLR0917 - see above
 class Symmetry:
     """All renamings of the elements of some sorts of an instance.
 
-    Errors: SymmetryError if the sorts are not opaque there, or have too many permutations.
+    Raises SymmetryError if the sorts are not opaque there, or have too many permutations.
     """
 
     def __init__(self, kernel: Kernel, sorts: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ class Abstraction:
 
     Args:
         ignored: variables of the specification that only count.
-        sound: see `tidemark.models.refinement.step.StepChecker`.
+        sound: see ``tidemark.models.refinement.step.StepChecker``.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Abstraction:
 class RefiningProgram(Program):
     """Each step is a step of the specification or changes nothing of it; every invariant holds after it.
 
-    A subclass defines its processes in `populate`. Its `settings` do not change afterwards.
+    A subclass defines its processes in ``populate``. Its ``settings`` do not change afterwards.
     """
 
     def __init__(self, abstraction: Abstraction) -> None:
@@ -93,7 +93,7 @@ class RefiningProgram(Program):
 
     @property
     def faults(self) -> frozenset[str]:
-        """Return the kinds of fault that may happen, by the names that `covered` uses."""
+        """Return the kinds of fault that may happen, by the names that ``covered`` uses."""
         given = self.settings.faults.remaining()
         return frozenset(fault_name(kind) for kind, count in given.items() if count)
 

@@ -1,9 +1,9 @@
 """A program of asyncio processes in a world where what happens next is a choice.
 
-`World` is built by a `Program`, and an `Execution` is driven from outside: it says which events are enabled,
-and fires the one that is picked. Everything a process can wait for is such an event: the delivery of a
-message, its loss, a timer, an operation on storage, the end of a preemption point, a crash. This package
-knows nothing of searching (that is `tidemark.checks.interleave`) and nothing of any protocol.
+``World`` is built by a ``Program``, and an ``Execution`` is driven from outside: it says which events are
+enabled, and fires the one that is picked. Everything a process can wait for is such an event: the delivery of
+a message, its loss, a timer, an operation on storage, the end of a preemption point, a crash. This package
+knows nothing of searching (that is ``tidemark.checks.interleave``) and nothing of any protocol.
 """
 
 from tidemark.models.simulation.cells import Cell

@@ -1,10 +1,10 @@
 """The guard around the closed world: real clocks, network, files, threads and randomness are refused.
 
 Two nets. The first one is always up while code of a program runs: an audit hook sees files, sockets,
-processes, threads and databases being opened, and the functions of `time`, `random`, `os`, `uuid` and
-`secrets` that are looked up through their module are replaced. The second one, `strict`, sees each call of a
-C function by identity, and so also `from time import time` and `datetime.now()`; it costs about half of the
-speed and is used for a sample of the runs. Imports and the logging module pass through.
+processes, threads and databases being opened, and the functions of ``time``, ``random``, ``os``, ``uuid`` and
+``secrets`` that are looked up through their module are replaced. The second one, ``strict``, sees each call
+of a C function by identity, and so also ``from time import time`` and ``datetime.now()``; it costs about half
+of the speed and is used for a sample of the runs. Imports and the logging module pass through.
 """
 
 import contextlib
@@ -96,7 +96,7 @@ class _Guard:
 
 
 GUARD = _Guard()
-"""Whoever runs code of the program sets `armed` to `installed` before, and to False afterwards."""
+"""Whoever runs code of the program sets ``armed`` to ``installed`` before, and to False afterwards."""
 
 
 @contextlib.contextmanager
@@ -160,7 +160,7 @@ def _present() -> list[tuple[ModuleType | type, str]]:
 
 
 def _bound_name(function: object) -> str | None:
-    """Return the name of a bound C method of the real world: a clock of `datetime`, or the global
+    """Return the name of a bound C method of the real world: a clock of ``datetime``, or the global
     generator.
     """
     owner = getattr(function, "__self__", None)

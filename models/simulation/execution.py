@@ -8,7 +8,7 @@ keeps the reduction sound:
 depends on
    nothing else. This is checked: a component that changes in a step which does not write its owner is an
    error.
-2. A step that changes a component is *visible*. Visible steps write the common object `observation`, and so
+2. A step that changes a component is *visible*. Visible steps write the common object ``observation``, and so
 depend on
    each other. Their order is thereby the same in all executions of one Mazurkiewicz trace.
 
@@ -16,11 +16,11 @@ By 1, whether a step is visible and how it changes its component does not depend
 are placed; by 2, all executions of a trace then go through the same sequence of abstract states up to
 stuttering, so that checking one of them is checking all.
 
-Requirement 1 cannot be dropped. Let the abstract state be the single value `x > 0 and y > 0`, let a step of
+Requirement 1 cannot be dropped. Let the abstract state be the single value ``x > 0 and y > 0``, let a step of
 one process set x and a step of another process set y. At the start neither step changes the value, so that
 both look invisible and independent; but whichever comes second changes it. With a third step between them,
 the value changes in a different place in the two orders, and only one of them is explored. Name x and y as
-two components, and compute the conjunction in `on_step`.
+two components, and compute the conjunction in ``on_step``.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class Violation:
 
     @property
     def claim(self) -> str:
-        """The id of the property that is broken, or `EXECUTION` for a fault of the execution itself."""
+        """The id of the property that is broken, or ``EXECUTION`` for a fault of the execution itself."""
         return self.message.partition(":")[0] if self.kind == "property" else EXECUTION
 
     @property
@@ -206,7 +206,7 @@ class Execution:
         return self.program.final()
 
     def close(self) -> None:
-        """Take the execution down. Only now do coroutines that were left behind run their `finally`
+        """Take the execution down. Only now do coroutines that were left behind run their ``finally``
         blocks.
         """
         world = self.world

@@ -15,7 +15,7 @@ OBSERVATION = "observation"
 
 
 class Footprint(NamedTuple):
-    """The objects read and the objects written by one step, as bit sets of an `Interner`."""
+    """The objects read and the objects written by one step, as bit sets of an ``Interner``."""
 
     reads: int
     writes: int

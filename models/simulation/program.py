@@ -1,8 +1,8 @@
 """How a program under exploration is written.
 
-Subclass `Program`, spawn the processes in `build`, and refer to a function that returns a fresh instance by
-"module:function". Nothing may survive from one execution to the next one: keep state in the instance, which
-lives for one execution, never in a module or a class.
+Subclass ``Program``, spawn the processes in ``build``, and refer to a function that returns a fresh instance
+by "module:function". Nothing may survive from one execution to the next one: keep state in the instance,
+which lives for one execution, never in a module or a class.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class Program:
         It must not change anything, since steps that were checked before are not observed again. Each key
         names the mediated object that owns the component: a process, or "cell x", "message ...",
         "store s/key". A component may depend on nothing but its owner. See
-        `tidemark.models.simulation.execution`.
+        ``tidemark.models.simulation.execution``.
         """
         return None
 
@@ -56,7 +56,7 @@ class Program:
 
         Where tasks are suspended, immutable local values, and everything that the world itself holds need not
         be
-        declared: `tidemark.models.simulation.snapshot` adds them.
+        declared: ``tidemark.models.simulation.snapshot`` adds them.
         """
         raise NotImplementedError(
             f"{type(self).__name__} declares no state: override `declared`, or search without merging states"
@@ -80,7 +80,7 @@ class ProgramRef:
     """A program by name: what travels to other processes.
 
     Attributes:
-        target: "module:function"; the function returns a fresh `Program`.
+        target: "module:function"; the function returns a fresh ``Program``.
         arguments: keyword arguments of the function, sorted by name.
     """
 

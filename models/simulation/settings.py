@@ -17,7 +17,7 @@ class Order(StrEnum):
 
     ASYNCIO = "asyncio"
     """One pass of asyncio's loop is a step: the callbacks that are ready when it begins, in their order.
-    Timers and events become due between two passes, as in `BaseEventLoop._run_once`."""
+    Timers and events become due between two passes, as in ``BaseEventLoop._run_once``."""
 
     FIFO = "fifo"
     """Each ready callback is a step, in asyncio's own order. An event may arrive between two ready
@@ -75,7 +75,7 @@ class FaultBudget:
     """How many faults of each kind one execution may contain. Zero of everything unless said otherwise."""
 
     crashes: int = 0
-    """Crashes of the processes that are declared as `crashable`."""
+    """Crashes of the processes that are declared as ``crashable``."""
     drops: int = 0
     """Requests that vanish before delivery: the caller sees a time-out, the request never takes effect."""
     delays: int = 0

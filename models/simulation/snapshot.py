@@ -1,13 +1,13 @@
 """The declared state of an execution: what a search that merges equal states compares.
 
-It has three parts. *Declared data*: what `Program.declared` returns. *Program counters*: for each pending
+It has three parts. *Declared data*: what ``Program.declared`` returns. *Program counters*: for each pending
 task its name, and for each of its coroutines the place where it is suspended together with the immutable
 values that it refers to, those on its evaluation stack included. *The world*: events that may happen,
 messages, stores, disks, budgets. Numbers that only tell names apart are left out.
 
 Two executions with equal declared states are taken to have equal futures. That is true only if the program
 declares all mutable data of its processes that influence the future: it is a promise of the program. The
-search that relies on it (`tidemark.checks.interleave.strategies.states`) is a mode of its own, names the
+search that relies on it (``tidemark.checks.interleave.strategies.states``) is a mode of its own, names the
 promise in its bounds, and audits it.
 """
 

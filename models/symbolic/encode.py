@@ -168,7 +168,7 @@ class Encoder:
         self._copies = Copies()
 
     def encode(self, node: Expr, env: Env | None = None, *, copies: Copies = Copies()) -> Z3:
-        """The Z3 term of a scalar expression; ``env`` gives its free locals. Errors: UnprovableError."""
+        """The Z3 term of a scalar expression; ``env`` gives its free locals. Raises UnprovableError."""
         saved, self._copies = self._copies, copies
         try:
             return self._term(self.vocabulary.scope.total(node), dict(env or {}))

@@ -112,7 +112,7 @@ def plain_model(solver: Any, assumed: Sequence[Any], wishes: Iterable[Sequence[B
 
 
 class Hints:
-    """Hints for the obligations of a protocol from one small instance. Errors: BadInstance."""
+    """Hints for the obligations of a protocol from one small instance. Raises BadInstance."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance

@@ -46,7 +46,7 @@ class ProofSubject:
 
     @cached_property
     def spec(self) -> Spec:
-        """The traced protocol with its options put in. Errors: SpecError."""
+        """The traced protocol with its options put in. Raises SpecError."""
         return _changed(resolve(self.protocol).trace(), self.added, self.without).with_options(self.constants)
 
     def instance(self, bounds: Mapping[str, Bound], *, name: str = "small") -> Instance:

@@ -26,7 +26,7 @@ STRATEGIES: tuple[Mapping[str, bool | int], ...] = ({"auto_config": False, "case
 
 
 class Unrolled:
-    """The formulas of a growing run. ``spec`` must have its options put in. Errors: UnprovableError."""
+    """The formulas of a growing run. ``spec`` must have its options put in. Raises UnprovableError."""
 
     def __init__(self, spec: Spec, *, seed: int = 0) -> None:
         self.spec = spec
@@ -178,7 +178,7 @@ def k_inductive(
 
     ``known``: invariants that are proved already, of which every state is assumed. ``seconds`` is the
     limit of one
-    query. ``no`` means that a longer induction may still succeed. Errors: ValueError for another kind of
+    query. ``no`` means that a longer induction may still succeed. Raises ValueError for another kind of
     property.
     """
     if prop.kind not in ("invariant", "lemma"):

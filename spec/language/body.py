@@ -50,7 +50,7 @@ def read_body(cls: type, base: Declared, reserved: frozenset[str], *, name: str 
     """The declarations of ``base`` with those of the class body added.
 
     Values are taken out of the class, so that ``s.<name>`` is looked up as state and never as a class
-    attribute. Errors: SpecError for everything that would otherwise silently mean something else.
+    attribute. Raises SpecError for everything that would otherwise silently mean something else.
     """
     declared = base.copy(family=name or cls.__name__.lower())
     _read_types(cls, declared)

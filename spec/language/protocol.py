@@ -94,7 +94,7 @@ class Protocol:
 
 
 def _assignable(view: Protocol, name: str) -> tuple[Trace, Type]:
-    """Where an assignment to ``name`` goes, and its type. Errors: it may not be assigned here."""
+    """Where an assignment to ``name`` goes, and its type. Raises SpecError if it may not be assigned here."""
     declared = _declared_by(type(view))
     trace: Trace = view.__dict__["_trace"]
     if name in declared.constants:
@@ -117,7 +117,7 @@ def _trace(cls: type[Protocol]) -> Spec:
 
 
 def resolve(reference: str) -> type[Protocol]:
-    """The protocol class of a reference ``module:Class``. Errors: SpecError that names what is missing."""
+    """The protocol class of a reference ``module:Class``. Raises SpecError that names what is missing."""
     module_name, _, path = reference.partition(":")
     try:
         found: Any = import_module(module_name)

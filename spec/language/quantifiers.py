@@ -64,7 +64,7 @@ def _split(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[..., A
 
 
 def _body(body: Callable[..., Any], binders: tuple[Local, ...]) -> Any:
-    """What the body gives for its bound variables. Errors: it returns nothing."""
+    """What the body gives for its bound variables. Raises SpecError if it returns nothing."""
     scope = _scopes[-1]
     scope.depth += 1
     try:

@@ -216,7 +216,8 @@ class Term(Symbolic):
 def lift(value: Liftable, kind: Type | None = None) -> Expr:
     """The expression of a Term or of a Python literal, as a value of type ``kind`` (any type if None).
 
-    Errors: an unknown member of an enumeration, a value of another type, a number of another name.
+    Raises SpecError for an unknown member of an enumeration, a value of another type, a number of another
+    name.
     """
     if isinstance(value, Term):
         return _fits(value.expr, kind)

@@ -99,7 +99,7 @@ def view_of(cls: type, declared: Declared, *, primed: bool = False, writable: bo
 
 
 def trace_class(cls: type, declared: Declared) -> Spec:
-    """The specification of a protocol class. Errors: SpecError with place and remedy."""
+    """The specification of a protocol class. Raises SpecError with place and remedy."""
     marks = _marks(cls)
     # What a subclass sets to None is taken out.
     methods = [(name, mark) for name, mark in marks.items() if getattr(cls, name) is not None]
@@ -302,7 +302,7 @@ class _Tracer:
         return tuple(Local(known[p.name], p.name) for p in params)
 
     def _check_actions(self, name: str, spoken_of: tuple[str, ...]) -> None:
-        """Errors: a property speaks about an action that neither this class nor a base has."""
+        """Raises SpecError if a property speaks about an action that neither this class nor a base has."""
         known = self.actions
         for action in spoken_of:
             if action not in known:

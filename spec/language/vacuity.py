@@ -20,7 +20,7 @@ MOST_ASSIGNMENTS = 4096
 
 
 def check_action(protocol: str, action: Action, *, place: str) -> None:
-    """Errors: an action that changes nothing, or one whose guard is false by type."""
+    """Raises SpecError for an action that changes nothing, or one whose guard is false by type."""
     if not action.updates:
         raise SpecError(
             f"the action {protocol}.{action.name} changes nothing",
@@ -37,7 +37,7 @@ def check_action(protocol: str, action: Action, *, place: str) -> None:
 
 
 def check_property(prop: Property, *, place: str) -> None:
-    """Errors: a claim that is decided by type alone."""
+    """Raises SpecError for a claim that is decided by type alone."""
     known = decide(prop.expr)
     if prop.kind == "reachable":  # true is fine: "this action fires at all" is a claim
         if known is False:

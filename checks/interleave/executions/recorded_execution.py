@@ -47,11 +47,11 @@ class Refining(Protocol):
 
 @runtime_checkable
 class SaysFaults(Protocol):
-    """A program whose `covered` says which kinds of fault have happened."""
+    """A program whose ``covered`` says which kinds of fault have happened."""
 
     @property
     def faults(self) -> frozenset[str]:
-        """Kinds of fault that the budget allows, by the names that `covered` uses."""
+        """Kinds of fault that the budget allows, by the names that ``covered`` uses."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class Runner:
 
     Args:
         factory: makes a fresh program.
-        strategy: decides; the caller calls its `new_execution` before each run.
+        strategy: decides; the caller calls its ``new_execution`` before each run.
         interner: table of mediated objects of the search.
         steps: an execution that reaches this number of steps is cut.
     """
@@ -102,5 +102,5 @@ class Runner:
 
 
 def run_once(factory: Factory, strategy: Strategy, *, interner: Interner, steps: int) -> ExecutionRecord:
-    """Run a single execution. See `Runner`."""
+    """Run a single execution. See ``Runner``."""
     return Runner(factory, strategy, interner=interner, steps=steps).run()

@@ -45,7 +45,7 @@ def encode(program_digest: str, trace: Sequence[Step]) -> str:
     """Return the token of a recorded execution.
 
     Args:
-        program_digest: eight hexadecimal digits, `ProgramRef.digest`.
+        program_digest: eight hexadecimal digits, ``ProgramRef.digest``.
         trace: the recording.
     """
     body = bytearray(bytes.fromhex(program_digest))

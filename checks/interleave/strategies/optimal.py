@@ -1,7 +1,7 @@
 """Optimal dynamic partial-order reduction: depth-first search with wakeup trees and sleep sets.
 
 Source sets say with which event the reversed order of a race begins, and leave the rest to chance: what
-follows may turn out to be asleep. A wakeup tree (`tidemark.checks.interleave.trees.wakeup`) holds the whole
+follows may turn out to be asleep. A wakeup tree (``tidemark.checks.interleave.trees.wakeup``) holds the whole
 beginning of the reversed order. Executions that follow it do not end in sleep, so that there is one execution
 for each Mazurkiewicz trace and none in vain. Source: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic
 partial order reduction", 2014.
@@ -11,7 +11,7 @@ may depend on values: a compare-and-swap that fails only reads. When a leaf of a
 else than was expected, something may sleep below it all the same. Then what it was to cover is followed to
 the end instead, and without such it is given up.
 
-Of an event that was excluded (rule 2 of `tidemark.checks.interleave.trees.races`) nothing is known: it is
+Of an event that was excluded (rule 2 of ``tidemark.checks.interleave.trees.races``) nothing is known: it is
 expected to touch everything. And an event that excludes others covers less when it sleeps, since what races
 with them was not seen. So, with draws, faults and their budgets, and in parts of a tree, some executions may
 be given up; none is lost.

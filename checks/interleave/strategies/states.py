@@ -4,11 +4,11 @@ Where all steps are visible to a check, hardly any two of them are independent, 
 This mode prunes an execution that arrives in a declared state which was reached before; its futures are
 covered there. Each (state, event) pair is executed and checked once.
 
-What is claimed rests on a promise of the program: its declared state (`tidemark.models.simulation.snapshot`)
-determines what can happen afterwards. The bounds of the result say so. The promise is audited: states of
-random executions, which merge nothing, must all have been met, and outcomes and violations likewise. Sleep
-sets are not combined with merging, since a merged execution may have been asleep for something that the first
-one was not.
+What is claimed rests on a promise of the program: its declared state
+(``tidemark.models.simulation.snapshot``) determines what can happen afterwards. The bounds of the result say
+so. The promise is audited: states of random executions, which merge nothing, must all have been met, and
+outcomes and violations likewise. Sleep sets are not combined with merging, since a merged execution may have
+been asleep for something that the first one was not.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class MergingSearch(TreeWalk[TreeNode], StateStrategy):
 
     Args:
         met: the states met so far.
-        item: where to start. The events in its `sleep` were tried at its node already.
+        item: where to start. The events in its ``sleep`` were tried at its node already.
     """
 
     def __init__(self, met: Met, *, item: WorkItem = WHOLE) -> None:

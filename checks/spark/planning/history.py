@@ -94,9 +94,9 @@ class History:
 
 
 def query(spark: SparkSession, folder: Path, sql: str = RUNS) -> DataFrame:
-    """The answer to a query over the view ``rounds``; see :class:`Row` for its columns.
+    """The answer to a query over the view ``rounds``; see ``Row`` for its columns.
 
-    Errors: BadInputError if there is no history, or if Spark refuses the query.
+    Raises BadInputError if there is no history, or if Spark refuses the query.
     """
     from pyspark.errors import AnalysisException, ParseException
 

@@ -104,7 +104,7 @@ class Sizing:
 def rounds_of(folder: Path, instance: str) -> list[Row]:
     """The rounds of the last run of an instance that has enough of them on Spark.
 
-    Errors: BadInputError if the history has none.
+    Raises BadInputError if the history has none.
     """
     paths = sorted(folder.glob("*.parquet"), reverse=True) if folder.is_dir() else []
     for path in paths:

@@ -17,12 +17,12 @@ FACTORY = "tidemark.checks.spark.search.native_kernel:native"
 
 
 def native(instance: Instance) -> NativeKernel:
-    """The compiled kernel. Errors: NativeError, BadInstance."""
+    """The compiled kernel. Raises NativeError, BadInstance."""
     return NativeKernel(compile_kernel(instance))
 
 
 class NativeKernel:
-    """See :class:`tidemark.checks.spark.search.search_kernel.SearchKernel`; results are views of buffers that
+    """See ``SearchKernel``; results are views of buffers that
     are used again.
     """
 

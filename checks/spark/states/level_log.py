@@ -50,7 +50,7 @@ class Header:
     """What a file holds: the states that partition ``partition`` owns of the rounds ``first`` .. ``last``.
 
     ``run`` is the digest of the run (protocol, instance, partitions), ``facts`` what the round found out,
-    exactly once for each (round, partition): see :mod:`tidemark.checks.spark.search.facts`.
+    exactly once for each (round, partition): see ``search.facts``.
     """
 
     run: str

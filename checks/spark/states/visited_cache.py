@@ -190,7 +190,7 @@ def _place(path: Path, least: int) -> PackedStates:
 
 
 def _new_place(path: Path, size: int) -> PackedStates:
-    """An array of zeros in a file that takes the place of the present one. Errors: NoRoomError."""
+    """An array of zeros in a file that takes the place of the present one. Raises NoRoomError."""
     temporary = path.with_suffix(".new")
     temporary.unlink(missing_ok=True)
     try:

@@ -34,7 +34,7 @@ def flags(spec: Spec) -> dict[str, Property]:
 
 
 def to_promela(instance: Instance) -> str:
-    """The model as text. Errors: BadInstance, also for too many initial states to write out."""
+    """The model as text. Raises BadInstance, also for too many initial states to write out."""
     return _Model(instance).text()
 
 

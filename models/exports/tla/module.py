@@ -28,7 +28,7 @@ class TlaModule:
 
 
 def to_tla(instance: Instance) -> TlaModule:
-    """The protocol as TLA+, with the bounds and constants of the instance. Errors: BadInstance."""
+    """The protocol as TLA+, with the bounds and constants of the instance. Raises BadInstance."""
     return _Module(instance).module()
 
 

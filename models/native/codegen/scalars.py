@@ -36,7 +36,7 @@ def number(value: int) -> Val:
 
 
 def ranged(ref: str, low: int, high: int) -> Val:
-    """A number within bounds. Errors: NativeError if it could leave 63 bits."""
+    """A number within bounds. Raises NativeError if it could leave 63 bits."""
     if low < -LIMIT or high > LIMIT:
         raise NativeError(
             f"a number may reach {low}..{high}, beyond 62 bits; lower the bounds or the factors"

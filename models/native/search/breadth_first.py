@@ -205,7 +205,7 @@ class SearchResult:
     def hit(self, prop: Property) -> Hit | None:
         """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
 
-        Errors: KeyError for a claim that this search does not decide.
+        Raises KeyError for a claim that this search does not decide.
         """
         if self.reduction is not None and prop not in self.reduction.claims:
             raise KeyError(f"{prop.id} is not decided by this search: it was reduced for other claims")
@@ -227,7 +227,7 @@ class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
     later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``: opaque sorts
     whose renamings are identified. ``reduced_to``: follow only what is needed to decide these invariants and
-    deadlocks (none at all: deadlocks). Errors: SymmetryError if elements of a sort are not alike;
+    deadlocks (none at all: deadlocks). Raises SymmetryError if elements of a sort are not alike;
     ReductionError for claims that a reduced search cannot decide, or for both at once.
     """
 

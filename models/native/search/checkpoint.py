@@ -49,7 +49,7 @@ def _mark(kernel: Kernel, symmetry: Symmetry | None) -> str:
 
 
 def save(search: Search, path: Path) -> None:
-    """Write the search to a file (``.npz``), in place of an older one only when complete. Errors: OSError."""
+    """Write the search to a file (``.npz``), in place of an older one only when complete. Raises OSError."""
     tally = asdict(search.tally)
     for name in ("generated", "outside", "guards"):
         del tally[name]
@@ -71,7 +71,7 @@ def load(
 ) -> Search:
     """The search as it was saved, ready to ``run`` with any number of workers.
 
-    Errors: SavedSearchError for a damaged file or another kernel's.
+    Raises SavedSearchError for a damaged file or another kernel's.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:

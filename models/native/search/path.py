@@ -40,7 +40,7 @@ def chain(result: SearchResult, state: int) -> tuple[list[int], list[int]]:
 
 
 def path_to(result: SearchResult, hit: Hit) -> Path:
-    """The shortest run to a hit, taken again by the interpreter. Errors: PathMismatchError."""
+    """The shortest run to a hit, taken again by the interpreter. Raises PathMismatchError."""
     numbers, taken = chain(result, hit.state)
     codec, kernel = result.kernel.codec, result.kernel
     if result.symmetry is not None:
@@ -88,7 +88,7 @@ def _unfolded(result: SearchResult, symmetry: Symmetry, first: int, taken: Seque
 def replayed(
     interpreter: Interpreter, states: Sequence[State], steps: Sequence[Step], *, loop_start: int | None = None
 ) -> Path:
-    """The run, after the interpreter has taken every step of it. Errors: PathMismatchError."""
+    """The run, after the interpreter has taken every step of it. Raises PathMismatchError."""
     if loop_start is None and not steps and states[0] not in interpreter.initial():
         raise PathMismatchError(f"{states[0]} is no initial state")
     for number, step in enumerate(steps):

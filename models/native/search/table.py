@@ -67,7 +67,7 @@ class Visited:
 
     ``capacity`` states are reserved at once; memory is taken only as states come. ``front``: for rows that
     several workers enter at the same time, the number of chunks and the rows of each (see ``merge``).
-    Errors: MemoryError if not even the reservation succeeds.
+    Raises MemoryError if not even the reservation succeeds.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Visited:
         return int(self.links[number]) % self.step_count
 
     def parent(self, number: int) -> int:
-        """The state from which a state was reached first. Errors: IndexError for an initial one."""
+        """The state from which a state was reached first. Raises IndexError for an initial one."""
         if number < self.initial:
             raise IndexError(f"state {number} is initial: it has no parent")
         low, high = 0, len(self._spans)
@@ -220,7 +220,7 @@ class Visited:
     def restore(
         self, states: Words, links: NDArray[np.uint32], spans: NDArray[np.int64], *, initial: int
     ) -> None:
-        """Take over the arrays of a saved search. Errors: MemoryError if they do not fit."""
+        """Take over the arrays of a saved search. Raises MemoryError if they do not fit."""
         self.count, self.initial = len(states), initial
         if self.count > self.capacity:
             raise MemoryError(

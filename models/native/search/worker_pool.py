@@ -29,7 +29,7 @@ class WorkerPool:
     def each(self, count: int, job: Callable[[int], None]) -> None:
         """Do ``job(0)`` .. ``job(count - 1)``, in any order, on all workers.
 
-        Errors: the first one of a job, after all workers have ended.
+        Raises the first error of a job, after all workers have ended.
         """
         if self.workers == 1 or count <= 1:
             for number in range(count):

@@ -1,7 +1,7 @@
 """The mutants of the parts, in the whole chain: what they do to the logs.
 
 The functions return the chain with one fault in it, and take the same arguments as
-`tidemark.models.protocols.chain.program:chain`. The manifest names the claim about the logs that must be
+``tidemark.models.protocols.chain.program:chain``. The manifest names the claim about the logs that must be
 refuted.
 """
 

@@ -142,7 +142,7 @@ class Logs:
         return entries, tuple(sorted(self.refused))
 
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
-        """See :class:`tidemark.impl.rootcoord.ports.TickStreams`."""
+        """See ``TickStreams``."""
 
         def put() -> None:
             self._world.touch(writes=self._world.interner.bit(LOG))
@@ -151,7 +151,7 @@ class Logs:
         await self._world.operation(f"tick {channel} {ts}", put)
 
     async def last_tick(self, channel: str) -> Timestamp:
-        """See :class:`tidemark.impl.rootcoord.ports.TickStreams`."""
+        """See ``TickStreams``."""
         self._world.touch(reads=self._world.interner.bit(LOG))
         return last_tick(self.entries.get(channel, []))
 

@@ -57,15 +57,15 @@ class FlushAdapter:
     # What the machine asks.
 
     def state(self) -> State:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return self._state
 
     def offers(self, step: Step) -> bool:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return step in self._events()
 
     def perform(self, step: Step, chance: int) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         # A request that is late can do more than one that is gone: the plainest loss is a delay.
         events = sorted(self._events()[step], key=lambda event: event.label.startswith("drop "))
         self._fire(events[chance % len(events)])
@@ -82,7 +82,7 @@ class FlushAdapter:
             self._settle()
 
     def faults(self) -> dict[str, int]:
-        """See :class:`tidemark.models.conformance.adapter.CountsFaults`."""
+        """See ``CountsFaults``."""
         left = self._world.budget
         return {
             kind.value: count - left[kind]
@@ -91,7 +91,7 @@ class FlushAdapter:
         }
 
     def close(self) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         self._execution.close()
 
     # Looking.

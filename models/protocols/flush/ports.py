@@ -1,7 +1,7 @@
 """The edges of the flush implementation, made of objects of the controlled world.
 
 Each coroutine method here suspends its caller until somebody picks that it goes on: these are the places of
-interruption which the granularity table of `impl/README.md` counts.
+interruption which the granularity table of ``impl/README.md`` counts.
 """
 
 import asyncio
@@ -251,8 +251,8 @@ class TimerClock:
 class Repetitions:
     """How many failed calls and writes may still be repeated, by all incarnations of a process together.
 
-    A limit of its own: with `Settings.timer_firings`, every repetition that is allowed is also a round of the
-    updater that may begin at any time.
+    A limit of its own: with ``Settings.timer_firings``, every repetition that is allowed is also a round of
+    the updater that may begin at any time.
     """
 
     def __init__(self, left: int) -> None:

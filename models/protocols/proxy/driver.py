@@ -68,15 +68,15 @@ class ProxyAdapter:
     # What the machine asks.
 
     def state(self) -> State:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return self._state
 
     def offers(self, step: Step) -> bool:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return bool(self._events_of(step))
 
     def perform(self, step: Step, chance: int) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         events = self._events_of(step)
         oracle = self._program.chosen
         oracle.next = int(step.args[-1]) if step.action in _ANSWERS else None
@@ -90,7 +90,7 @@ class ProxyAdapter:
             self._settle()
 
     def close(self) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         self._execution.close()
 
     # Looking.

@@ -84,11 +84,11 @@ class TimeTickAdapter:
     # What the machine asks.
 
     def state(self) -> State:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return self._state
 
     def offers(self, step: Step) -> bool:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         if step.action == "report":
             return bool(self._events_of(Step("report", step.args[:1]))) and self._is_alike(step)
         if step.action == "accept" and not self._events_of(step):
@@ -98,7 +98,7 @@ class TimeTickAdapter:
         return bool(self._events_of(step))
 
     def perform(self, step: Step, chance: int) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         if step.action in ("stamp", "others_allocate"):
             self._program.chosen.next = int(step.args[-1])
         if step.action == "report":
@@ -116,7 +116,7 @@ class TimeTickAdapter:
             self._settle()
 
     def close(self) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         self._execution.close()
 
     def _report(self, step: Step, upto: int) -> None:

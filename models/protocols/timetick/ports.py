@@ -97,11 +97,11 @@ class SessionCalls:
         self._changed.set()
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
-        """See :class:`tidemark.impl.rootcoord.ports.SessionStore`."""
+        """See ``SessionStore``."""
         return await self._world.operation("take over", self._sessions.take_over)
 
     async def next_event(self, after: int) -> SessionEvent:
-        """See :class:`tidemark.impl.rootcoord.ports.SessionStore`.
+        """See ``SessionStore``.
 
         One change for each message of the watch.
         """
@@ -117,7 +117,7 @@ class SessionCalls:
                 return event
 
     async def fence(self, source: SourceId) -> None:
-        """See :class:`tidemark.impl.rootcoord.ports.SessionStore`."""
+        """See ``SessionStore``."""
         await self._world.operation(f"fence {source}", lambda: self._sessions.fence(source))
 
 
@@ -151,7 +151,7 @@ class TickLogs:
         self._store = store
 
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
-        """See :class:`tidemark.impl.rootcoord.ports.TickStreams`."""
+        """See ``TickStreams``."""
         highest = tick_of(self._store, channel).highest
         try:
             await self._store.put(channel, (ts, max(ts, highest)))
@@ -159,7 +159,7 @@ class TickLogs:
             raise RpcError(str(error)) from error
 
     async def last_tick(self, channel: str) -> Timestamp:
-        """See :class:`tidemark.impl.rootcoord.ports.TickStreams`. Read in the step of the caller."""
+        """See ``TickStreams``. Read in the step of the caller."""
         self._world.touch(reads=self._world.interner.bit(self._store.owner(channel)))
         return tick_of(self._store, channel).highest
 

@@ -134,7 +134,7 @@ class TimeTickScenario:
 
 
 class StubDdl:
-    """The DDL source, reduced as in `tidemark.models.protocols.timetick.ports`."""
+    """The DDL source, reduced as in ``tidemark.models.protocols.timetick.ports``."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

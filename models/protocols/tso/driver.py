@@ -48,15 +48,15 @@ class TsoAdapter:
         self._state = self._look()
 
     def state(self) -> State:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return self._state
 
     def offers(self, step: Step) -> bool:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         return self._reader.without_count(step) in self._events()
 
     def perform(self, step: Step, chance: int) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         events = self._events()[self._reader.without_count(step)]
         self._reader.prepare(step)
         self._fire(events[chance % len(events)])
@@ -67,7 +67,7 @@ class TsoAdapter:
             self._settle()
 
     def close(self) -> None:
-        """See :class:`tidemark.models.conformance.adapter.Adapter`."""
+        """See ``Adapter``."""
         self._execution.close()
 
     def _look(self) -> State:

@@ -1,7 +1,7 @@
 """The edges of the oracle's implementation, made of objects of the controlled world.
 
 Each coroutine method here suspends its caller until somebody picks that it goes on: these are the places of
-interruption which the granularity table of `impl/README.md` counts. A clock shows what somebody picks.
+interruption which the granularity table of ``impl/README.md`` counts. A clock shows what somebody picks.
 """
 
 from __future__ import annotations

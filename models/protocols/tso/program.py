@@ -100,7 +100,7 @@ class OracleProgram(RefiningProgram):
         parts: which class plays which part of a server: a variant replaces one of them.
         store: the store as a server sees it.
         protocol: the specification that each step must follow.
-        sound: it keeps its own properties, see `tidemark.models.refinement.step.StepChecker`.
+        sound: it keeps its own properties, see ``tidemark.models.refinement.step.StepChecker``.
         instance: of the specification; the scenario's own if absent.
     """
 

@@ -31,7 +31,7 @@ def oracle(
     protocol: str = "tidemark.spec.tso:Tso",
     sound: bool = True,
 ) -> OracleProgram:
-    """Return a program. See `OracleScenario` for the units.
+    """Return a program. See ``OracleScenario`` for the units.
 
     Args:
         clocks: by server what its clock may show at the start, and what at an update; an update shows the

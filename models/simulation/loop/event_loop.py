@@ -1,7 +1,7 @@
 """The controlled event loop: it never runs by itself, and it hands every ready callback to the lane it
 belongs to.
 
-The C implementation of `asyncio.Task` calls `call_soon` for each of its steps, so this one method sees
+The C implementation of ``asyncio.Task`` calls ``call_soon`` for each of its steps, so this one method sees
 everything that becomes ready. Whatever code calls while a lane is current belongs to that lane: futures and
 tasks are never shared between processes. A context variable checks this for each task step.
 """
@@ -46,7 +46,7 @@ _REFUSED = (
 
 
 def _fresh() -> dict[str, object]:
-    """Return what `BaseEventLoop.__init__` sets. It asks the machine for its clock, which takes long."""
+    """Return what ``BaseEventLoop.__init__`` sets. It asks the machine for its clock, which takes long."""
     loop = asyncio.BaseEventLoop()
     attributes = dict(vars(loop))
     loop.close()
@@ -89,7 +89,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
     def call_soon_threadsafe(  # type: ignore[override]  # the stub types arguments one by one
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> asyncio.Handle:
-        """Do the same as `call_soon`: there is only one thread."""
+        """Do the same as ``call_soon``: there is only one thread."""
         return self.call_soon(callback, *args, context=context)
 
     def _refuse_shared(self, owner: Lane) -> None:

@@ -70,7 +70,7 @@ _make_task = asyncio.Task.__init__
 class LaneTask(asyncio.Task[Any]):
     """A task whose hash is its number in its lane.
 
-    Sets of tasks, as `asyncio.wait` returns them and `TaskGroup` keeps them, then have the same order in
+    Sets of tasks, as ``asyncio.wait`` returns them and ``TaskGroup`` keeps them, then have the same order in
     every execution with the same history. By default it would depend on addresses in memory.
     """
 

@@ -1,8 +1,8 @@
 """Simulated storage: a store that processes share, and the local disk of one process.
 
-A `Store` is an object store or a metadata store: each operation is one event, atomic and durable when it
-takes effect, unless it is torn: then it fails and a part of the value is left. A `Disk` is a local file:
-writes are immediate but volatile until `sync`; a crash keeps a prefix of what was not synced, and the last
+A ``Store`` is an object store or a metadata store: each operation is one event, atomic and durable when it
+takes effect, unless it is torn: then it fails and a part of the value is left. A ``Disk`` is a local file:
+writes are immediate but volatile until ``sync``; a crash keeps a prefix of what was not synced, and the last
 kept write may be torn.
 """
 
@@ -273,7 +273,7 @@ class Disk:
         return self._synced
 
     def append(self, record: Any) -> None:
-        """Write a record. It is volatile until `sync` returns."""
+        """Write a record. It is volatile until ``sync`` returns."""
         self._world.touch(writes=self._bit)
         self._records.append(isolate(record))
 

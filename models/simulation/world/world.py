@@ -1,6 +1,6 @@
 """The world of one execution: its processes, what may happen next in it, and what a step touched.
 
-Everything that can happen is an `Event`. The world keeps the events that exist, says which of them are
+Everything that can happen is an ``Event``. The world keeps the events that exist, says which of them are
 enabled and fires the one that somebody picked. Between two picks nothing happens: that is the whole control.
 """
 
@@ -57,7 +57,7 @@ class World(Environment):
 
         Args:
             name: unique name; also its address in the network.
-            main: builds the process and runs it. Called again, with a new `Process`, when it restarts.
+            main: builds the process and runs it. Called again, with a new ``Process``, when it restarts.
             daemon: it may wait forever. The main coroutine of any other process must end.
             restarts: a crashed incarnation may be followed by a new one.
         """

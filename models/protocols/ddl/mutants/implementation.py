@@ -1,8 +1,8 @@
 """Mutants of the DDL source's implementation, each one small method.
 
 The functions return the DDL program with the fault in it, and take the same arguments as
-`tidemark.models.protocols.ddl.program:ddl`. Each is compared with the variant of the specification that makes
-the same mistake, where there is one.
+``tidemark.models.protocols.ddl.program:ddl``. Each is compared with the variant of the specification that
+makes the same mistake, where there is one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mutants of the flush implementation: hazards and real bugs, each as an override of one small method.
 
 The functions return the flush program with the fault in it, and take the same arguments as
-`tidemark.models.protocols.flush.programs.flush`. The manifest names the claim that must be refuted.
+``tidemark.models.protocols.flush.programs.flush``. The manifest names the claim that must be refuted.
 """
 
 from typing import Any

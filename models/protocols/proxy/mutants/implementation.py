@@ -1,7 +1,7 @@
 """Mutants of the proxy's implementation: hazards and real bugs, each as an override of one small method.
 
 The functions return the proxy program with the fault in it, and take the same arguments as
-`tidemark.models.protocols.proxy.program:proxy`. Each is compared with the variant of the specification that
+``tidemark.models.protocols.proxy.program:proxy``. Each is compared with the variant of the specification that
 makes the same mistake, so that what is refuted is a property and not only the likeness; where there is no
 such variant, with the specification itself. The manifest names the claim that must be refuted.
 """

@@ -1,7 +1,7 @@
 """Mutants of the root coordinator's implementation: hazards and real bugs, each one small method.
 
 The functions return the root coordinator's program with the fault in it, and take the same arguments as
-`tidemark.models.protocols.timetick.program:timetick`. Where a variant of the specification makes the same
+``tidemark.models.protocols.timetick.program:timetick``. Where a variant of the specification makes the same
 mistake, the mutant is compared with that, so that what is refuted is a property and not only the likeness.
 The manifest names the claim that must be refuted.
 """

@@ -1,8 +1,8 @@
 """Mutants of the oracle's implementation: hazards and real bugs, each as an override of one small method.
 
 The functions return the oracle program with the fault in it, and take the same arguments as
-`tidemark.models.protocols.tso.programs.oracle`. The manifest names the claim that must be refuted. Where the
-specification has the same mutant, the steps are compared with that one, and its property is what breaks.
+``tidemark.models.protocols.tso.programs.oracle``. The manifest names the claim that must be refuted. Where
+the specification has the same mutant, the steps are compared with that one, and its property is what breaks.
 """
 
 import asyncio
