@@ -1,4 +1,4 @@
-"""Instances by reference: ``flush/calm`` of a manifest, ``peers/tso-s`` of the tests' protocols,
+"""Instances by reference: ``flush/calm`` of a manifest, ``peers/tso-s`` of the peers,
 ``bench/flush-cp-13`` of this package.
 """
 

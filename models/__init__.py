@@ -1,1 +1,1 @@
-"""In which form a protocol is judged: interpreted, symbolic, native, stateful, scheduled."""
+"""In which form a protocol is judged: interpreted, native, symbolic, simulation, conformance."""

@@ -41,7 +41,7 @@ class Case:
     interleavings: int | None = None
 
 
-_SHARED = "tests.checks.interleave.programs:shared"
+_SHARED = "tidemark.checks.crosscheck.peers.shared_memory:shared"
 FLUSH = Case(
     "one row, one flush", "tidemark.bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, OPTIMAL, STATES)
 )

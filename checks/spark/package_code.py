@@ -12,6 +12,8 @@ from pathlib import Path
 
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT, files
 
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+
 SUFFIXES = frozenset({".py", ".toml", ".json", ".j2"})
 """Code, and the data files that code reads."""
 
@@ -31,11 +33,13 @@ def code_zip(*, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=folder, suffix=".partial")
     with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        # A package with a file of its own: it comes before an installed one, whatever the order of the paths.
+        archive.writestr(zipfile.ZipInfo(f"{PACKAGE}/__init__.py", date_time=_NO_TIME), b"")
         for path in sources:
             relative = f"{PACKAGE}/{path.relative_to(ROOT).as_posix()}"
             content = path.read_bytes()
             digest.update(f"{relative}\0{len(content)}\0".encode() + content)
-            archive.writestr(zipfile.ZipInfo(relative, date_time=(1980, 1, 1, 0, 0, 0)), content)
+            archive.writestr(zipfile.ZipInfo(relative, date_time=_NO_TIME), content)
     target = folder / f"tidemark-{digest.hexdigest()[:16]}.zip"
     Path(name).chmod(0o644)  # executors may run as somebody else
     Path(name).replace(target)

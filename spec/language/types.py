@@ -97,7 +97,10 @@ def Sort() -> SortType:
 
 
 def Enum(*members: str) -> EnumType:
-    """A named enumeration: ``Phase = Enum("growing", "sealed")``. Raises SpecError for no member, or a member twice."""
+    """A named enumeration: ``Phase = Enum("growing", "sealed")``.
+
+    Raises SpecError for no member, or a member twice.
+    """
     if not members or len(set(members)) != len(members):
         raise SpecError(
             f"an enumeration with the members {list(members)}",

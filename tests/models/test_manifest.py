@@ -196,7 +196,7 @@ class TestAgainstTheSpecification:
 class TestFiles:
     def test_the_manifests_of_the_repository_load(self):
         for path in manifest_files():
-            assert load(path).name == path.stem
+            assert load(path).name == path.parent.name
 
     def test_a_missing_file(self, tmp_path):
         with pytest.raises(ManifestError, match=r"none\.toml.*cannot be read"):
@@ -222,7 +222,7 @@ class TestFolder:
     """
 
     def _files(self, tmp_path, more):
-        whole = next(path for path in manifest_files() if path.stem == "flush")
+        whole = next(path for path in manifest_files() if path.parent.name == "flush")
         (tmp_path / "flush.toml").write_text(whole.read_text())
         (tmp_path / "flush").mkdir()
         (tmp_path / "flush" / "more.toml").write_text(more)

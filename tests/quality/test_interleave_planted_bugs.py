@@ -40,7 +40,11 @@ def test_random_search_finds_the_lost_update_and_shrinks_it_to_the_same():
 
 
 def test_random_search_that_finds_nothing_is_no_pass():
-    result = explore_randomly(ProgramRef.of(f"{PROGRAMS}shared", kind="ainc", size=3), seed=1, executions=20)
+    result = explore_randomly(
+        ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="ainc", size=3),
+        seed=1,
+        executions=20,
+    )
     assert result.status is Status.INCONCLUSIVE
     assert "sample" in result.reason
 

@@ -151,7 +151,7 @@ class Table:
         self._state[_OPEN] = 0
 
     def insert(self, block: PackedStates) -> PackedStates:
-        """Enter the rows of a block; gives those that are new, in any order. Raises what ``larger`` raises."""
+        """Enter the rows of a block; gives the new ones, in any order. Raises what ``larger`` raises."""
         rows = block.reshape(-1).view()
         rows.flags.writeable = False  # the same compiled form for what was received and what was read
         out = np.empty(rows.size, np.uint64)

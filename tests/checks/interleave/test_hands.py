@@ -15,7 +15,7 @@ from tidemark.models.simulation import Process, Program, ProgramRef, World
 
 PROGRAMS = "tests.checks.interleave.programs:"
 FLUSH = "tidemark.models.protocols.flush.programs:flush"
-LASTZERO = ProgramRef.of(f"{PROGRAMS}shared", kind="lastzero", size=3)
+LASTZERO = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=3)
 UPDATES = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
 CRASH = ProgramRef.of(FLUSH, rows=(1,), crashes=1)
 

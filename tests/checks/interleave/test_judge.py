@@ -222,7 +222,11 @@ def test_a_program_without_a_specification_is_judged_by_its_execution(context):
 
 
 def test_all_steps_of_a_program_hold_and_are_counted(context):
-    quiet = entry(f"{PROGRAMS}shared", claims=("execution",), constants={"kind": "ainc", "size": 3})
+    quiet = entry(
+        "tidemark.checks.crosscheck.peers.shared_memory:shared",
+        claims=("execution",),
+        constants={"kind": "ainc", "size": 3},
+    )
     (verdict,) = JUDGE.run(quiet, context)
     assert verdict.outcome is Outcome.HOLDS
     assert verdict.counts["executions"] == 6

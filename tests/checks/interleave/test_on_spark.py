@@ -13,7 +13,7 @@ PROGRAMS = "tests.checks.interleave.programs:"
 @pytest.mark.spark
 @pytest.mark.parametrize("spread", [Spread(parts=3, budget=5), Spread(parts=16, budget=40, partitions=5)])
 def test_rounds_on_spark_give_what_one_core_gives(spark, spread):
-    program = ProgramRef.of(f"{PROGRAMS}shared", kind="lastzero", size=4)
+    program = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4)
     rounds = []
     options = Options(classes=True)
     result = explore_on_spark(
@@ -39,7 +39,7 @@ def test_violations_found_on_spark_are_those_of_one_core(spark):
 
 @pytest.mark.spark
 def test_too_few_rounds_are_inconclusive(spark):
-    program = ProgramRef.of(f"{PROGRAMS}shared", kind="lastzero", size=4)
+    program = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4)
     result = explore_on_spark(spark, program, spread=Spread(parts=2, budget=1, rounds=1))
     assert result.status.value == "inconclusive"
     assert "left out" in result.reason

@@ -20,7 +20,7 @@ from tidemark.models.simulation import ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 SUBJECTS = [
-    ProgramRef.of(f"{PROGRAMS}shared", kind="lastzero", size=4),
+    ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4),
     ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3),
     ProgramRef.of(f"{PROGRAMS}calls", crashes=1, lost_replies=1, drops=1, repeats=True),
 ]
@@ -50,7 +50,9 @@ def in_rounds(program: ProgramRef, *, parts: int, budget: int, options: Options)
 @pytest.mark.parametrize("reduction", [Reduction.SLEEP_SETS, Reduction.NONE])
 def test_parts_are_the_whole(program, parts, budget, reduction):
     if reduction is Reduction.NONE and "lastzero" in program.text():
-        program = ProgramRef.of(f"{PROGRAMS}shared", kind="lastzero", size=3)
+        program = ProgramRef.of(
+            "tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=3
+        )
     options = Options(reduction=reduction, classes=True)
     whole = explore(program, options)
     assert whole.status is not Status.INCONCLUSIVE

@@ -55,7 +55,9 @@ class NoGuard(GuardZero):
 
 def _like(protocol: str, parts: OracleParts, scenario: dict[str, Any]) -> OracleProgram:
     """The program with other parts, compared with a mutant of the specification."""
-    return oracle(parts=parts, protocol=f"tidemark.models.mutation.{protocol}", sound=False, **scenario)
+    return oracle(
+        parts=parts, protocol=f"tidemark.models.protocols.tso.mutants.{protocol}", sound=False, **scenario
+    )
 
 
 # ---- start ----
@@ -71,7 +73,7 @@ class _TakesErrorsForNothing(TimestampOracle):
 
 def load_error_is_fresh(**scenario: Any) -> OracleProgram:
     """A window that cannot be read counts as one that was never saved (B1, H44)."""
-    return _like("tso_impl:ErrorIsFresh", OracleParts(oracle=_TakesErrorsForNothing), scenario)
+    return _like("implementation:ErrorIsFresh", OracleParts(oracle=_TakesErrorsForNothing), scenario)
 
 
 class _IgnoresSaved(TimestampOracle):
@@ -82,7 +84,7 @@ class _IgnoresSaved(TimestampOracle):
 
 def init_ignores_saved(**scenario: Any) -> OracleProgram:
     """The saved window is not used (B2)."""
-    return _like("tso_impl:SavedIsIgnored", OracleParts(oracle=_IgnoresSaved), scenario)
+    return _like("implementation:SavedIsIgnored", OracleParts(oracle=_IgnoresSaved), scenario)
 
 
 class _StartsAtTheEnd(TimestampOracle):
@@ -120,7 +122,7 @@ class _FollowsAtOnce(TimestampOracle):
 
 def guard_zero(**scenario: Any) -> OracleProgram:
     """The time moves within a millisecond, and the counter begins anew (B3, H41)."""
-    return _like("tso_impl:NoGuard", OracleParts(oracle=_FollowsAtOnce), scenario)
+    return _like("implementation:NoGuard", OracleParts(oracle=_FollowsAtOnce), scenario)
 
 
 class _FollowsBack(TimestampOracle):
@@ -131,7 +133,7 @@ class _FollowsBack(TimestampOracle):
 
 def follows_the_clock_back(**scenario: Any) -> OracleProgram:
     """The time follows the clock wherever it goes (H45)."""
-    return _like("tso:FollowsTheClockBack", OracleParts(oracle=_FollowsBack), scenario)
+    return _like("specification:FollowsTheClockBack", OracleParts(oracle=_FollowsBack), scenario)
 
 
 class _PublishesFirst(TimestampOracle):
@@ -157,7 +159,7 @@ class _SavesLate(TimestampOracle):
 
 def saves_too_late(**scenario: Any) -> OracleProgram:
     """The window is made longer only when it is passed."""
-    return _like("tso:SavesTooLate", OracleParts(oracle=_SavesLate), scenario)
+    return _like("specification:SavesTooLate", OracleParts(oracle=_SavesLate), scenario)
 
 
 class _SwallowsErrors(TimestampOracle):
@@ -173,12 +175,12 @@ class _SwallowsErrors(TimestampOracle):
 
 def save_error_is_swallowed(**scenario: Any) -> OracleProgram:
     """A failed save counts as done."""
-    return _like("tso:SaveErrorSwallowed", OracleParts(oracle=_SwallowsErrors), scenario)
+    return _like("specification:SaveErrorSwallowed", OracleParts(oracle=_SwallowsErrors), scenario)
 
 
 def two_updaters(**scenario: Any) -> OracleProgram:
     """Two updaters: one publishes what the other has left behind (H39)."""
-    return _like("tso_pairs:TwoUpdaters", OracleParts(updaters=2), scenario)
+    return _like("pairs:TwoUpdaters", OracleParts(updaters=2), scenario)
 
 
 class _SwapsInParts(TimestampOracle):

@@ -33,7 +33,7 @@ CLASSES = [
 
 
 def shared(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 def assert_same(found: Exploration, sleep: Exploration) -> None:

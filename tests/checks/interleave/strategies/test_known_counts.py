@@ -19,7 +19,7 @@ RAW = [("ainc", 4, 24), ("readers", 4, 120), ("casrot", 5, 120), ("lastzero", 3,
 
 
 def program(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 @pytest.mark.parametrize(("kind", "size", "classes"), CLASSES)

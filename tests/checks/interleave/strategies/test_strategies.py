@@ -30,7 +30,7 @@ RAW = Options(reduction=Reduction.NONE, audit=0)
 
 
 def shared(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 @pytest.mark.parametrize(

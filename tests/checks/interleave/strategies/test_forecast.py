@@ -30,7 +30,7 @@ def test_an_unfinished_part_counts_with_what_is_left_of_it():
 def test_the_forecast_is_of_the_right_size_when_a_third_is_done():
     """A known tree of 920 executions, cut into parts of which every third is searched."""
     options = Options(reduction=Reduction.NONE, audit=0, check_every=0)
-    small = ProgramRef.of("tests.checks.interleave.programs:shared", kind="lastzero", size=3)
+    small = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=3)
     whole = explore(small, options).statistics.executions
     done, items = split(small, 60, options=options)
     forecast, searched = Forecast(), set(items[::3])

@@ -27,7 +27,7 @@ PROGRAMS = "tests.checks.interleave.programs:"
 
 
 def shared(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of(f"{PROGRAMS}shared", kind=kind, size=size)
+    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 def estimates(program: ProgramRef, make: Callable[[Interner], DepthFirst]) -> list[float]:
@@ -111,7 +111,7 @@ def test_the_progress_line_says_that_it_is_an_estimate(monkeypatch):
     monkeypatch.setattr("tidemark.checks.interleave.limits.TELLING", 0.0)
     entry = InterleaveEntry(
         name="x",
-        program=f"{PROGRAMS}shared",
+        program="tidemark.checks.crosscheck.peers.shared_memory:shared",
         constants={"kind": "ainc", "size": 4},
         claims=("execution",),
         expect=Expectation(every=Expected.HOLDS),
