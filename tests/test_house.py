@@ -1,4 +1,4 @@
-"""The rules of the house: where code may be, what may import what, how long things are, how they are written."""
+"""The rules of the house: where code is, what may import what, how long things are, how they are written."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_rooms_of_a_technique_name_no_protocol() -> None:
 
 
 def test_docstrings_have_one_form() -> None:
-    """Code in double backticks; no roles of a documentation generator; the sections are Args, Returns, Raises,
+    """Code in double backticks; no roles of a documentation generator; sections: Args, Returns, Raises,
     Attributes.
     """
     wrong = [

@@ -20,9 +20,9 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, Timestamp, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
-from tidemark.models.protocols.flush.ports import remote
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.oracle import Answers, CountedClock, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.proxy import program as proxy_program
-from tidemark.models.protocols.proxy.ports import Answers, CountedClock, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.proxy.refinement import ProxyView, proxy_view
 from tidemark.models.protocols.timetick import program as timetick_program
 from tidemark.models.protocols.timetick.ports import (

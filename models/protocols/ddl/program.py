@@ -15,8 +15,8 @@ from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.models.instance import Instance
+from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess
 from tidemark.models.protocols.ddl.refinement import abstract, ddl_view
-from tidemark.models.protocols.proxy.ports import ANSWERS, Answers, OracleCalls, OracleProcess
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.types import Tick
-from tidemark.models.protocols.flush.ports import CLIENT, COORDINATOR, Repetitions, remote
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.flush.ports import CLIENT, COORDINATOR, Repetitions
 
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.process import Process

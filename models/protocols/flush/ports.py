@@ -21,10 +21,9 @@ from tidemark.impl.types import (
     Tick,
     UpdateCheckpoints,
 )
+from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
 from tidemark.models.simulation.errors import (
-    CallTimeoutError,
-    CallUnavailableError,
     StorageFailedError,
     StorageUnknownError,
 )
@@ -36,16 +35,6 @@ CLIENT = "client"
 COORDINATOR = "coordinator"
 NODE = "node"
 OBJECTS = "objects"
-
-
-async def remote(process: Process, destination: str, method: str, *arguments: Any) -> Any:
-    """Call another process and translate the failures of the world into those of the implementation."""
-    try:
-        return await process.call(destination, method, *arguments)
-    except CallTimeoutError as error:
-        raise RpcTimeoutError(f"{method}: {error}") from error
-    except CallUnavailableError as error:
-        raise RpcError(f"{method}: {error}") from error
 
 
 class Log:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tidemark.impl.errors import RpcError, RpcTimeoutError
+from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.proxy.ports import LogProcess, OracleProcess
+from tidemark.models.protocols.common.oracle import ChosenOracle
+from tidemark.models.protocols.proxy.ports import LogProcess
 from tidemark.models.protocols.proxy.program import ProxyProgram, ProxyScenario
 from tidemark.models.simulation.settings import FaultBudget
 from tidemark.models.simulation.world.process import Process
@@ -32,25 +33,6 @@ def scenario_of(instance: Instance) -> ProxyScenario:
         near_oracle=True,
         log_faults=FaultBudget(delays=_FAULTS, drops=_FAULTS, lost_replies=_FAULTS),
     )
-
-
-class ChosenOracle(OracleProcess):
-    """Gives what whoever drives it has chosen.
-
-    Attributes:
-        next: the next answer; None for no answer.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.next: Timestamp | None = None
-
-    def give(self, count: int) -> Timestamp:
-        """Return the chosen answer."""
-        del count
-        if self.next is None:
-            raise RpcTimeoutError("the oracle does not answer")
-        return self.next
 
 
 class ChoosyLog(LogProcess):

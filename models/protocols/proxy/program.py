@@ -17,19 +17,17 @@ from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.proxy.ports import (
+from tidemark.models.protocols.common.oracle import (
     ANSWERS,
-    LOG,
     ORACLE,
     Answers,
     CountedClock,
-    LogCalls,
-    LogProcess,
     OracleCalls,
     OracleProcess,
     Pause,
     ask_alone,
 )
+from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation

@@ -13,7 +13,7 @@ from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.protocols.proxy.driver_world import ChosenOracle
+from tidemark.models.protocols.common.oracle import ChosenOracle
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
 from tidemark.models.protocols.timetick.program import TimeTickProgram, TimeTickScenario
 from tidemark.models.refinement.step import StepChecker

@@ -14,7 +14,7 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
-from tidemark.models.protocols.proxy.ports import Answers, OracleCalls
+from tidemark.models.protocols.common.oracle import Answers, OracleCalls
 from tidemark.models.protocols.timetick.refinement import (
     MessageView,
     SessionsView,

@@ -15,8 +15,8 @@ from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, Timestamp, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.flush.ports import remote
-from tidemark.models.protocols.proxy.ports import (
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.oracle import (
     ANSWERS,
     Answers,
     CountedClock,

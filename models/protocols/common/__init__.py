@@ -1,0 +1,1 @@
+"""Ports of the simulated world that the programs of several protocols use."""
