@@ -20,6 +20,7 @@ from tidemark.checks.prove.run import prove, size_text
 from tidemark.checks.prove.suggest import suggest as suggest_lemmas
 from tidemark.checks.prove.workers import cores
 from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.verdict import Outcome, Subject, Verdict
@@ -108,7 +109,9 @@ def _show(chosen: Chosen, verdict: Verdict) -> ExitCode:
     text = words.get(verdict.outcome) or verdict.reason or verdict.bounds
     print(f"  {claim}: {verdict.outcome.value}: {text}")
     if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
-        print("\n".join(f"    {line}" for line in trace_text(verdict.counterexample).splitlines()))
+        sources = claim_sources(claim, protocol=chosen.subject.protocol)
+        shown = trace_text(verdict.counterexample, sources=sources)
+        print("\n".join(f"    {line}" for line in shown.splitlines()))
         expected = chosen.expects_refutation(claim)
         return ExitCode.AS_EXPECTED if expected else ExitCode.UNEXPECTED_REFUTATION
     return ExitCode.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else ExitCode.AS_EXPECTED

@@ -13,6 +13,7 @@ from rich.table import Table
 from tidemark.checks.cli.export import chosen_instance
 from tidemark.checks.cli.run import wide_console
 from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.spark.planning.history import FOLDER
 from tidemark.checks.spark.planning.sizing import Measured, Sizing, measured, rounds_of, size
 from tidemark.checks.spark.session import spark_session
@@ -77,7 +78,8 @@ def swarm_command(
     for verdict in refuted:
         assert verdict.counterexample is not None
         print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
-        print(trace_text(verdict.counterexample))
+        sources = claim_sources(verdict.subject.property_id, protocol=instance.protocol)
+        print(trace_text(verdict.counterexample, sources=sources))
         print(f"replay: {verdict.replay}")
     counts = found[0].counts if found else {}
     print(", ".join(f"{value:,} {what}" for what, value in counts.items()))

@@ -17,6 +17,7 @@ from tidemark.checks.gate.plan import all_tasks
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import GeneratedMutants, MutantEntry
@@ -32,7 +33,9 @@ def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     token = parse_token(text)
     shown, still = replay_run(token, read(manifests))
     print(f"{token.property_id} on {token.instance}")
-    print(trace_text(shown, limit=10_000))
+    assert shown.model is not None
+    sources = claim_sources(token.property_id, protocol=shown.model.protocol)
+    print(trace_text(shown, limit=10_000, sources=sources))
     print("REFUTED again" if still else "no longer refuted")
     return (ExitCode.UNEXPECTED_REFUTATION if still else ExitCode.AS_EXPECTED).value
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tidemark.checks.cli.run import manifests as read
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.progress import Progress, silent
@@ -140,7 +141,8 @@ def command(
     for verdict in found:
         if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
             print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
-            print(trace_text(verdict.counterexample))
+            sources = claim_sources(verdict.subject.property_id, protocol=instance.protocol)
+            print(trace_text(verdict.counterexample, sources=sources))
             print(f"replay: {verdict.replay}")
     refutation = any(verdict.outcome is Outcome.REFUTED for verdict in found)
     return (ExitCode.UNEXPECTED_REFUTATION if refutation else ExitCode.INCONCLUSIVE).value

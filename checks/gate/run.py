@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tidemark.checks.gate.fingerprint import fingerprint
 from tidemark.checks.gate.pins import judgements
@@ -20,10 +21,10 @@ from tidemark.checks.verdicts.errors import CheckError, MissingToolError, Stoppe
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context, Judge, Registry
 from tidemark.checks.verdicts.progress import Quiet, Reporter
-from tidemark.checks.verdicts.result import RunResult, Unjudged
+from tidemark.checks.verdicts.result import RunResult, SourceNote, Unjudged, source_note
 from tidemark.checks.verdicts.verdict import Judgement
 from tidemark.models.instance import BadInstance
-from tidemark.models.manifest import ManifestError
+from tidemark.models.manifest import ManifestError, MutantEntry
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
 
@@ -57,7 +58,7 @@ def run(
     ``earlier`` (a stopped run of the same sources) has judged are taken from there.
     """
     show = reporter or Quiet()
-    state = _Run(settings=settings, planned=len(tasks), descriptions=_descriptions(tasks))
+    state = _Run(settings=settings, planned=len(tasks), texts=_texts(tasks))
     mark = fingerprint(seed=settings.seed)
 
     def save(result: RunResult) -> None:
@@ -80,10 +81,10 @@ def run(
 class _Run:
     """What has been found so far."""
 
-    def __init__(self, *, settings: Settings, planned: int, descriptions: dict[str, str]) -> None:
+    def __init__(self, *, settings: Settings, planned: int, texts: _Texts) -> None:
         self.settings = settings
         self.planned = planned
-        self.descriptions = descriptions
+        self.texts = texts
         self.found: list[Judgement] = []
         self.failed: list[Unjudged] = []
         self.done = 0
@@ -100,7 +101,8 @@ class _Run:
             planned=self.planned,
             done=self.done,
             stopped=self.stopped,
-            descriptions=self.descriptions,
+            descriptions=self.texts.descriptions,
+            sources=self.texts.sources,
             seconds=time.perf_counter() - self.begun,
             task_seconds=dict(self.task_seconds),
         )
@@ -175,9 +177,22 @@ def _unjudged(task: Task, error: Exception, *, build: Path) -> Unjudged:
     return Unjudged(task=task.name, exit_code=code, message=message, remedy=remedy, replay=task.command)
 
 
-def _descriptions(tasks: Sequence[Task]) -> dict[str, str]:
-    """What each pinned property says, from the specification."""
-    found: dict[str, str] = {}
+class _Texts(NamedTuple):
+    """What the specification and the manifest say in words."""
+
+    descriptions: dict[str, str]
+    sources: dict[str, SourceNote]
+
+
+def _texts(tasks: Sequence[Task]) -> _Texts:
+    """What each pinned property says and where it comes from, and where the mutants come from."""
+    found = _Texts({}, {})
     for protocol in dict.fromkeys(task.manifest.protocol for task in tasks):
-        found |= {prop.id: prop.description for prop in resolve(protocol).trace().properties}
+        for prop in resolve(protocol).trace().properties:
+            found.descriptions[prop.id] = prop.description
+            if prop.source:
+                found.sources[prop.id] = source_note(prop.source, protocol=protocol)
+    for task in tasks:
+        if isinstance(task.entry, MutantEntry):
+            found.sources[task.entry.name] = source_note(task.entry.source, protocol=task.manifest.protocol)
     return found

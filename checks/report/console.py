@@ -28,7 +28,7 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
         console.print(_table(arranged))
     _mutants(result, console)
     for judgement in result.failures[:_SHOWN]:
-        _failure(judgement, console, build=build)
+        _failure(judgement, console, result, build=build)
     if len(result.failures) > _SHOWN:
         _say(console, f"... and {len(result.failures) - _SHOWN} more failures; the files have all of them")
     for unjudged in result.unjudged:
@@ -85,11 +85,12 @@ def _mutants(result: RunResult, console: Console) -> None:
         )
 
 
-def _failure(judgement: Judgement, console: Console, *, build: Path) -> None:
+def _failure(judgement: Judgement, console: Console, result: RunResult, *, build: Path) -> None:
     verdict = judgement.verdict
     _say(console, f"\nFAIL  expected {judgement.expected.value}: {headline(verdict)}", style="bold red")
     if verdict.counterexample is not None:
-        _say(console, trace_text(verdict.counterexample, limit=30))
+        lines = result.source_lines(verdict.subject)
+        _say(console, trace_text(verdict.counterexample, limit=30, sources=lines))
         _say(console, f"  bundle: {(build / FOLDER / bundle_id(verdict)).as_posix()}")
     for note in verdict.notes:
         _say(console, f"  note: {note}")

@@ -6,6 +6,7 @@ What is compared between runs (everything but ``measured``) is free of times, ab
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -35,7 +36,7 @@ def write_files(result: RunResult, *, build: Path) -> list[Path]:
     from tidemark.checks.report.html import page
 
     for judgement in result.judgements:
-        write_bundle(judgement.verdict, build=build)
+        write_bundle(judgement.verdict, build=build, sources=result.source_lines(judgement.verdict.subject))
     written = [
         _replace(build / VERDICTS, to_json(result)),
         _replace(build / JUNIT, to_junit(result)),
@@ -69,6 +70,7 @@ def to_json(result: RunResult, *, fingerprint: str = "") -> str:
         "judgements": [_judgement(judgement) for judgement in result.judgements],
         "unjudged": [unjudged.model_dump(mode="json") for unjudged in result.unjudged],
         "descriptions": dict(sorted(result.descriptions.items())),
+        "sources": {name: note.model_dump(mode="json") for name, note in sorted(result.sources.items())},
         "measured": {
             "seconds": round(result.seconds, 3),
             "tasks": {name: round(seconds, 3) for name, seconds in result.task_seconds.items()},
@@ -128,6 +130,7 @@ def read_result(path: Path) -> RunResult:
             "done": document["checks"]["done"],
             "stopped": document["stopped"],
             "descriptions": document["descriptions"],
+            "sources": document["sources"],
             "seconds": measured["seconds"],
             "task_seconds": measured["tasks"],
         }
@@ -152,14 +155,14 @@ def to_junit(result: RunResult) -> str:
             time=f"{seconds:.3f}",
         )
         for judgement in group:
-            _case(suite, judgement)
+            _case(suite, judgement, result.source_lines(judgement.verdict.subject))
     if result.unjudged or result.stopped:
         _unjudged_suite(root, result)
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, judgement: Judgement) -> None:
+def _case(suite: ET.Element, judgement: Judgement, sources: Sequence[str]) -> None:
     verdict = judgement.verdict
     case = ET.SubElement(
         suite,
@@ -175,7 +178,7 @@ def _case(suite: ET.Element, judgement: Judgement) -> None:
     problem = ET.SubElement(case, kind, message=message, type=judgement.exit_code.name)
     body = [message, f"replay: {judgement.replay}"]
     if verdict.counterexample is not None:
-        body.insert(1, trace_text(verdict.counterexample))
+        body.insert(1, trace_text(verdict.counterexample, sources=sources))
     problem.text = "\n".join(body)
 
 

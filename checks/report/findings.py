@@ -15,9 +15,10 @@ from tidemark.checks.explore.judge import explore
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.verdict import Outcome, Verdict
-from tidemark.models.findings import Evidence, Finding, finding_files, load_findings, source_key, sources_in
+from tidemark.models.findings import Evidence, Finding, finding_files, load_findings
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import Expected, InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
+from tidemark.models.sources import Family, Label, labels_in, repository_catalogue, segments
 
 _HEAD = """# Findings
 
@@ -27,6 +28,7 @@ output of ``tidemark findings``; a test compares it with a new run. *Holds* is s
 entries."""
 
 _WIDTH = 120
+_INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
 _ENDING = "proved by `tidemark prove {entry}`, any size"
 
 
@@ -70,7 +72,7 @@ class Book:
         """The Markdown lines of one finding. Raises BadInputError if it refers to something unknown."""
         yield f"## {finding.title}"
         yield ""
-        yield f"`{finding.id}` · {finding.source}"
+        yield f"`{finding.id}` · {_linked(finding.source)}"
         yield ""
         yield fill(finding.text, _WIDTH)
         yield ""
@@ -106,6 +108,16 @@ class Book:
         host = self._host(entry)
         protocol = entry.protocol if isinstance(entry, InstanceEntry) else entry.ref
         return Instance(protocol, host.bounds, host.constants, entry.name)
+
+
+def _linked(source: str) -> str:
+    """A ``source`` text in Markdown, with a link from each label to the page that explains it."""
+    catalogue = repository_catalogue()
+    found = (
+        (piece, catalogue.entries.get(label.text) if label else None)
+        for piece, label in segments(source, parts=catalogue.parts)
+    )
+    return "".join(f"[{piece}]({entry.link})" if entry else piece for piece, entry in found)
 
 
 def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:
@@ -176,15 +188,20 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
 
 def index_lines(every: Sequence[Book]) -> Iterator[str]:
     """What became of each seed, hazard and bug, as a Markdown table. Nothing is run for it."""
-    found: dict[str, list[str]] = {}
+    found: dict[Label, list[str]] = {}
     for book in every:
         for finding in book.findings:
-            for source in sources_in(finding.source):
-                found.setdefault(source, []).append(f"[{finding.id}](#{_anchor(finding.title)})")
+            for label in _indexed(finding.source):
+                found.setdefault(label, []).append(f"[{finding.id}](#{_anchor(finding.title)})")
         for mutant in book.manifest.mutant:
             fate = f"killed by `{mutant.killer}`" if mutant.killer else "no property tells it apart"
-            for source in sources_in(mutant.source):
-                found.setdefault(source, []).append(f"mutant `{mutant.name}` {fate}")
+            for label in _indexed(mutant.source):
+                found.setdefault(label, []).append(f"mutant `{mutant.name}` {fate}")
     yield from ["## By source", "", "| source | what decides it |", "| --- | --- |"]
-    for source in sorted(found, key=source_key):
-        yield f"| {source} | {'; '.join(found[source])} |"
+    for label in sorted(found, key=lambda label: label.key):
+        yield f"| {_linked(label.text)} | {'; '.join(found[label])} |"
+
+
+def _indexed(source: str) -> tuple[Label, ...]:
+    """The seeds, hazards and bugs of a text; facts and properties are not what a finding decides."""
+    return tuple(label for label in labels_in(source) if label.family in _INDEXED)

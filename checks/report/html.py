@@ -13,6 +13,7 @@ from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.diagram import svg
 from tidemark.checks.report.forms.trace_text import start_text
 from tidemark.checks.report.matrix import matrix
+from tidemark.checks.report.sources import entries, pieces
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
@@ -40,23 +41,30 @@ def page(result: RunResult) -> str:
         for j in result.judgements
         if j.ok and j.verdict.outcome is Outcome.REFUTED and j.verdict.subject.aspect is not Aspect.MUTANT
     ]
+    shown = {
+        "failures": [_shown(j, result) for j in result.failures],
+        "expected": [_shown(j, result) for j in expected],
+        "mutants": [_shown(j, result) for j in mutants],
+    }
+    notes = [note for items in shown.values() for item in items for note in item["sources"].values()]
+    notes += [row.source for row in arranged.rows if row.source]
     return _template().render(
         result=result,
         green=result.exit_code is ExitCode.AS_EXPECTED,
         code=result.exit_code.value,
         meaning=MEANING[result.exit_code],
         matrix=arranged,
-        failures=[_shown(j) for j in result.failures],
-        expected=[_shown(j) for j in expected],
-        mutants=[_shown(j) for j in mutants],
+        **shown,
         killed=killed,
         due=due,
         took=duration(result.seconds),
         tasks=_tasks(result),
+        pieces=pieces,
+        sources=entries(notes),
     )
 
 
-def _shown(judgement: Judgement) -> dict[str, Any]:
+def _shown(judgement: Judgement, result: RunResult) -> dict[str, Any]:
     verdict = judgement.verdict
     trace = verdict.counterexample
     return {
@@ -67,6 +75,7 @@ def _shown(judgement: Judgement) -> dict[str, Any]:
         "ok": judgement.ok,
         "reason": verdict.reason,
         "notes": verdict.notes,
+        "sources": result.sources_of(verdict.subject),
         "replay": judgement.replay,
         "start": start_text(trace) if trace else [],
         "svg": svg(trace) if trace else "",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.checks.report.amounts import amount, duration, total_amount
-from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.result import RunResult, SourceNote
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
 
 _LISTED = "vacuity."
@@ -70,6 +70,7 @@ class Row:
     property_id: str
     description: str
     cells: Mapping[str, Cell]
+    source: SourceNote | None = None
 
     @property
     def ok(self) -> bool:
@@ -136,7 +137,7 @@ def matrix(result: RunResult) -> Matrix:
     keys = dict.fromkeys((j.verdict.subject.protocol, j.verdict.subject.property_id) for j in shown)
     protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
     ordered = sorted(keys, key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-")))
-    rows = tuple(_row(protocol, claim, shown, judges, result.descriptions) for protocol, claim in ordered)
+    rows = tuple(_row(protocol, claim, shown, judges, result) for protocol, claim in ordered)
     return Matrix(
         judges=judges,
         rows=rows,
@@ -150,13 +151,13 @@ def _row(
     claim: str,
     shown: Sequence[Judgement],
     judges: Sequence[str],
-    descriptions: Mapping[str, str],
+    result: RunResult,
 ) -> Row:
     own = [
         j for j in shown if (j.verdict.subject.protocol, j.verdict.subject.property_id) == (protocol, claim)
     ]
     cells = {name: Cell(tuple(j for j in own if j.verdict.subject.judge == name)) for name in judges}
-    return Row(protocol, claim, descriptions.get(claim, ""), cells)
+    return Row(protocol, claim, result.descriptions.get(claim, ""), cells, result.sources.get(claim))
 
 
 def _per_entry(name: str, shown: Sequence[Judgement]) -> list[list[Judgement]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
-from tidemark.checks.verdicts.verdict import Aspect, Judgement
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject
+from tidemark.models.sources import entries_of
 
 
 class Unjudged(BaseModel):
@@ -18,6 +19,25 @@ class Unjudged(BaseModel):
     message: str
     remedy: str
     replay: str
+
+
+class SourceNote(BaseModel):
+    """Where a property or a mutant comes from, as its author says, and where that can be looked up."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(min_length=1)
+    links: tuple[str, ...] = ()
+    """``docs/sources.md#hazard-22``; empty for a protocol from outside the repository."""
+
+    def line(self, name: str) -> str:
+        """The source of the property or mutant ``name`` in a line of text, with the links in parentheses."""
+        return f"source of {name}: {self.text}" + (f" ({', '.join(self.links)})" if self.links else "")
+
+
+def source_note(text: str, *, protocol: str) -> SourceNote:
+    """The note of a ``source`` text of ``protocol`` (``module:Class``)."""
+    return SourceNote(text=text, links=tuple(entry.link for entry in entries_of(text, protocol=protocol)))
 
 
 class RunResult(BaseModel):
@@ -35,6 +55,8 @@ class RunResult(BaseModel):
     stopped: bool = False
     descriptions: dict[str, str] = Field(default_factory=dict)
     """Property id -> what it says in words."""
+    sources: dict[str, SourceNote] = Field(default_factory=dict)
+    """Property id, or name of a mutant -> where it comes from. Those that do not say it are missing."""
     seconds: float = 0.0
     task_seconds: dict[str, float] = Field(default_factory=dict)
     """Wall time by task name (``judge/entry``)."""
@@ -49,6 +71,15 @@ class RunResult(BaseModel):
         elif self.done < self.planned:
             codes.append(ExitCode.INTERNAL_ERROR)
         return most_severe(codes)
+
+    def sources_of(self, subject: Subject) -> dict[str, SourceNote]:
+        """Where the mutant that was judged comes from, and where the property, by their names."""
+        names = (subject.instance, subject.property_id)
+        return {name: self.sources[name] for name in names if name in self.sources}
+
+    def source_lines(self, subject: Subject) -> list[str]:
+        """The same in lines of text."""
+        return [note.line(name) for name, note in self.sources_of(subject).items()]
 
     @property
     def failures(self) -> list[Judgement]:

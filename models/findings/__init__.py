@@ -5,7 +5,6 @@
 """
 
 from tidemark.models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings
-from tidemark.models.findings.sources import source_key, sources_in
 
 __all__ = [
     "Evidence",
@@ -13,6 +12,4 @@ __all__ = [
     "FindingsFile",
     "finding_files",
     "load_findings",
-    "source_key",
-    "sources_in",
 ]

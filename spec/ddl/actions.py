@@ -140,7 +140,7 @@ class DdlActions(Protocol, name="ddl"):
         require(s.phase[t] == "stamped")
         s.phase[t] = "queued"
 
-    @action(source="seed 002: DDL and DML are ordered")
+    @action(source="seed 002, DDL: DDL and DML are ordered")
     def append(s, t: Task):
         """The task's message is in the logs."""
         require(s.is_running(t) & ~s.silent[t])

@@ -123,7 +123,7 @@ class DdlClaims(DdlActions):
         later = exists(after.Task, lambda u: after.phase[u] == "queued")
         return later & (after.scheduler_min > before.scheduler_min)
 
-    @reachable(after="append", source="seed 002: DDL and DML are ordered")
+    @reachable(after="append", source="seed 002, DDL: DDL and DML are ordered")
     def a_task_appends(before, after, t):
         """A DDL message of a client is in the logs."""
         return after.appended[t] & ~before.appended[t]
@@ -149,7 +149,7 @@ class DdlClaims(DdlActions):
             lambda j: (after.stage[j] == "stamped") & (after.reported > before.reported),
         )
 
-    @reachable(after="report", source="seed 002: zero ts was met")
+    @reachable(after="report", source="seed 002, sendMinDdlTsAsTt: zero ts was met")
     def a_round_is_skipped(before, after):
         """Nothing is reported before both minima are known."""
         return before.found == 0

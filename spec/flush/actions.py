@@ -256,7 +256,7 @@ class FlushActions(Protocol, name="flush"):
         )
         s.dml[segment] = maximum(s.dml[segment], end)
 
-    @action(source="facts 7.6: retry; also a save that the coordinator refuses")
+    @action(source="facts 7.6: retry, also of a save that the coordinator refuses")
     def lose_save(s, segment: Segment, end: Position):
         """The save fails, is refused, or its answer is lost: it will be sent again, and the first request
         may still arrive.
@@ -321,14 +321,14 @@ class FlushActions(Protocol, name="flush"):
 
     # ---- time-tick node and checkpoint updater ----
 
-    @action(fairness="weak", source="seed 000, Operate step 4; facts 7.8")
+    @action(fairness="weak", source="seed 000, Operate: step 4; facts 7.8")
     def read_checkpoint(s):
         """A tick passes the time-tick node, which reads the checkpoint."""
         require(s.alive & (s.tick == "idle"))
         s.tick = "have_checkpoint"
         s.tick_position = s.checkpoint()
 
-    @action(fairness="strong", source="seed 000, Operate steps 5 and 6; hazard 8")
+    @action(fairness="strong", source="seed 000, Operate: steps 5 and 6; hazard 8")
     def submit_checkpoint(s, due: Bool):
         """It then reads flushTs and submits: without the flush flag if the interval is due, with it if a
         flush waits.
@@ -352,14 +352,14 @@ class FlushActions(Protocol, name="flush"):
         s.rpc_position = s.pending_position
         s.in_network[s.pending_position] = True
 
-    @action(fairness="weak", source="seed 000, execute; facts 9")
+    @action(fairness="weak", source="seed 000, Start: execute; facts 9")
     def send_by_ticker(s):
         """The updater's own timer fires: the flush flag stays."""
         require(s.alive & (s.rpc == "idle"))
         require(s.pending)
         s.send()
 
-    @action(fairness="weak", source="seed 000, notify branch; hazard 3")
+    @action(fairness="weak", source="seed 000, Start: notify branch; hazard 3")
     def send_by_signal(s):
         """A flush asked for speed: its flag is cleared before the request is answered."""
         require(s.alive & (s.rpc == "idle"))
@@ -387,7 +387,7 @@ class FlushActions(Protocol, name="flush"):
         require(s.alive & (s.rpc == "stored"))
         s.rpc = "acked"
 
-    @action(source="seed 000, failed RPC; facts 9")
+    @action(source="seed 000, updateCheckpoints: failed RPC; facts 9")
     def fail_rpc(s):
         """The request times out; it may be stored now, later or never. The task stays."""
         require(s.alive & ((s.rpc == "sent") | (s.rpc == "stored")))
@@ -416,7 +416,7 @@ class FlushActions(Protocol, name="flush"):
         """Compare-and-clear: what Milvus does not do (hazard 5)."""
         return s.flush_ts == s.saw_flush_ts
 
-    @action(fairness="weak", source="seed 000, clean-up; hazard 4")
+    @action(fairness="weak", source="seed 000, updateCheckpoints: clean-up; hazard 4")
     def clean_up(s):
         """The updater drops the task unless a later position has been merged into it."""
         require(s.alive & (s.rpc == "cleared"))

@@ -30,7 +30,7 @@ class FlushClaims(FlushActions):
         """Position 0 stands before every row."""
         return ~s.carries[0]
 
-    @invariant(source="seed 001, checkpoint rules; facts 7.5; property S")
+    @invariant(source="seed 001, GetCheckpoint; facts 7.5; property S")
     def checkpoint_before_earliest_unsynced(s):
         """No row that the stored checkpoint claims is missing from the coordinator's records."""
         return s.safe(s.stored)
@@ -40,7 +40,7 @@ class FlushClaims(FlushActions):
         """The stored checkpoint never goes back."""
         return after.stored >= before.stored
 
-    @transition_invariant(source="seed 001, strictly greater; hazards 5, 6")
+    @transition_invariant(source="seed 001, NotifyCheckpointUpdated: strictly greater; hazards 5, 6")
     def reset_only_by_greater_checkpoint(before, after):
         """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
         greater than it.
@@ -157,7 +157,7 @@ class FlushClaims(FlushActions):
             after.stored >= before.rpc_position,
         )
 
-    @transition_invariant(source="seed 000, Operate step 6; hazard 8")
+    @transition_invariant(source="seed 000, Operate: step 6; hazard 8")
     def a_flag_means_that_a_flush_is_due(before, after):
         """The flush flag goes up only for a pending flush that the checkpoint has reached."""
         return implies(
@@ -167,12 +167,12 @@ class FlushClaims(FlushActions):
 
     # ---- liveness ----
 
-    @leads_to(source="seed 001; property FL", without=("sync_stale", "send_by_ticker"))
+    @leads_to(source="seed 001, data consistency; property FL", without=("sync_stale", "send_by_ticker"))
     def flush_completes(s, ts: FlushActions.Position):
         """A flush that was asked for is confirmed, by the flush policy and the flush signal alone."""
         return s.is_open(ts), ~s.is_open(ts)
 
-    @leads_to(source="seed 001; property FL, bookkeeping")
+    @leads_to(source="seed 001, data consistency; property FL: bookkeeping")
     def flush_ts_is_reset(s):
         """A pending flush timestamp is reset, as long as ticks go on."""
         return s.flush_ts > 0, s.flush_ts == 0

@@ -148,7 +148,7 @@ class ProxyActions(Protocol, name="proxy"):
         s.phase[t] = "new"
         s.floor[t] = 0
 
-    @action(fairness="weak", source="seed 002, addUnissuedTask")
+    @action(fairness="weak", source="seed 002, Enqueue: addUnissuedTask")
     def enqueue(s, t: Task):
         """The task stands in the queue: a worker may take it from now on."""
         require(s.phase[t] == "stamped")
@@ -270,7 +270,7 @@ class ProxyActions(Protocol, name="proxy"):
         require(s.tick == "asked")
         s.forget_tick()
 
-    @action(fairness="strong", source="seed 002, getStatisticsFunc; facts 3.3")
+    @action(fairness="strong", source="seed 002, tick: getStatisticsFunc; facts 3.3")
     def take_snapshot(s):
         """The ticker copies the statistics under the lock."""
         require(s.tick == ite(s.NOW_FIRST, "stamped", "idle"))

@@ -81,7 +81,7 @@ class ProxyClaims(ProxyActions):
             lambda c: implies(before.present[c] & after.present[c], after.min_ts[c] >= before.min_ts[c]),
         )
 
-    @transition_invariant(source="seed 002, the example of events 1 and 2; hazard 26")
+    @transition_invariant(source="seed 002, Enqueue: events 1 and 2; hazard 26")
     def min_ts_stays_above_its_report(before, after):
         """No commit takes the least timestamp of a channel down to what was reported from the statistics."""
         return forall(
@@ -127,7 +127,7 @@ class ProxyClaims(ProxyActions):
             ),
         )
 
-    @transition_invariant(source="seed 002: no minTs that goes back; facts 3.3")
+    @transition_invariant(source="seed 002, tick: no minTs that goes back; facts 3.3")
     def reports_never_go_back(before, after):
         """What is reported of a channel does not fall."""
         return forall(after.Channel, lambda c: after.reported[c] >= before.reported[c])
@@ -173,7 +173,7 @@ class ProxyClaims(ProxyActions):
         """A message is in the log before its timestamp is in the statistics."""
         return ~before.committed[t]
 
-    @reachable(after="pop", source="seed 002, t1 to t10; B7")
+    @reachable(after="pop", source="seed 002, popPChanStats: t1 to t10; B7")
     def a_later_task_is_over_first(before, after, t):
         """A task leaves before one with a smaller timestamp."""
         return exists(

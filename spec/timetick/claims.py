@@ -49,7 +49,7 @@ class TimeTickClaims(TimeTickActions):
 
     # ---- safety ----
 
-    @transition_invariant(source="seed 002, summary; property W")
+    @transition_invariant(source="seed 002, watermark; property W")
     def watermark_promise(before, after):
         """What is appended to a channel lies above every tick in its log."""
         return forall(
@@ -72,7 +72,7 @@ class TimeTickClaims(TimeTickActions):
         """The ticks of a channel never go back."""
         return forall(after.Channel, lambda c: after.tick[c] >= before.tick[c])
 
-    @transition_invariant(source="seed 002: no tick before everybody has reported")
+    @transition_invariant(source="seed 002, coordinator: no tick before everybody has reported")
     def a_round_waits_for_every_session(before, after):
         """When a round is queued, every known session has reported, and no value is above any report."""
         return implies(
@@ -216,7 +216,7 @@ class TimeTickClaims(TimeTickActions):
 
     # ---- liveness ----
 
-    @leads_to(source="seed 002; facts 4; property WL", without=("append", "stamp"))
+    @leads_to(source="seed 002, coordinator; facts 4; property WL", without=("append", "stamp"))
     def ticks_advance(s, c: TimeTickActions.Channel, ts: TimeTickActions.Ts):
         """Once everything up to an issued timestamp is in a channel, a tick says so, whatever other channels
         wait for.

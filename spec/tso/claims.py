@@ -42,7 +42,7 @@ class TsoClaims(TsoActions):
         """A counter takes some value below its limit."""
         return s.max_logical >= 1
 
-    @assumption(source="seed 002: saveInterval")
+    @assumption(source="seed 002, InitTimestamp: saveInterval")
     def a_window_is_not_empty(s):
         """A window has some length."""
         return s.interval >= 1
@@ -63,7 +63,7 @@ class TsoClaims(TsoActions):
 
     # ---- safety ----
 
-    @invariant(source="seed 002: globally unique; hazards 39, 40, 41, 43; property U")
+    @invariant(source="seed 002, TSO: globally unique; hazards 39, 40, 41, 43; property U")
     def unique(s):
         """No timestamp lies in two batches."""
         return forall(
@@ -75,7 +75,7 @@ class TsoClaims(TsoActions):
             ),
         )
 
-    @invariant(source="seed 002: strictly increasing; facts 2.3; hazards 38, 42; property O")
+    @invariant(source="seed 002, TSO: strictly increasing; facts 2.3; hazards 38, 42; property O")
     def ordered(s):
         """If one call was answered before another began, all its timestamps are smaller."""
         return forall(
@@ -84,14 +84,14 @@ class TsoClaims(TsoActions):
             lambda a, b: implies(s.precedes[a, b] & s.answered(b), s.last_ts(a) < s.first_ts(b)),
         )
 
-    @invariant(source="seed 002: the window is saved first; facts 2.2")
+    @invariant(source="seed 002, UpdateTimestamp: the window is saved first; facts 2.2")
     def issued_below_saved(s):
         """Every physical time that was handed out, or can be, lies below the saved end."""
         return forall(s.Call, lambda c: implies(s.holds_object(c), s.object[c] < s.saved)) & forall(
             s.Server, lambda m: implies(s.serves(m), (s.current[m] < s.window[m]) & (s.window[m] <= s.saved))
         )
 
-    @transition_invariant(source="hazard 43; property M of the saved end")
+    @transition_invariant(source="hazard 43; property M: the saved end")
     def saved_never_goes_back(before, after):
         """The saved end of the window never goes back."""
         return after.saved >= before.saved
@@ -127,7 +127,7 @@ class TsoClaims(TsoActions):
             ),
         )
 
-    @invariant(source="facts 2.4; the lease rule")
+    @invariant(source="facts 2.4: the lease rule")
     def one_server_runs(s):
         """At most one server runs: the holder of the lease."""
         return forall(s.Server, lambda m: implies(s.runs(m), s.led & (s.leader == m)))
@@ -216,7 +216,7 @@ class TsoClaims(TsoActions):
             server, before.update_now[server, updater]
         )
 
-    @reachable(after="save", source="seed 002: about every three seconds")
+    @reachable(after="save", source="seed 002, TSO: about every three seconds")
     def the_window_is_extended(before, after, server):
         """A serving leader saves a further window."""
         return after.saved > before.saved

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.checks.report.forms.diagram import mermaid
@@ -34,8 +35,11 @@ def headline(verdict: Verdict) -> str:
     return f"{subject.property_id} is {verdict.outcome.value} {who}{within}{reason}"
 
 
-def write_bundle(verdict: Verdict, *, build: Path) -> Path | None:
-    """Write the bundle below ``build`` and return its folder; None if the verdict has no counterexample."""
+def write_bundle(verdict: Verdict, *, build: Path, sources: Sequence[str] = ()) -> Path | None:
+    """Write the bundle below ``build`` and return its folder; None if the verdict has no counterexample.
+
+    ``sources``: lines that say where the property comes from.
+    """
     trace = verdict.counterexample
     if trace is None:
         return None
@@ -52,7 +56,7 @@ def write_bundle(verdict: Verdict, *, build: Path) -> Path | None:
     )
     files = {
         "verdict.txt": title + "\n",
-        "trace.txt": trace_text(trace, limit=10_000) + "\n",
+        "trace.txt": trace_text(trace, limit=10_000, sources=sources) + "\n",
         "trace.itf.json": to_itf(trace, description=title),
         "sequence.mmd": mermaid(trace),
         "replay.txt": verdict.replay + "\n",

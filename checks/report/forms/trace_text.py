@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tidemark.checks.verdicts.counterexample import Change, Counterexample, Shape, Value, index_text, show
 
@@ -13,12 +13,13 @@ _HEAD = {
 }
 
 
-def trace_text(trace: Counterexample, *, limit: int = 40) -> str:
-    """The trace in lines: numbered actions, below each the changed fields, at the end the failing conjunct.
+def trace_text(trace: Counterexample, *, limit: int = 40, sources: Sequence[str] = ()) -> str:
+    """The trace in lines: numbered actions, below each the changed fields, at the end the failing conjunct
+    and ``sources``, which say where the property comes from.
 
     ``limit`` is the greatest number of steps shown; of a longer trace the middle is left out, and said so.
     """
-    return "\n".join(_lines(trace, limit=limit))
+    return "\n".join([*_lines(trace, limit=limit), *(f"  {source}" for source in sources)])
 
 
 def _lines(trace: Counterexample, *, limit: int) -> Iterator[str]:

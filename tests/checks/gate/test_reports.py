@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tests.checks.gate.test_gate import instead, judged
-from tests.checks.gate.toy import FORWARD, REACHED, SAFE, fakes, manifest, trace
+from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, fakes, manifest, trace
 from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.run import Settings, run
 from tidemark.checks.report.amounts import amount, duration, total_amount
@@ -21,6 +21,7 @@ from tidemark.checks.report.html import page
 from tidemark.checks.report.live import BarLive, PlainLive, live, progress_text
 from tidemark.checks.report.matrix import Cell, Row, brief, matrix
 from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.checks.verdicts.result import source_note
 from tidemark.checks.verdicts.verdict import Judgement, Outcome, Subject, holds, inconclusive, refuted
 from tidemark.models.manifest import Tier
 
@@ -178,7 +179,7 @@ class TestPage:
     @pytest.mark.parametrize("make", [judged, red, unsure])
     def test_self_contained(self, tmp_path, make):
         text = page(make(tmp_path))
-        assert not re.search(r"(src|href)=\"(?!\.\./counterexamples/)", text)
+        assert not re.search(r"(src|href)=\"(?!\.\./counterexamples/|#)", text)
         assert "<script" not in text
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
@@ -198,6 +199,56 @@ class TestPage:
         assert "<script" not in text
         assert "<img" not in text
         assert "<i>" not in text
+
+
+class TestSources:
+    """Where a property comes from is said with the place where its labels are explained."""
+
+    TEXT = 'seed 002, tick: "why"; hazards 5, 6'
+    LINKS = (
+        "docs/sources.md#seed-002-tick",
+        "docs/sources.md#hazard-5",
+        "docs/sources.md#hazard-6",
+    )
+
+    def result(self, tmp_path):
+        own = source_note(self.TEXT, protocol="tidemark.spec.tso.claims:TsoClaims")
+        assert own.links == self.LINKS
+        foreign = source_note("hazard 7", protocol=REFERENCE)
+        assert foreign.line(SAFE) == f"source of {SAFE}: hazard 7"
+        return red(tmp_path).model_copy(update={"sources": {FORWARD: own, SAFE: foreign}})
+
+    def test_on_the_page(self, tmp_path):
+        text = page(self.result(tmp_path))
+        shown = (
+            '<a href="#seed-002-tick">seed 002, tick</a>: &#34;why&#34;; '
+            '<a href="#hazard-5">hazards 5</a>, <a href="#hazard-6">6</a>'
+        )
+        assert text.count(shown) == 2  # in the table and with the counterexample
+        for link in self.LINKS:
+            assert text.count(f'id="{link.partition("#")[2]}"') == 1
+            assert text.count(f"<code>{link}</code>") == 1
+        assert "source: hazard 7" in text
+        assert "hazard-7" not in text
+
+    def test_no_section_without_sources(self, tmp_path):
+        assert "<h2>Sources" not in page(red(tmp_path))
+
+    def test_in_text(self, tmp_path):
+        result = self.result(tmp_path)
+        line = f"source of {FORWARD}: {self.TEXT} ({', '.join(self.LINKS)})"
+        assert line in text_of(result, tmp_path)
+        assert line in "".join(ET.fromstring(to_junit(result)).itertext())
+        write_files(result, build=tmp_path)
+        (trace_file,) = tmp_path.glob(f"counterexamples/*{FORWARD}/trace.txt")
+        assert trace_file.read_text(encoding="utf-8").splitlines()[-1] == f"  {line}"
+        assert read_result(tmp_path / VERDICTS).sources == result.sources
+
+    def test_a_run_collects_them(self, tmp_path):
+        """The mutant's source is in the manifest; the protocol of these tests says none."""
+        assert {name: note.text for name, note in judged(tmp_path).sources.items()} == {
+            "careless-mutant": "a lamp forgotten"
+        }
 
 
 class TestLive:

@@ -38,7 +38,7 @@ def test_the_contents_name_every_finding_once() -> None:
 
 def test_the_index_is_up_to_date() -> None:
     index = "\n".join(index_lines(books(manifests())))
-    assert "| hazard 15 | " in index
+    assert "| [hazard 15](docs/sources.md#hazard-15) | " in index
     assert DOCUMENT.read_text(encoding="utf-8").endswith(index + "\n")
 
 

@@ -86,7 +86,7 @@ class Close(Flush):
     closing: Bool = False
     closing_position: Flush.Position = 0
 
-    @action(source="seed 000, Operate step 3; facts 8")
+    @action(source="seed 000, Operate: step 3; facts 8")
     def close(s):
         """Submit, then stop: nothing waits for the updater."""
         s.closing = True
@@ -98,7 +98,7 @@ class Close(Flush):
         s.closing = False
         s.closing_position = 0
 
-    @transition_invariant(source="seed 000, 'force update'")
+    @transition_invariant(source="seed 000, Operate: 'force update'")
     def close_is_forced(before, after):
         """The checkpoint submitted at the close is stored before the channel has a new owner."""
         return implies(before.closing & after.alive, before.stored >= before.closing_position)

@@ -26,7 +26,7 @@ class CheckpointIgnoresInFlight(Mutant):
     """GetCheckpoint looks at buffers only."""
 
     killer = "flush.checkpoint_before_earliest_unsynced"
-    origin = "H15, B13, seed 001 GetCheckpoint"
+    origin = "H15, B13; seed 001, GetCheckpoint"
 
     IN_FLIGHT = False
 
@@ -158,7 +158,7 @@ class RecoveryFiltersBelow(Mutant):
     """The recovery filter is < where the position is an end position."""
 
     killer = "flush.stored_once"
-    origin = "H46, H47, seed 003"
+    origin = "H46, H47; seed 003"
 
     def replayed(s, p):
         return p < s.dml[s.segment_of[p]]
@@ -183,7 +183,7 @@ class FlushForgottenBehindSaved(Mutant):
     """The coordinator ignores a save at or below the saved position whole, its flush mark too."""
 
     killer = "flush.flushed_is_recorded"
-    origin = "facts 10.2, full-binlog rule"
+    origin = "facts 10.2: full-binlog rule"
 
     def ends_segment(s, segment, end):
         return super().ends_segment(segment, end) & s.brings_rows(segment, end)
@@ -241,7 +241,7 @@ class ResetByEqual(Mutant):
     """Reset at equality: harmless to the data, against the seed's rule."""
 
     killer = "flush.reset_only_by_greater_checkpoint"
-    origin = "H7, seed 001"
+    origin = "H7; seed 001, NotifyCheckpointUpdated"
 
     STRICT = False
 
@@ -250,7 +250,7 @@ class CrashForgetsFlush(Mutant):
     """Nobody repeats FlushChannel to the new owner."""
 
     killer = "flush.flush_request_not_lost"
-    origin = "facts 10.3, 60 tries"
+    origin = "facts 10.3: 60 tries"
 
     def crash(s):
         require(s.alive)
@@ -288,7 +288,7 @@ class RefusedSaveIsSuccess(Mutant):
     """A save that is refused because the channel is not assigned counts as done."""
 
     killer = "flush.checkpoint_before_earliest_unsynced"
-    origin = "H22, as coded from 2.3 to master"
+    origin = "H22: as coded from 2.3 to master"
     instance = "moves"
 
     @action

@@ -127,7 +127,7 @@ class RoundDoesNotWait(Mutant):
     """A tick is made of the reports that there are."""
 
     killer = "timetick.watermark_promise"
-    origin = "seed 002: no tick before everybody has reported"
+    origin = "seed 002, coordinator: no tick before everybody has reported"
 
     def round_is_complete(s):
         return exists(s.Source, lambda p: s.entry[p])
@@ -157,7 +157,7 @@ class OneAboveTheMinimum(Mutant):
     """The tick is the least timestamp to come instead of one below it."""
 
     killer = "timetick.watermark_promise"
-    origin = "B6, H25 at the coordinator"
+    origin = "B6, H25: at the coordinator"
 
     def round_value(s, c):
         return super().round_value(c) + 1
@@ -224,7 +224,7 @@ class TicksAreNotCompared(Mutant):
     """A tick below the last one is sent: a session that joins brings an older value."""
 
     killer = "timetick.ticks_never_go_back"
-    origin = "H30, join"
+    origin = "H30: join"
 
     MONOTONE = False
     overtake = None
@@ -235,7 +235,7 @@ class RestartForgetsTheTicks(Mutant):
     """A coordinator that starts does not know the last ticks, and sends a smaller one."""
 
     killer = "timetick.ticks_never_go_back"
-    origin = "H30, restart"
+    origin = "H30: restart"
 
     RESUMES = False
 
@@ -281,7 +281,7 @@ class LateTick(Mutant):
     """A tick whose send has failed is appended later, after others."""
 
     killer = "timetick.ticks_never_go_back"
-    origin = "H12, for ticks; H30"
+    origin = "H12: for ticks; H30"
 
     stray: Map[TimeTick.Channel, TimeTick.Ts] = 0
 

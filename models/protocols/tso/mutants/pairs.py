@@ -24,7 +24,7 @@ from tidemark.spec.tso import Tso
 class ResponsesInOrder(Tso):
     """Seed 002 read plainly: what is answered later is greater (hazard 38)."""
 
-    @transition_invariant(source="seed 002: strictly increasing; hazard 38")
+    @transition_invariant(source="seed 002, TSO: strictly increasing; hazard 38")
     def answers_increase(before, after):
         """Every answer is greater than all answers before it, also for calls that overlap."""
         return forall(
@@ -300,7 +300,7 @@ class Paced(Tso):
         super().publish_object(server, time)
         s.published[time] = True
 
-    @reachable(after="publish", source="seed 002: 3 * 1000 * 2^18 timestamps in a window")
+    @reachable(after="publish", source="seed 002, TSO: 3 * 1000 * 2^18 timestamps in a window")
     def a_window_gives_a_counter_for_each_millisecond(before, after, server):
         """Every millisecond of the first window has had its object."""
         end = after.base[server] + after.millisecond + after.interval

@@ -27,7 +27,7 @@ class LoadErrorIsFresh(Mutant):
     """A read that fails counts as "nothing was ever saved"."""
 
     killer = "tso.unique"
-    origin = "B1, H44, seed 002 loadTimestamp"
+    origin = "B1, H44; seed 002, InitTimestamp: loadTimestamp"
 
     def fail_load(s, server):
         require(s.role[server] == "elected")
@@ -80,7 +80,7 @@ class StartsAtTheEnd(Mutant):
     """A start keeps no millisecond from the saved end."""
 
     killer = "tso.restart_never_reissues"
-    origin = "H41, B3 at the start"
+    origin = "H41, B3: at the start"
 
     def start_decide(s, server, now):
         super().start_decide(server, now)
@@ -161,7 +161,7 @@ class PlainPut(Mutant):
     """The store takes whatever arrives."""
 
     killer = "tso.saved_never_goes_back"
-    origin = "H43, seed 002 saveTimestamp"
+    origin = "H43; seed 002, InitTimestamp: saveTimestamp"
 
     RAISES = False
 
@@ -244,7 +244,7 @@ class ReturnsTheEnd(Mutant):
     """Who asked takes the value that Generate returns, the last of the batch, for the first one."""
 
     killer = "tso.unique"
-    origin = "facts 2.3, seed 002 GenerateTSO"
+    origin = "facts 2.3; seed 002, GenerateTSO"
     instance = "tso-carry"
 
     def add(s, call):
