@@ -1,4 +1,4 @@
-"""Sources beside a counterexample and on the page of a run, which repeats the words of ``docs/sources.md``."""
+"""Sources beside a counterexample and on the page of a run, with the words of ``docs/sources.md``."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ for number, step in enumerate(steps, start=1):
 
 prop = interpreter.spec.property({property_id!r})
 {decide}
-print(f"{{prop.id}}: {{prop.sentence}}")
+print(f"{{prop.id}}: {{prop.description}}")
 print("holds on this run" if good else "REFUTED")
 sys.exit(0 if good else 1)
 '''
