@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import resource
 import sys
@@ -11,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.bench.sample import NotMeasured, Sample
+from tidemark.spec.language.references import load_callable
 
 
 def main(text: str) -> None:
     """Carry out one call; whatever else goes wrong ends the process with a traceback."""
     call: dict[str, Any] = json.loads(text)
-    module, _, name = call["target"].partition(":")
-    function = getattr(importlib.import_module(module), name)
+    function = load_callable(call["target"], what="measure")
     answer: dict[str, Any]
     try:
         sample: Sample = function(**call["arguments"])

@@ -10,7 +10,6 @@ import contextlib
 import io
 import time
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, Protocol, cast
 
 from hypothesis import HealthCheck, Phase, settings
@@ -26,6 +25,7 @@ from tidemark.models.conformance.draws import same_draws_everywhere
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, ConformEntry, Kind
 from tidemark.models.refinement.step import StepChecker
+from tidemark.spec.language.references import load_callable
 
 CLAIM = "conformance"
 
@@ -125,11 +125,7 @@ def _instance(entry: ConformEntry, context: Context) -> Instance:
 
 
 def _adapter(entry: ConformEntry) -> AdapterClass:
-    module, _, name = entry.adapter.partition(":")
-    try:
-        return cast("AdapterClass", getattr(import_module(module), name))
-    except (ImportError, AttributeError) as error:
-        raise BadInputError(f"no adapter {entry.adapter!r} ({error})", remedy="write module:Class") from error
+    return cast("AdapterClass", load_callable(entry.adapter, what="adapter"))
 
 
 def _drive(

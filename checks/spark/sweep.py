@@ -10,12 +10,11 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidemark.checks.spark.names import named
-from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.spec.language.references import load_callable
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -56,7 +55,7 @@ def run_many(
         progress: told how many items are done.
 
     Raises:
-        BadInputError: the function cannot be found.
+        ReferenceNotFoundError: the function cannot be found.
         SweepError: it raised; of several items, the first in order is named.
     """
     find(function)
@@ -78,16 +77,9 @@ def run_many(
 
 
 def find(function: str) -> Callable[[Any], Any]:
-    """The function of a reference ``module:function``. Raises BadInputError that names what is missing."""
-    module, _, attribute = function.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise BadInputError(f"no function {function!r} ({error})", remedy="write module:function") from error
-    if not callable(found):
-        raise BadInputError(f"{function!r} is not a function", remedy="write module:function")
-    checked: Callable[[Any], Any] = found
-    return checked
+    """The function of a reference ``module:function``. Raises ReferenceNotFoundError."""
+    found: Callable[[Any], Any] = load_callable(function, what="function")
+    return found
 
 
 def _run(function: str, items: Iterable[tuple[int, Any]]) -> Iterator[_Outcome]:

@@ -6,13 +6,13 @@ which lives for one execution, never in a module or a class.
 """
 
 import hashlib
-import importlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.world import World
+from tidemark.spec.language.references import load_callable
 
 Observation = Mapping[str, Hashable]
 
@@ -96,15 +96,9 @@ class ProgramRef:
         """Import the function and bind its arguments.
 
         Raises:
-            ProgramError: no such module or function.
+            ReferenceNotFoundError: no such module or function.
         """
-        module, separator, name = self.target.partition(":")
-        if not separator or not module or not name:
-            raise ProgramError(f"program {self.target!r} is not of the form 'module:function'")
-        try:
-            function = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise ProgramError(f"program {self.target!r} cannot be loaded: {error}") from error
+        function = load_callable(self.target, what="program")
         options = dict(self.arguments)
 
         def fresh() -> Program:

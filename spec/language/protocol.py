@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from tidemark.spec.language.body import Declared, read_body
@@ -16,6 +15,7 @@ from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.expr import Expr, Read, Store, Value, Variable
 from tidemark.spec.language.fold import fold, select
 from tidemark.spec.language.quantifiers import under_quantifier
+from tidemark.spec.language.references import ReferenceNotFoundError, load_reference
 from tidemark.spec.language.spec import Spec
 from tidemark.spec.language.terms import Liftable, Term, Write, lift
 from tidemark.spec.language.tracing import Trace, require, trace_class, when
@@ -117,20 +117,10 @@ def _trace(cls: type[Protocol]) -> Spec:
 
 
 def resolve(reference: str) -> type[Protocol]:
-    """The protocol class of a reference ``module:Class``. Raises SpecError that names what is missing."""
-    module_name, _, path = reference.partition(":")
-    try:
-        found: Any = import_module(module_name)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SpecError(
-            f"no protocol {reference!r} ({error})", remedy="Write module:Class", place="reference"
-        ) from error
+    """The protocol class of a reference ``module:Class``. Raises ReferenceNotFoundError."""
+    found = load_reference(reference, what="protocol")
     if not (isinstance(found, type) and issubclass(found, Protocol)):
-        raise SpecError(
-            f"{reference!r} is no protocol", remedy="Name a subclass of Protocol", place="reference"
-        )
+        raise ReferenceNotFoundError(f"{reference!r} is no protocol", remedy="Name a subclass of Protocol")
     return found
 
 

@@ -9,7 +9,6 @@ import gc
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.instance import Bound, Instance
+from tidemark.spec.language.references import load_callable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +99,7 @@ def _frozen(value: Any) -> Any:
 @cache
 def kernel_of(recipe: Recipe) -> SearchKernel:
     """The kernel, made once per process."""
-    module, _, name = recipe.factory.partition(":")
-    kernel: SearchKernel = getattr(import_module(module), name)(recipe.instance())
+    kernel: SearchKernel = load_callable(recipe.factory, what="kernel")(recipe.instance())
     # Numba and the specification leave a million objects that never die; without this every task pays for
     # walking them.
     gc.collect()
