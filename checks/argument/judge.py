@@ -7,6 +7,7 @@ by an entry that shows that it is needed. What is not supported is inconclusive,
 from __future__ import annotations
 
 from tidemark.checks.argument.graph import Reliance, whole_argument
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Verdict, holds, inconclusive
@@ -28,7 +29,7 @@ class ArgueJudge:
 
     def _verdict(self, one: Reliance, entry: ArgumentEntry, context: Context) -> Verdict:
         subject = context.subject(entry, self.name, one.claim)
-        replay = f"tidemark verify --only argue/{entry.name}"
+        replay = check_command("argue", entry.name)
         if one.problem:
             return inconclusive(subject, reason=f"{one.where}: {one.problem}", replay=replay)
         kind = "assumed, and needed as" if one.of_environment else "proved for any size by"

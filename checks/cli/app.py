@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tidemark.checks.cli import export as export_forms
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
+from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
 from tidemark.models.instance import BadInstance
@@ -50,8 +52,16 @@ ManifestOption = Annotated[
     list[Path] | None,
     typer.Option("--manifest", help="Manifest file, may be repeated; all of the repository if left out."),
 ]
-LOCAL = "local[*]"
-BUILD = Path("build")
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
+]
+
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+"""The command line that is being run, without the program: a printed command repeats it."""
+
+
+def _settings(*, manifest: list[Path] | None, tier: Tier = Tier.FULL, **options: Any) -> cli_run.Settings:
+    return cli_run.Settings(tier=tier.value, manifests=tuple(manifest or ()), words=_WORDS.get(), **options)
 
 
 @application.command()
@@ -63,13 +73,11 @@ def verify(
     master: Master = LOCAL,
     build: Build = BUILD,
     manifest: ManifestOption = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
-    ] = False,
+    resume: Resume = False,
 ) -> int:
     """Run every check of the manifest: the gate."""
-    settings = cli_run.Settings(tier=tier.value, seed=seed, master=master, build=build)
-    return cli_run.gate(settings, only=only or None, resume=resume, manifest=manifest or ())
+    settings = _settings(tier=tier, seed=seed, master=master, build=build, manifest=manifest)
+    return cli_run.gate(settings, only=only or None, resume=resume)
 
 
 def _one_judge(name: str, about: str) -> None:
@@ -80,9 +88,10 @@ def _one_judge(name: str, about: str) -> None:
         master: Master = LOCAL,
         build: Build = BUILD,
         manifest: ManifestOption = None,
+        resume: Resume = False,
     ) -> int:
-        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
-        return cli_run.gate(settings, only=only or None, judge=name, manifest=manifest or ())
+        settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
+        return cli_run.gate(settings, only=only or None, judge=name, resume=resume)
 
     command.__doc__ = about
     application.command(name=name)(command)
@@ -112,17 +121,18 @@ def prove(
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    resume: Resume = False,
 ) -> int:
     """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
     if bmc is None and k_induction is None and not spark:
-        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, build=build)
-        return cli_run.gate(settings, only=only or None, judge="prove", manifest=manifest or ())
+        settings = _settings(seed=seed, build=build, manifest=manifest)
+        return cli_run.gate(settings, only=only or None, judge="prove", resume=resume)
     command = import_module("tidemark.checks.cli.prove")
     if spark:
         if bmc is not None or k_induction is not None:
             raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
-        settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
-        proved: int = command.on_spark(settings, only=only, manifest=manifest or ())
+        settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
+        proved: int = command.on_spark(settings, only=only)
         return proved
     status: int = command.several_steps(
         only, bmc=bmc, k=k_induction, claim=claim, seconds=seconds, seed=seed, manifests=manifest or ()
@@ -166,16 +176,17 @@ def explore(
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    resume: Resume = False,
 ) -> int:
     """Search bounded instances exhaustively with the compiled kernel."""
-    settings = cli_run.Settings(
-        tier=Tier.FULL.value,
+    settings = _settings(
+        manifest=manifest,
         seed=seed,
         build=build,
         workers=workers,
         memory=None if memory is None else int(memory * 1e9),
     )
-    return cli_run.gate(settings, only=only or None, judge="explore", manifest=manifest or ())
+    return cli_run.gate(settings, only=only or None, judge="explore", resume=resume)
 
 
 @application.command()
@@ -223,7 +234,7 @@ def distribute(
 ) -> int:
     """The same search on Spark: round after round, each one a checkpoint."""
     command = import_module("tidemark.checks.cli.distribute")
-    settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+    settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
     status: int = command.distribute(
         settings,
         only=only,
@@ -232,7 +243,6 @@ def distribute(
         partitions=partitions,
         directory=directory,
         handover=handover,
-        manifest=manifest or (),
     )
     return status
 
@@ -352,15 +362,14 @@ def interleave(
     master: Master = LOCAL,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    resume: Resume = False,
 ) -> int:
     """Run the implementation in every bounded order of its steps."""
-    settings = cli_run.Settings(tier=Tier.FULL.value, seed=seed, master=master, build=build)
+    settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
     if not reduction and not spark:
-        return cli_run.gate(settings, only=only or None, judge="interleave", manifest=manifest or ())
+        return cli_run.gate(settings, only=only or None, judge="interleave", resume=resume)
     command = import_module("tidemark.checks.cli.interleave")
-    status: int = command.search(
-        settings, only=only, reduction=reduction or None, distributed=spark, manifest=manifest or ()
-    )
+    status: int = command.search(settings, only=only, reduction=reduction or None, distributed=spark)
     return status
 
 
@@ -483,6 +492,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. Never raises, save for what cannot be caught."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
+        _WORDS.set(tuple(given))
         status = application(given, prog_name="tidemark", standalone_mode=False)
     except (KeyboardInterrupt, StoppedError) as error:
         return _fail(str(error) or "stopped", code=ExitCode.STOPPED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +28,6 @@ def distribute(
     partitions: int | None,
     directory: Path | None,
     handover: int | None,
-    manifest: Sequence[Path],
 ) -> int:
     """``tidemark distribute``; see ``tidemark.checks.spark.judge.Judge``. Raises BadInputError."""
     if from_round is not None and from_round < 0:
@@ -44,7 +42,7 @@ def distribute(
         limits=None if handover is None else RoundLimits(handover=handover),
     )
     judges = {**registry(), judge.name: judge}
-    return gate(settings, only=only or None, judge=judge.name, judges=judges, manifest=manifest)
+    return gate(settings, only=only or None, judge=judge.name, judges=judges)
 
 
 def history(sql: str, *, master: str, build: Path) -> int:

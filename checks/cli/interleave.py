@@ -6,9 +6,7 @@ Counts of executions depend on the reduction, so that only those of the final st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from tidemark.checks.cli.run import Settings, manifests, wide_console
 from tidemark.checks.gate.plan import Task, plan
@@ -25,9 +23,7 @@ FINAL = ("final_states", "final_states_crc32")
 """Counts that no reduction changes."""
 
 
-def search(
-    settings: Settings, *, only: str, reduction: str | None, distributed: bool, manifest: Sequence[Path]
-) -> int:
+def search(settings: Settings, *, only: str, reduction: str | None, distributed: bool) -> int:
     """Run the programs of the manifest that match, by a reduction and on Spark if so asked.
 
     Raises:
@@ -35,9 +31,10 @@ def search(
     """
     chosen = _reduction(reduction)
     screen = wide_console()
-    tasks = plan(manifests(manifest), tier=Tier.FULL, only=only or None, judge="interleave")
+    tasks = plan(manifests(settings.manifests), tier=Tier.FULL, only=only or None, judge="interleave")
     changed = [_changed(task, chosen, distributed=distributed) for task in tasks]
     result = run(changed, registry=registry(), settings=settings, reporter=live(screen))
+    result = result.with_commands(settings.invocation.complete)
     files = write_files(result, build=settings.build)
     show_result(result, screen, build=settings.build, files=files)
     return result.exit_code.value

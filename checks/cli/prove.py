@@ -21,6 +21,7 @@ from tidemark.checks.prove.suggest import suggest as suggest_lemmas
 from tidemark.checks.prove.workers import cores
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
+from tidemark.checks.verdicts.commands import prove_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.verdict import Outcome, Subject, Verdict
@@ -55,11 +56,11 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
     return [Chosen(entry.name, ProofSubject(entry.protocol), entry) for entry in entries]
 
 
-def on_spark(settings: Settings, *, only: str, manifest: Sequence[Path]) -> int:
+def on_spark(settings: Settings, *, only: str) -> int:
     """The proofs of the manifest that match, with their obligations as tasks of Spark."""
     judge = replace(JUDGE, on_spark=True)
     judges = {**registry(), judge.name: judge}
-    return gate(settings, only=only or None, judge=judge.name, judges=judges, manifest=manifest)
+    return gate(settings, only=only or None, judge=judge.name, judges=judges)
 
 
 def several_steps(
@@ -77,9 +78,10 @@ def several_steps(
     for chosen in _chosen(only, manifests):
         claims = list(_claims(chosen, claim))
         print(f"{chosen.name}: {size_text(chosen.subject.spec)}")
-        replay = f"tidemark prove {only}"
         if bmc is not None:
-            run = partial(bounded, depth=bmc, seconds=seconds, seed=seed, replay=f"{replay} --bmc {bmc}")
+            run = partial(
+                bounded, depth=bmc, seconds=seconds, seed=seed, replay=prove_command(only, "--bmc", bmc)
+            )
             codes += [
                 _show(chosen, verdict) for p in claims for verdict in run(chosen.subject, [p], chosen.about)
             ]
@@ -87,7 +89,7 @@ def several_steps(
             proof = prove(chosen.subject, seed=seed, jobs=cores())
             inductive = [prop for prop in claims if prop.kind in INDUCTIVE]
             induct = partial(by_k_induction, k=k, seconds=seconds, seed=seed)
-            replay = f"{replay} --k-induction {k}"
+            replay = prove_command(only, "--k-induction", k)
             for prop in inductive:
                 (verdict,) = induct(proof, [prop], chosen.about, replay=replay)
                 codes.append(_show(chosen, verdict))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidemark.checks.gate.plan import Task, plan
+from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.resume import earlier_result
 from tidemark.checks.gate.run import Settings, run
@@ -59,7 +59,6 @@ def gate(
     judge: str | None = None,
     resume: bool = False,
     judges: Registry | None = None,
-    manifest: Sequence[Path] = (),
     console: Console | None = None,
 ) -> int:
     """Run the chosen checks, show and write the result; returns the exit status.
@@ -67,7 +66,7 @@ def gate(
     Raises the errors of the manifest and of the plan, before anything runs.
     """
     screen = console or wide_console()
-    chosen = plan(manifests(manifest), tier=Tier(settings.tier), only=only, judge=judge)
+    chosen = plan(manifests(settings.manifests), tier=Tier(settings.tier), only=only, judge=judge)
     earlier = earlier_result(settings) if resume else None
     result = run(
         chosen,
@@ -75,11 +74,11 @@ def gate(
         settings=settings,
         reporter=live(screen),
         earlier=earlier,
-    )
+    ).with_commands(settings.invocation.complete)
     files = write_files(result, build=settings.build)
     show_result(result, screen, build=settings.build, files=files)
     if result.stopped:
-        _say_saved(screen, settings.build, chosen, done=result.done)
+        _say_saved(screen, settings, left=len(chosen) - result.done)
     return result.exit_code.value
 
 
@@ -89,11 +88,11 @@ def wide_console(width: int = _WIDE) -> Console:
     return console if console.is_terminal else Console(width=width)
 
 
-def _say_saved(screen: Console, build: Path, chosen: list[Task], *, done: int) -> None:
-    partial = (build / PARTIAL).as_posix()
+def _say_saved(screen: Console, settings: Settings, *, left: int) -> None:
+    partial = (settings.build / PARTIAL).as_posix()
     screen.print(
-        f"what was done is saved in {partial}; {len(chosen) - done} checks are left.\n"
-        "go on with:  tidemark verify --resume",
+        f"what was done is saved in {partial}; {left} checks are left.\n"
+        f"go on with:  {settings.invocation.resume()}",
         markup=False,
         highlight=False,
         soft_wrap=True,

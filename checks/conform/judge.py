@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -80,7 +81,7 @@ class Conform:
         ]
 
     def _replay(self, entry: ConformEntry) -> str:
-        return f"tidemark verify --tier full --only {self.name}/{entry.name}"
+        return check_command(self.name, entry.name)
 
     def _conformance(
         self,

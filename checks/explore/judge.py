@@ -16,6 +16,7 @@ from pathlib import Path
 from tidemark.checks.explore.liveness import BOUNDS_NOTE, LivenessChecker, shown_values
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.explore.vacuity import Coverage, coverage
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError
 from tidemark.checks.verdicts.judge import Context
@@ -189,7 +190,7 @@ class _Report:
 
     @property
     def command(self) -> str:
-        return f"tidemark verify --tier full --only {NAME}/{self.instance.name}"
+        return check_command(NAME, self.instance.name)
 
     def subject(self, claim: str, aspect: Aspect = Aspect.PROPERTY) -> Subject:
         return Subject(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from tidemark.checks.explore.token import RunToken
+from tidemark.checks.verdicts.commands import token_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
@@ -30,7 +31,7 @@ def replay_command(
         what = f"step {strange[0]}" if strange else "the first state"
         raise BrokenRunError(f"{what} does not belong to the instance {entry}")
     token = RunToken(entry, property_id, number, tuple(places[step] for step in steps))
-    return f"tidemark replay {token.text()}"
+    return token_command(token.text())
 
 
 def replay(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Counterexample, bool]:

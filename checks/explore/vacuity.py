@@ -46,7 +46,7 @@ def coverage(result: SearchResult) -> Coverage:
     noted. So is a variable that only such actions write.
     """
     spec = result.kernel.instance.spec
-    generated, out_of_bounds = result.generated_by_action(), result.outside_by_action()
+    generated, out_of_bounds = result.generated_by_action(), result.out_of_bounds_by_action()
     never = [action for action in spec.actions if generated[action.name] == 0]
     cut = {a.name for a in spec.actions if generated[a.name] and generated[a.name] == out_of_bounds[a.name]}
     vacuous = [item for action in never for item in _never_fired(result, action)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.models.manifest import (
     AnyEntry,
@@ -35,7 +36,7 @@ class Task:
     @property
     def command(self) -> str:
         """The command that runs this task alone."""
-        return f"tidemark verify --tier full --only {self.name}"
+        return check_command(self.judge, self.entry.name)
 
 
 def judges_of(entry: AnyEntry) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from tidemark.checks.gate.fingerprint import fingerprint
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.gate.plan import Task
 from tidemark.checks.report.files import write_partial
+from tidemark.checks.verdicts.commands import Invocation
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context, Judge, Registry
@@ -41,6 +42,17 @@ class Settings:
     build: Path = Path("build")
     workers: int | None = None
     memory: int | None = None
+    words: tuple[str, ...] = ()
+    """The command line as it was given, without the program."""
+    manifests: tuple[Path, ...] = ()
+    """Manifest files as they were given; none for those of the repository."""
+
+    @property
+    def invocation(self) -> Invocation:
+        """What a printed command has to repeat of this run."""
+        return Invocation(
+            words=self.words, manifests=self.manifests, build=self.build, seed=self.seed, master=self.master
+        )
 
 
 def run(

@@ -23,6 +23,7 @@ from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.searches import explore
 from tidemark.checks.interleave.spark import Spread, explore_on_spark
+from tidemark.checks.verdicts.commands import check_command, token_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress
@@ -164,7 +165,7 @@ class _Verdicts:
     @property
     def command(self) -> str:
         """The command that runs this entry alone."""
-        return f"tidemark verify --tier full --only {NAME}/{self.entry.name}"
+        return check_command(NAME, self.entry.name)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -246,7 +247,7 @@ class _Verdicts:
             self.context.subject(self.entry, NAME, claim),
             counts={**self.counts, "executions": max(self.result.statistics.executions, 1)},
             counterexample=counterexample_of(seen),
-            replay=f"tidemark replay {seen.token}",
+            replay=token_command(seen.token),
             reason=short.found.violation.message,
             bounds=self.result.bounds,
             seconds=self.result.seconds,

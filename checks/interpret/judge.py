@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -66,7 +67,7 @@ class Interpreted:
             "outside": reached.out_of_bounds,
         }
         bounds = interpreter.instance.bounds_text()
-        replay = f"tidemark verify --tier full --only {self.name}/{entry.name}"
+        replay = check_command(self.name, entry.name)
         found = reached.found.get(prop.id)
         if found is not None and not witness:
             shown = _show(interpreter, reached, prop, found)

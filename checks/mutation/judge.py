@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.checks.mutation.assess import Baseline, assess, baseline
 from tidemark.checks.mutation.find_violation import MutantLimits
 from tidemark.checks.mutation.result import Fate, MutantResult, summary
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress, silent
@@ -203,7 +204,7 @@ def _session(context: Context) -> SparkSession:
 
 
 def _replay(subject: Subject) -> str:
-    return f"tidemark verify --tier full --only mutate/{subject.instance}"
+    return check_command("mutate", subject.instance)
 
 
 def _verdict(subject: Subject, result: MutantResult, instance: Instance) -> Verdict:

@@ -17,6 +17,7 @@ from tidemark.checks.prove.prover import ObligationOutcome
 from tidemark.checks.prove.run import Proof, prove, size_text
 from tidemark.checks.prove.vacuity import vacuity
 from tidemark.checks.prove.workers import cores
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
@@ -116,7 +117,7 @@ class Prove:
             "obligations": len(outcomes),
             "by_form": sum(outcome.obligation.trivial for outcome in outcomes),
         }
-        replay = f"tidemark verify --tier full --only {self.name}/{entry.name}"
+        replay = check_command(self.name, entry.name)
         failed = [outcome for outcome in outcomes if not outcome.proved]
         if not failed:
             slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.prove.prover import LARGER, SIZE, SMALLER, Prover
 from tidemark.checks.prove.run import Proof
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive
 from tidemark.models.manifest import ProofEntry
@@ -52,7 +53,7 @@ def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) ->
     shown = possibilities(Prover(proof.subject))
     subject = context.subject(entry, judge, COVERAGE, Aspect.VACUITY)
     seconds = time.perf_counter() - begin
-    replay = f"tidemark verify --tier full --only {judge}/{entry.name}"
+    replay = check_command(judge, entry.name)
     missing = [item.what for item in shown if item.model is None]
     counts = {"queries": len(shown) - len(missing)}
     figures = proof.statistics()

@@ -103,7 +103,7 @@ def distribute(
     except KeyboardInterrupt as error:
         raise StoppedError(
             f"the search of {instance.name} was stopped after {directory.complete_rounds()} complete rounds",
-            remedy=f"its rounds are in {workdir}: resume them (tidemark distribute {instance.name} --resume)",
+            remedy=f"its rounds are in {workdir}: give the same command with --resume",
             saved=workdir,
         ) from error
     judged = Judged(search, result, Interpreter(instance), subject or _plain_subject(instance), cost.text())

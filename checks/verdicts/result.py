@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
@@ -80,6 +82,17 @@ class RunResult(BaseModel):
     def source_lines(self, subject: Subject) -> list[str]:
         """The same in lines of text."""
         return [note.line(name) for name, note in self.sources_of(subject).items()]
+
+    def with_commands(self, complete: Callable[[str], str]) -> RunResult:
+        """The same result with each printed command passed through ``complete``."""
+        judgements = tuple(
+            one.model_copy(
+                update={"verdict": one.verdict.model_copy(update={"replay": complete(one.replay)})}
+            )
+            for one in self.judgements
+        )
+        unjudged = tuple(one.model_copy(update={"replay": complete(one.replay)}) for one in self.unjudged)
+        return self.model_copy(update={"judgements": judgements, "unjudged": unjudged})
 
     @property
     def failures(self) -> list[Judgement]:

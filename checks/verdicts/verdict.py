@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
@@ -262,8 +263,7 @@ class Judgement(BaseModel):
     def replay(self) -> str:
         """The command that reproduces it: the judge's own, or else the check run alone."""
         subject = self.verdict.subject
-        check = f"tidemark verify --tier full --only {subject.judge}/{subject.instance}"
-        return self.verdict.replay or check
+        return self.verdict.replay or check_command(subject.judge, subject.instance)
 
     @property
     def exit_code(self) -> ExitCode:

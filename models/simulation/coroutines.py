@@ -7,22 +7,19 @@ and between which passes of the loop, or, in a free order, which ready callback 
 
 import functools
 import inspect
-import re
 import types
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.models.simulation.errors import ProgramError
-from tidemark.models.simulation.loop.freezing import immutable
+from tidemark.models.simulation.loop.freezing import immutable, without_addresses
 from tidemark.models.simulation.program import Program, ProgramRef
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 Main = Callable[[], Coroutine[Any, Any, Any]]
-
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class CoroutineProgram(Program):
@@ -55,7 +52,7 @@ class CoroutineProgram(Program):
     def final(self) -> Hashable:
         """What the coroutine returned; what is not immutable as text, without addresses."""
         result = self._result
-        return result if immutable(result) else _ADDRESS.sub("", repr(result))
+        return result if immutable(result) else without_addresses(repr(result))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from tidemark.models.simulation.closed_world import GUARD
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
+from tidemark.models.simulation.loop.freezing import without_addresses
 from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.snapshot import digest, world_state
@@ -241,7 +242,7 @@ class Execution:
         return self._state
 
     def _found(self, kind: str, message: str) -> Violation:
-        return Violation(kind, f"{message}{self.world.settings.order.label}")
+        return Violation(kind, f"{without_addresses(message)}{self.world.settings.order.label}")
 
     def _judge(self, complaint: str | None) -> None:
         if complaint is not None and self.violation is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.spark.search.breadth_first import Result, Search
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
@@ -63,7 +64,7 @@ class Judged:
     @property
     def replay(self) -> str:
         """The command that searches again."""
-        return f"tidemark verify --tier full --only {NAME}/{self.interpreter.instance.name}"
+        return check_command(NAME, self.interpreter.instance.name)
 
     @property
     def notes(self) -> tuple[str, ...]:

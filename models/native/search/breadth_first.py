@@ -190,7 +190,7 @@ class SearchResult:
         names = [action.name for action in self.kernel.instance.spec.actions]
         return dict(zip(names, self.tally.generated.tolist(), strict=True))
 
-    def outside_by_action(self) -> dict[str, int]:
+    def out_of_bounds_by_action(self) -> dict[str, int]:
         """Successors of each action outside the bounds."""
         names = [action.name for action in self.kernel.instance.spec.actions]
         return dict(zip(names, self.tally.out_of_bounds.tolist(), strict=True))

@@ -51,7 +51,7 @@ def _mark(kernel: Kernel, symmetry: Symmetry | None) -> str:
 def save(search: Search, path: Path) -> None:
     """Write the search to a file (``.npz``), in place of an older one only when complete. Raises OSError."""
     tally = asdict(search.tally)
-    for name in ("generated", "outside", "guards"):
+    for name in ("generated", "out_of_bounds", "guards"):
         del tally[name]
     head = json.dumps({"kernel": _mark(search.kernel, search.symmetry), "tally": tally}, sort_keys=True)
     arrays = _arrays(search)

@@ -1,10 +1,13 @@
-"""Copies of what crosses a process boundary, so that no two processes share a mutable Python object."""
+"""Values that leave a process: copies, so that no two processes share a mutable object, and their texts."""
 
 import copy
+import re
 from enum import Enum
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 _ATOMS = (int, str, bytes, bool, float, complex, type(None), Enum)
 
@@ -43,3 +46,8 @@ def _shape(kind: type) -> tuple[str, ...]:
         return _OTHER
     names = tuple(str(name) for name in getattr(kind, "__dataclass_fields__", ()))
     return names or _ATOM
+
+
+def without_addresses(text: str) -> str:
+    """A text of ``repr`` without addresses of objects: they differ from run to run."""
+    return _ADDRESS.sub("", text)

@@ -1,0 +1,212 @@
+"""Each printed command is pasted into a fresh shell, in a user's folder with a manifest of his own.
+
+Its entries have names that the repository's manifests use too: a line that forgets the manifest would judge
+something else, and say "as expected".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidemark.checks.report.files import PARTIAL
+from tidemark.checks.spark.standalone import wait_for
+from tidemark.checks.verdicts.commands import Invocation, check_command, token_command
+
+PROTOCOL = """
+from tidemark.models.simulation import Program
+from tidemark.spec.language import *
+
+
+class Doors(Protocol):
+    \"\"\"Two doors of which one must be shut.\"\"\"
+
+    Door = Enum("front", "back")
+    is_open: Set[Door] = False
+
+    @action
+    def push(s, door: Door):
+        \"\"\"Somebody opens a door.\"\"\"
+        require(~s.is_open[door])
+        s.is_open[door] = True
+
+    @action
+    def pull(s, door: Door):
+        \"\"\"Somebody shuts a door.\"\"\"
+        require(s.is_open[door])
+        s.is_open[door] = False
+
+    @invariant(source="a test")
+    def one_is_shut(s):
+        \"\"\"One door is shut.\"\"\"
+        return ~(s.is_open["front"] & s.is_open["back"])
+
+
+class Stuck(Doors):
+    \"\"\"No door opens: not noticed by the claim.\"\"\"
+
+    pull = None
+
+
+class Race(Program):
+    \"\"\"Two processes, each of which waits for the other one.\"\"\"
+
+    def build(self, world):
+        async def wait(process):
+            await process.call("other" if process.name == "one" else "one", "never")
+
+        world.process("one", wait)
+        world.process("other", wait)
+
+    def final(self):
+        return 0
+
+
+def race():
+    return Race()
+
+
+class Adapter:
+    \"\"\"An implementation whose back door does not open.\"\"\"
+
+    ignored = {}
+    never_offered = {}
+
+    def __init__(self, *_, **__):
+        self.doors = [False, False]
+
+    def state(self):
+        return (tuple(self.doors),)
+
+    def offers(self, step):
+        return True
+
+    def perform(self, step, chance):
+        self.doors[0] = step.action == "push"
+
+    def close(self):
+        pass
+"""
+
+MANIFEST = """
+name = "doors"
+protocol = "doors:Doors"
+
+[properties]
+invariant = ["doors.one_is_shut"]
+
+[[proof]]
+name = "any-size"
+protocol = "doors:Doors"
+expect = { every = "proved" }
+
+[[instance]]
+name = "tiny"
+protocol = "doors:Doors"
+engines = ["interpreted", "explore", "distribute"]
+bounds = {}
+expect = { every = "holds" }
+counts = { distinct = 4 }
+
+[[interleave]]
+name = "tiny-every-order"
+program = "doors:race"
+claims = ["execution"]
+expect = { every = "holds" }
+counts = { final_states = 1 }
+
+[[conform]]
+name = "conform-idle-tail"
+instance = "tiny"
+adapter = "doors:Adapter"
+claims = ["conformance"]
+examples = 5
+steps = 5
+expect = { every = "holds" }
+"""
+
+REPLAY = re.compile(r"^\s*(?:replay|again): +(tidemark .*)$", re.MULTILINE)
+JUDGES = ("prove", "interpreted", "explore", "distribute", "interleave", "conform")
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line in a fresh shell, with the program on its path and nothing else of ours."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, env={**os.environ, "PATH": programs, "PYTHONPATH": ""},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder, in which nothing is as his manifest expects."""
+    home = tmp_path_factory.mktemp("user")
+    (home / "doors.py").write_text(PROTOCOL, encoding="utf-8")
+    (home / "my doors.toml").write_text(MANIFEST, encoding="utf-8")
+    return home
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
+    options = "--manifest 'my doors.toml' --build 'my build'"
+    first = shell(f"tidemark verify {options} --only '{judge}/*'", folder)
+    assert first.returncode == 1, first.stdout + first.stderr
+    lines = dict.fromkeys(REPLAY.findall(first.stdout))
+    assert lines, first.stdout
+    for line in lines:
+        assert "--manifest 'my doors.toml'" in line
+        assert "replay" in line.split() or "--build 'my build'" in line
+        again = shell(line, folder)
+        assert again.returncode in (1, 4), f"{line}\n{again.stdout}{again.stderr}"
+        assert "doors" in again.stdout
+        assert "are as expected" not in again.stdout
+    assert not (folder / "build").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["verify", "explore"])
+def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "tidemark.checks", command, "--build", "my build"]
+    with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        first = wait_for((tmp_path / "my build" / PARTIAL).exists, seconds=120)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[0]
+    assert first
+    assert process.returncode == 7, said
+    (line,) = re.findall(r"go on with: +(tidemark .*)$", said, re.MULTILINE)
+    assert line == f"tidemark {command} --build 'my build' --resume"
+
+
+def test_only_what_differs_from_the_defaults_is_repeated() -> None:
+    plain = Invocation()
+    assert (
+        plain.complete(check_command("prove", "any-size"))
+        == "tidemark verify --tier full --only prove/any-size"
+    )
+    mine = Invocation(
+        manifests=(Path("a b.toml"), Path("c.toml")), build=Path("out"), seed=3, master="local[1]"
+    )
+    checked = mine.complete(check_command("prove", "any-size"))
+    assert checked.endswith(
+        "--manifest 'a b.toml' --manifest c.toml --build out --seed 3 --master 'local[1]'"
+    )
+    assert mine.complete(token_command("run1.x")) == (
+        "tidemark replay run1.x --manifest 'a b.toml' --manifest c.toml"
+    )
+    assert mine.complete("python reproduce.py") == "python reproduce.py"
+
+
+def test_what_was_given_is_given_again() -> None:
+    words = ("explore", "my instance", "--manifest", "a b.toml", "--resume")
+    again = Invocation(words=words).resume()
+    assert again == "tidemark explore 'my instance' --manifest 'a b.toml' --resume"
+    assert Invocation().resume() == "tidemark verify --resume"
