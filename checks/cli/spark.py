@@ -52,7 +52,7 @@ def sweep_command(
 def show(found: Sequence[Searched], screen: Console) -> None:
     """The table of a sweep."""
     table = Table(
-        "setting", "distinct", "generated", "depth", "outside", "deadlocks", "s", "result", box=None
+        "setting", "distinct", "generated", "depth", "out of bounds", "deadlocks", "s", "result", box=None
     )
     for row in found:
         numbers = (row.distinct, row.generated, row.depth, row.out_of_bounds, row.deadlocks)

@@ -101,7 +101,7 @@ def test_a_saved_search_goes_on_to_the_same_end(limits: SearchLimits, tmp_path: 
     save(part, tmp_path / "search.npz")
     result = load(tmp_path / "search.npz", kernel).run()
     assert result.complete
-    for name in ("distinct", "generated", "depth", "outside"):
+    for name in ("distinct", "generated", "depth", "out_of_bounds"):
         assert getattr(result, name) == getattr(whole, name)
     assert np.array_equal(result.states, whole.states)
     assert np.array_equal(result.visited.fresh_by_step, whole.visited.fresh_by_step)

@@ -36,10 +36,10 @@ def same(one: SearchResult, two: SearchResult) -> None:
     assert np.array_equal(one.states, two.states)
     assert np.array_equal(one.visited.links, two.visited.links)
     assert np.array_equal(one.visited.spans, two.visited.spans)
-    for name in ("distinct", "generated", "depth", "outside"):
+    for name in ("distinct", "generated", "depth", "out_of_bounds"):
         assert getattr(one, name) == getattr(two, name)
     assert one.generated_by_action() == two.generated_by_action()
-    assert one.out_of_bounds_by_action() == two.outside_by_action()
+    assert one.out_of_bounds_by_action() == two.out_of_bounds_by_action()
     assert one.distinct_by_action() == two.distinct_by_action()
     for name in ("guards", "state_hits", "step_hits", "deadlocks", "first_deadlock", "levels"):
         assert np.array_equal(getattr(one.tally, name), getattr(two.tally, name)), name
