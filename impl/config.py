@@ -1,20 +1,22 @@
-"""Thresholds of the data node. The defaults are those of Milvus, with time counted in ticks of 200 ms."""
+"""Thresholds of the data node. The defaults are those of Milvus."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidemark.impl.timestamp import MILLISECOND, Interval
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataNodeConfig:
-    """Configuration of one data node.
+    """Configuration of one data node. Times of messages in units of timestamps, pauses in seconds.
 
     full_buffer_bytes: a segment's buffer is full at this size (``insertBufSize`` 16 MiB).
-    stale_after_ticks: a buffer is stale this long after its start (``syncPeriod`` 600 s).
+    stale_after_ts: a buffer is stale this long after its start, in message time (``syncPeriod`` 600 s).
     memory_watermark_bytes: above this sum over all buffers, the oldest of the biggest channel is synced
         (0.2 of the memory of a cluster node; 1 GiB stands for it).
     memory_check_seconds: time between two looks at the watermark (3 s).
-    checkpoint_interval_ticks: a checkpoint is reported at least this often, in message time
+    checkpoint_interval_ts: a checkpoint is reported at least this often, in message time
         (``updateChannelCheckpointInterval`` 60 s). 0 reports at every tick.
     checkpoint_tick_seconds: period of the updater's timer (10 s).
     max_positions_per_rpc, max_parallel_rpcs, checkpoint_rpc_timeout: batches of the updater (128, 10, 20 s).
@@ -23,10 +25,10 @@ class DataNodeConfig:
     """
 
     full_buffer_bytes: int = 16 * 1024 * 1024
-    stale_after_ticks: int = 3_000
+    stale_after_ts: Interval = 600_000 * MILLISECOND
     memory_watermark_bytes: int = 1024 * 1024 * 1024
     memory_check_seconds: float = 3.0
-    checkpoint_interval_ticks: int = 300
+    checkpoint_interval_ts: Interval = 60_000 * MILLISECOND
     checkpoint_tick_seconds: float = 10.0
     max_positions_per_rpc: int = 128
     max_parallel_rpcs: int = 10
@@ -38,9 +40,9 @@ class DataNodeConfig:
     def __post_init__(self) -> None:
         for name, smallest in (
             ("full_buffer_bytes", 1),
-            ("stale_after_ticks", 1),
+            ("stale_after_ts", 1),
             ("memory_watermark_bytes", 1),
-            ("checkpoint_interval_ticks", 0),
+            ("checkpoint_interval_ts", 0),
             ("max_positions_per_rpc", 1),
             ("max_parallel_rpcs", 1),
         ):

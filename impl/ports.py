@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
     ChannelRecord,
@@ -24,13 +25,12 @@ from tidemark.impl.types import (
     SaveOutcome,
     SegmentId,
     SegmentRecord,
-    Tick,
     UpdateCheckpoints,
 )
 
 
 class Clock(Protocol):
-    """Waiting. No part asks what time it is: intervals are measured in ticks of the log."""
+    """Waiting. No part asks what time it is: intervals are measured in timestamps of the log."""
 
     async def sleep(self, seconds: float) -> None:
         """Return when ``seconds`` have passed."""
@@ -101,11 +101,11 @@ class CoordinatorClient(Protocol):
 class DataNodeClient(Protocol):
     """Remote calls from the coordinator to a data node. Failures as for CoordinatorClient."""
 
-    async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
+    async def flush_channel(self, channel: ChannelName, flush_ts: Timestamp, *, deadline: float) -> None:
         """Ask the node to make every row up to ``flush_ts`` durable soon."""
 
     async def seal_segments(
-        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick, deadline: float
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp, deadline: float
     ) -> bool:
         """Ask the node to flush these segments. No row after ``expires`` is ever allocated to them.
 

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNode
 from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError, UnknownChannelError
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
     RecoveryAnswer,
     SaveBinlogPaths,
     SaveOutcome,
     SegmentId,
-    Tick,
     UpdateCheckpoints,
 )
 
@@ -85,25 +85,25 @@ class DirectNodeClient:
         self.node = node
         self._calls = Calls()
 
-    async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
+    async def flush_channel(self, channel: ChannelName, flush_ts: Timestamp, *, deadline: float) -> None:
         """Ask for a flush."""
         await self._calls.call(self._flush(channel, flush_ts), name="FlushChannel", deadline=deadline)
 
     async def seal_segments(
-        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick, deadline: float
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp, deadline: float
     ) -> bool:
         """Ask for the end of segments."""
         return await self._calls.call(
             self._seal(channel, segments, expires), name="SealSegments", deadline=deadline
         )
 
-    async def _flush(self, channel: ChannelName, flush_ts: Tick) -> None:
+    async def _flush(self, channel: ChannelName, flush_ts: Timestamp) -> None:
         try:
             self.node.flush_channel(channel, flush_ts)
         except UnknownChannelError as failure:
             raise RpcError(str(failure)) from failure
 
-    async def _seal(self, channel: ChannelName, segments: Sequence[SegmentId], expires: Tick) -> bool:
+    async def _seal(self, channel: ChannelName, segments: Sequence[SegmentId], expires: Timestamp) -> bool:
         try:
             return await self.node.seal_segments(channel, segments, expires=expires)
         except UnknownChannelError as failure:

@@ -1,8 +1,9 @@
 """Values that travel between the parts: positions, rows, packs, requests, records.
 
-Time is counted in *ticks*: the log carries one time tick after another (200 ms apart in Milvus), and a
-timestamp is the number of a tick. Everything here is frozen, so that a message cannot be changed by its
-sender after it was sent. ``CheckpointCall`` is the exception: it is one process's note of a call in progress.
+Every time is a hybrid timestamp of the oracle (``tidemark.impl.timestamp``): those of rows, of the ticks that
+end the packs, of checkpoints and of flush requests. Everything here is frozen, so that a message cannot be
+changed by its sender after it was sent. ``CheckpointCall`` is the exception: it is one process's note of a
+call in progress.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from tidemark.impl.timestamp import ZERO, Timestamp
+
 ChannelName = str
 SegmentId = int
-Tick = int
 
-NO_FLUSH: Tick = 0
+NO_FLUSH: Timestamp = ZERO
 """A write buffer's flush timestamp when no flush is pending."""
 
-DROPPED_CHECKPOINT: Tick = 2**63 - 1
+DROPPED_CHECKPOINT: Timestamp = 2**63 - 1
 """Checkpoint of a dropped channel: nothing that arrives later can be larger (SQLite integers are signed)."""
 
 
@@ -26,28 +28,28 @@ DROPPED_CHECKPOINT: Tick = 2**63 - 1
 class StartPosition:
     """Where a pack begins: every row of the pack has a timestamp strictly greater than ``ts``."""
 
-    ts: Tick
+    ts: Timestamp
 
 
 @dataclass(frozen=True)
 class EndPosition:
     """Where a pack ends: every row of the pack, and of those before it, has a timestamp at most ``ts``."""
 
-    ts: Tick
+    ts: Timestamp
 
 
 Position = StartPosition | EndPosition
 """A place in the log. Both meanings allow the same resumption: continue with the rows after ``ts``."""
 
-LOG_BEGINNING = EndPosition(0)
-"""Before everything: the first tick is 1."""
+LOG_BEGINNING = EndPosition(ZERO)
+"""Before everything."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One inserted row. ``key`` identifies it; the proxy has chosen ``segment_id`` already."""
 
-    ts: Tick
+    ts: Timestamp
     segment_id: SegmentId
     key: int
     value: str = ""
@@ -114,7 +116,7 @@ class CheckpointCall:
     position: Position
     owner: Owner
     stage: CallStage = CallStage.SENT
-    saw_flush_ts: Tick = NO_FLUSH
+    saw_flush_ts: Timestamp = NO_FLUSH
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class BinlogRecord:
     """One binlog object: where it lies and which rows (by timestamp) it holds."""
 
     path: str
-    row_positions: tuple[Tick, ...]
+    row_positions: tuple[Timestamp, ...]
 
 
 @dataclass(frozen=True)
@@ -185,13 +187,13 @@ class ChannelRecord:
     """
 
     channel: ChannelName
-    checkpoint: Tick = LOG_BEGINNING.ts
+    checkpoint: Timestamp = LOG_BEGINNING.ts
     assigned_to: str | None = None
     last_owner: str | None = None
     term: int = 0
     session: int = 0
     dropped: bool = False
-    flush_requests: tuple[Tick, ...] = ()
+    flush_requests: tuple[Timestamp, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from tidemark.impl.errors import NotOwnerError, UnknownChannelError
 from tidemark.impl.ports import MetaStore
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
     ChannelName,
@@ -24,7 +25,6 @@ from tidemark.impl.types import (
     SaveOutcome,
     SegmentId,
     SegmentRecord,
-    Tick,
     UpdateCheckpoints,
 )
 
@@ -166,18 +166,18 @@ class Coordinator:
         """Only a strictly larger position."""
         return reported.position.ts > record.checkpoint
 
-    async def request_flush(self, channel: ChannelName, flush_ts: Tick) -> None:
+    async def request_flush(self, channel: ChannelName, flush_ts: Timestamp) -> None:
         """Remember that a client waits until every row up to ``flush_ts`` is durable."""
         async with self._lock:
             record = self.channel(channel)
             if flush_ts <= 0:
-                raise ValueError(f"flush timestamp is {flush_ts}; it must be a tick, 1 or later")
+                raise ValueError(f"flush timestamp is {flush_ts}; it must be a timestamp, 1 or later")
             if flush_ts not in record.flush_requests:
                 requests = tuple(sorted((*record.flush_requests, flush_ts)))
                 await self._save_channel(replace(record, flush_requests=requests))
 
     def get_flush_state(
-        self, channel: ChannelName, flush_ts: Tick, segments: Iterable[SegmentId] = ()
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
     ) -> bool:
         """Whether the flush is done: its segments flushed or gone, and the checkpoint at or beyond it."""
         known = [self.segments[segment] for segment in segments if segment in self.segments]
@@ -185,7 +185,7 @@ class Coordinator:
         return ended and self.channel(channel).checkpoint >= flush_ts
 
     async def confirm_flush(
-        self, channel: ChannelName, flush_ts: Tick, segments: Iterable[SegmentId] = ()
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
     ) -> bool:
         """Answer a client's poll; the request is forgotten with the answer True."""
         async with self._lock:

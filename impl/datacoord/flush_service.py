@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock, DataNodeClient
-from tidemark.impl.types import ChannelName, SegmentId, Tick
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,9 @@ class FlushService:
         self._clock = clock
         self._config = config if config is not None else FlushServiceConfig()
 
-    async def flush(self, channel: ChannelName, flush_ts: Tick, segments: Sequence[SegmentId] = ()) -> None:
+    async def flush(
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId] = ()
+    ) -> None:
         """Return when every row up to ``flush_ts`` is durable and the given segments are flushed.
 
         The segments are sealed, so that no row after ``flush_ts`` may belong to them.
@@ -54,7 +57,9 @@ class FlushService:
             for flush_ts in self._coordinator.channel(channel).flush_requests:
                 await self.flush(channel, flush_ts)
 
-    async def _tell_node(self, channel: ChannelName, flush_ts: Tick, segments: Sequence[SegmentId]) -> bool:
+    async def _tell_node(
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId]
+    ) -> bool:
         """Whether the node has taken the request and will seal no segment later than it."""
         deadline = self._config.rpc_deadline
         try:

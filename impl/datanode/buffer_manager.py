@@ -7,7 +7,8 @@ from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import UnknownChannelError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.types import NO_FLUSH, CallStage, ChannelName, CheckpointCall, Position, SegmentId, Tick
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import NO_FLUSH, CallStage, ChannelName, CheckpointCall, Position, SegmentId
 
 
 class BufferManager:
@@ -41,16 +42,16 @@ class BufferManager:
             raise UnknownChannelError(f"channel {channel!r} has no write buffer here; served: {served}")
         return buffer
 
-    def flush_channel(self, channel: ChannelName, flush_ts: Tick) -> None:
+    def flush_channel(self, channel: ChannelName, flush_ts: Timestamp) -> None:
         """Ask that every row up to ``flush_ts`` becomes durable soon."""
         buffer = self.get(channel)
         buffer.flush_ts = self._merge_flush_ts(buffer.flush_ts, flush_ts)
 
-    def _merge_flush_ts(self, pending: Tick, asked: Tick) -> Tick:
+    def _merge_flush_ts(self, pending: Timestamp, asked: Timestamp) -> Timestamp:
         """Requests may arrive in another order than they were made: the later timestamp covers both."""
         return max(pending, asked)
 
-    def seal_segment(self, channel: ChannelName, segment_id: SegmentId, *, expires: Tick) -> bool:
+    def seal_segment(self, channel: ChannelName, segment_id: SegmentId, *, expires: Timestamp) -> bool:
         """Let the segment be flushed. No row after ``expires`` is ever allocated to it.
 
         False when the channel has not been consumed up to ``expires``: ask again later.
@@ -74,7 +75,7 @@ class BufferManager:
         self.reading.pop(channel, None)
         return checkpoint, need_update
 
-    def _needs_update(self, checkpoint: Position, flush_ts: Tick) -> bool:
+    def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
         """A checkpoint equal to the flush timestamp covers it already."""
         return flush_ts != NO_FLUSH and checkpoint.ts >= flush_ts
 
@@ -95,7 +96,7 @@ class BufferManager:
         if self._should_reset(call.position, call.saw_flush_ts) and buffer.flush_ts == call.saw_flush_ts:
             buffer.flush_ts = NO_FLUSH
 
-    def _should_reset(self, checkpoint: Position, flush_ts: Tick) -> bool:
+    def _should_reset(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
         """Whether the acknowledged checkpoint ends the pending flush."""
         return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
 

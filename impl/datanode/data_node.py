@@ -19,7 +19,8 @@ from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption, WriteAheadLog
 from tidemark.impl.runtime import NoPreemption, Supervisor
-from tidemark.impl.types import ChannelName, RecoveryAnswer, SegmentId, Tick
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName, RecoveryAnswer, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +137,7 @@ class DataNode:
             buffers=self.buffers,
             updater=self.updater,
             preemption=self._ports.preemption,
-            checkpoint_interval_ticks=self._config.checkpoint_interval_ticks,
+            checkpoint_interval_ts=self._config.checkpoint_interval_ts,
         )
         return self._parts.pipeline(
             channel=answer.channel,
@@ -169,12 +170,12 @@ class DataNode:
         self.buffers.remove(channel)
         self.pipelines.pop(channel, None)
 
-    def flush_channel(self, channel: ChannelName, flush_ts: Tick) -> None:
+    def flush_channel(self, channel: ChannelName, flush_ts: Timestamp) -> None:
         """Answer to FlushChannel: every row up to ``flush_ts`` is to be durable soon."""
         self.buffers.flush_channel(channel, flush_ts)
 
     async def seal_segments(
-        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp
     ) -> bool:
         """Answer to SealSegments. False when some row of them may still be unconsumed: ask again later."""
         sealed = True

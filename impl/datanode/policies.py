@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tidemark.impl.config import DataNodeConfig
-from tidemark.impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition, Tick
+from tidemark.impl.timestamp import Interval, Timestamp
+from tidemark.impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition
 
-Jitter = Callable[[SegmentId], Tick]
-"""Extra age in ticks before a segment is stale, so that not all segments are synced at once."""
+Jitter = Callable[[SegmentId], Interval]
+"""Extra age before a segment is stale, so that not all segments are synced at once."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class SegmentView:
     start: StartPosition | None
     memory_bytes: int
     consumed: Position
-    flush_ts: Tick
+    flush_ts: Timestamp
     has_task_here: bool
 
 
@@ -61,7 +62,7 @@ class FullBuffer:
         return view.start is not None and view.memory_bytes >= self.limit_bytes
 
 
-def no_jitter(_segment_id: SegmentId) -> Tick:
+def no_jitter(_segment_id: SegmentId) -> Interval:
     """Every segment is stale at the same age."""
     return 0
 
@@ -70,7 +71,7 @@ def no_jitter(_segment_id: SegmentId) -> Tick:
 class StaleBuffer:
     """Picks a buffer whose start lies too far behind, in message time."""
 
-    after_ticks: Tick
+    after: Interval
     jitter: Jitter = no_jitter
     name: str = "stale"
     flushes: bool = False
@@ -79,7 +80,7 @@ class StaleBuffer:
         """Older than the limit plus the segment's jitter."""
         if view.start is None:
             return False
-        return view.consumed.ts - view.start.ts > self.after_ticks + self.jitter(view.segment_id)
+        return view.consumed.ts - view.start.ts > self.after + self.jitter(view.segment_id)
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def default_policies(config: DataNodeConfig, *, jitter: Jitter = no_jitter) -> t
     """The policies that run after each pack, in order."""
     return (
         FullBuffer(limit_bytes=config.full_buffer_bytes),
-        StaleBuffer(after_ticks=config.stale_after_ticks, jitter=jitter),
+        StaleBuffer(after=config.stale_after_ts, jitter=jitter),
         SealedSegment(),
         DroppedSegment(),
         FlushTimestamp(),

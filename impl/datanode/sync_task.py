@@ -67,7 +67,7 @@ class SyncTask:
     @property
     def path(self) -> str:
         """Where the binlog goes. The term keeps incarnations apart: replayed rows land in other objects."""
-        name = f"term-{self.owner.term:06d}-position-{self.position.ts:012d}"
+        name = f"term-{self.owner.term:06d}-position-{self.position.ts:020d}"
         return f"{self.channel}/segment-{self.segment_id}/{name}"
 
     def save_request(self) -> SaveBinlogPaths:

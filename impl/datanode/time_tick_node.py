@@ -5,7 +5,8 @@ from __future__ import annotations
 from tidemark.impl.datanode.buffer_manager import BufferManager
 from tidemark.impl.datanode.checkpoint_updater import Callback, CheckpointTask, CheckpointUpdater
 from tidemark.impl.ports import Preemption
-from tidemark.impl.types import ChannelName, Owner, Pack, Position, Tick
+from tidemark.impl.timestamp import Interval, Timestamp
+from tidemark.impl.types import ChannelName, Owner, Pack, Position
 
 
 class TimeTickNode:
@@ -24,16 +25,16 @@ class TimeTickNode:
         buffers: BufferManager,
         updater: CheckpointUpdater,
         preemption: Preemption,
-        checkpoint_interval_ticks: Tick,
+        checkpoint_interval_ts: Interval,
     ) -> None:
         self.channel = channel
         self.owner = owner
-        self.last_update: Tick | None = None
+        self.last_update: Timestamp | None = None
         self.drop_mode = False
         self._buffers = buffers
         self._updater = updater
         self._preemption = preemption
-        self._checkpoint_interval_ticks = checkpoint_interval_ticks
+        self._checkpoint_interval_ts = checkpoint_interval_ts
 
     async def operate(self, pack: Pack) -> None:
         """Look at the checkpoint after a pack; the order of the tests is that of the original.
@@ -52,11 +53,11 @@ class TimeTickNode:
         elif need_update:
             await self._submit(checkpoint, now=pack.end.ts, flush=True)
 
-    def _interval_passed(self, now: Tick) -> bool:
+    def _interval_passed(self, now: Timestamp) -> bool:
         """Measured in message time: when ticks stop, intervals do not pass."""
-        return self.last_update is None or now - self.last_update >= self._checkpoint_interval_ticks
+        return self.last_update is None or now - self.last_update >= self._checkpoint_interval_ts
 
-    async def _submit(self, checkpoint: Position, *, now: Tick, flush: bool) -> None:
+    async def _submit(self, checkpoint: Position, *, now: Timestamp, flush: bool) -> None:
         task = CheckpointTask(
             channel=self.channel,
             owner=self.owner,

@@ -14,6 +14,7 @@ from tidemark.impl.datanode.policies import SegmentView, SyncPolicy
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.errors import LateRowError
 from tidemark.impl.ports import Preemption
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     NO_FLUSH,
     ChannelName,
@@ -25,10 +26,9 @@ from tidemark.impl.types import (
     SegmentId,
     SegmentPhase,
     StartPosition,
-    Tick,
 )
 
-InFlightKey = tuple[SegmentId, Tick]
+InFlightKey = tuple[SegmentId, Timestamp]
 
 
 @dataclass
@@ -70,7 +70,7 @@ class WriteBuffer:
         self.owner = owner
         self.consumed: EndPosition = seek
         self.metacache = metacache
-        self.flush_ts: Tick = NO_FLUSH
+        self.flush_ts: Timestamp = NO_FLUSH
         self.buffers: dict[SegmentId, SegmentBuffer] = {}
         self.tasks: dict[InFlightKey, SyncTask] = {}
         self.in_flight: dict[InFlightKey, StartPosition] = {}

@@ -22,6 +22,7 @@ from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.timestamp import MILLISECOND
 from tidemark.impl.types import SaveBinlogPaths, SaveOutcome, UpdateCheckpoints
 
 CHANNEL = "demo-channel"
@@ -87,7 +88,7 @@ class NodeProcess:
             ),
             config=DataNodeConfig(
                 full_buffer_bytes=full_buffer_bytes,
-                checkpoint_interval_ticks=20,
+                checkpoint_interval_ts=60 * MILLISECOND,
                 checkpoint_tick_seconds=0.2,
             ),
         )

@@ -18,6 +18,8 @@ from tidemark.impl.errors import ImplementationError
 from tidemark.impl.storage.file_log import FileLogWriter
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.system.clocks import SystemWallClock
+from tidemark.impl.timestamp import ZERO, Timestamp, compose, milliseconds, split
 from tidemark.impl.types import EndPosition, MetaSnapshot, Pack, Row, StartPosition
 
 TICKS_OF_ROWS = 160
@@ -78,18 +80,24 @@ class Child:
 
 
 class LogKeeper:
-    """Writes the log: ticks go on for ever, rows come when they are given."""
+    """Writes the log: ticks go on for ever, rows come when they are given.
+
+    tick: the timestamp of the last tick. Those of the rows lie between it and the one before.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._writer = FileLogWriter(log_root(directory), CHANNEL)
-        self.tick = 0
+        self._wall = SystemWallClock()
+        self.tick = ZERO
         self.rows: list[Row] = []
 
     def append(self, contents: list[tuple[int, int, str]]) -> None:
         """One more pack, with rows of (segment, key, value)."""
-        self.tick += 1
-        rows = tuple(Row(self.tick, segment, key, value) for segment, key, value in contents)
-        self._writer.append(Pack(StartPosition(self.tick - 1), EndPosition(self.tick), rows))
+        start = self.tick
+        first = max(compose(milliseconds(self._wall.now()), 0), start + 1)
+        rows = tuple(Row(first + n, segment, key, value) for n, (segment, key, value) in enumerate(contents))
+        self.tick = first + len(rows)
+        self._writer.append(Pack(StartPosition(start), EndPosition(self.tick), rows))
         self.rows.extend(rows)
 
     async def run_ticks(self) -> None:
@@ -141,12 +149,12 @@ class Story:
             flush_ts = self._log.tick
             await child.ask(f"flush {flush_ts}")
             await child.wait_for("flushed")
-            say(f"Flush up to tick {flush_ts}: confirmed, {len(self._log.rows)} rows so far.")
+            say(f"Flush up to {shown(flush_ts)}: confirmed, {len(self._log.rows)} rows so far.")
             await self._append_until(KILL_AFTER)
             for _ in range(self._rng.randint(1, 3)):
                 await child.wait_for("recorded")
             await child.kill()
-            say(f"Killed at tick {self._log.tick} with SIGKILL, in the middle of the work.")
+            say(f"Killed at {shown(self._log.tick)} with SIGKILL, in the middle of the work.")
         return flush_ts
 
     async def _look_at_the_ruins(self, flushed_to: int) -> None:
@@ -157,14 +165,15 @@ class Story:
         checkpoint = snapshot.channels[0].checkpoint
         found = await audit(self._log.rows, snapshot, store)
         say(
-            f"What is left: checkpoint {checkpoint}, {len(recorded)} recorded binlogs, {len(orphans)} written"
-            f" but not recorded. Of {found.expected} rows in the log {len(found.missing)} are not stored yet."
+            f"What is left: checkpoint {shown(checkpoint)}, {len(recorded)} recorded binlogs, {len(orphans)}"
+            f" written but not recorded. Of {found.expected} rows in the log {len(found.missing)} are not"
+            " stored yet."
         )
         broken = [row for row in found.missing if row.ts <= max(flushed_to, checkpoint)]
         if broken:
             raise DemoError(
-                f"row {broken[0].key} of tick {broken[0].ts} is not durable although tick"
-                f" {max(flushed_to, checkpoint)} was confirmed"
+                f"row {broken[0].key} at {shown(broken[0].ts)} is not durable although"
+                f" {shown(max(flushed_to, checkpoint))} was confirmed"
             )
 
     async def _after_the_kill(self) -> None:
@@ -176,8 +185,8 @@ class Story:
             replayed = [row for row in self._log.rows if row.ts > seek]
             dropped = [row for row in replayed if row.ts <= recorded.get(row.segment_id, 0)]
             say(
-                f"A new process seeks tick {seek}: {len(replayed)} rows are replayed, {len(dropped)} of them"
-                " are stored already and dropped."
+                f"A new process seeks {shown(seek)}: {len(replayed)} rows are replayed, {len(dropped)} of"
+                " them are stored already and dropped."
             )
             segments = " ".join(str(segment) for segment in range(self.options.segments))
             await child.ask(f"flush {self._log.tick} seal {segments}")
@@ -238,6 +247,12 @@ class Story:
         finally:
             if process.returncode is None:
                 await child.kill()
+
+
+def shown(ts: Timestamp) -> str:
+    """A timestamp for people: seconds since 1970, and the counter."""
+    physical, logical = split(ts)
+    return f"{physical / 1000:.3f} s + {logical}"
 
 
 def say(sentence: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidemark.impl.timestamp import MILLISECOND, Interval
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyConfig:
@@ -13,8 +15,8 @@ class ProxyConfig:
     parallel_tasks: tasks that are executed at the same time.
     tick_seconds: period of the ticker (half of ``proxy.timeTickInterval``, 100 ms).
     report_seconds: period of the reports (``proxy.timeTickInterval`` 200 ms).
-    tick_interval_ts: the same interval in units of timestamps: milliseconds shifted by 18 bits. (The original
-        adds nanoseconds, which come to 763 ms; hazard 28.)
+    tick_interval_ts: the same interval in units of timestamps. (The original adds nanoseconds, which come to
+        763 ms; hazard 28.)
     produce_timeout: deadline of one append in seconds.
     report_timeout: deadline of one report in seconds.
     """
@@ -23,7 +25,7 @@ class ProxyConfig:
     parallel_tasks: int = 128
     tick_seconds: float = 0.1
     report_seconds: float = 0.2
-    tick_interval_ts: int = 200 << 18
+    tick_interval_ts: Interval = 200 * MILLISECOND
     produce_timeout: float = 10.0
     report_timeout: float = 5.0
 

@@ -11,8 +11,9 @@ from typing import Protocol
 
 from tidemark.impl.ports import Clock, Preemption
 from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.rootcoord.report import Timestamp, TimeTickReport
+from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.timestamp import Timestamp
 
 
 class Oracle(Protocol):

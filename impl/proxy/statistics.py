@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
 

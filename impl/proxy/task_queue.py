@@ -16,8 +16,8 @@ from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
-from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
 

@@ -13,7 +13,8 @@ from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.statistics import Span
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
-from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
 Snapshot = Mapping[ChannelName, Span]

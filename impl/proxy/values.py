@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import Enum
 
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
 

@@ -9,8 +9,8 @@ from tidemark.impl.errors import ImplementationError, RpcError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ddl_scheduler import Execute
 from tidemark.impl.rootcoord.ports import Oracle
-from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.timestamp import Timestamp
 
 
 class JobStage(Enum):

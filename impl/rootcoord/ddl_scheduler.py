@@ -10,8 +10,8 @@ from enum import Enum
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ports import Oracle
-from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.timestamp import Timestamp
 
 Execute = Callable[[Timestamp], Awaitable[None]]
 

@@ -8,7 +8,7 @@ from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.ports import Oracle
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 
 
 class DdlReporter(Protocol):

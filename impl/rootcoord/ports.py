@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tidemark.impl.ports import Clock, Preemption
-from tidemark.impl.rootcoord.report import SourceId, Timestamp
+from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
-
-Timestamp = int
-"""A hybrid timestamp of the oracle. 0 is before everything."""
 
 SourceId = int
 """Id of a proxy's session; ``DDL_SOURCE`` for the coordinator's own DDL messages."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ports import TickStreams
-from tidemark.impl.rootcoord.report import Timestamp
 from tidemark.impl.rootcoord.round_queue import Round, RoundQueue
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.impl.tso.timestamp import MAX_LOGICAL, NANOSECONDS
+from tidemark.impl.timestamp import MAX_LOGICAL, NANOSECONDS
 
 
 @dataclass(frozen=True, kw_only=True)

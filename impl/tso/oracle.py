@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidemark.impl.errors import NoTimestampError, StoreError
+from tidemark.impl.timestamp import Batch, Timestamp, compose, milliseconds
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.term import Term
-from tidemark.impl.tso.timestamp import Batch, Timestamp, compose, milliseconds
 
 
 class Phase(StrEnum):
@@ -239,7 +239,7 @@ class TimestampOracle:
     async def allocate(self, count: int = 1) -> Batch:
         """Return ``count`` timestamps: ``generate`` gives the last of them (facts 2.3)."""
         last = await self.generate(count)
-        return Batch(Timestamp(last - count + 1), last)
+        return Batch(last - count + 1, last)
 
     # The end.
 

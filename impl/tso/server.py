@@ -12,11 +12,11 @@ from functools import partial
 
 from tidemark.impl.errors import NotLeaderError, StoreError
 from tidemark.impl.runtime import Supervisor
+from tidemark.impl.timestamp import Batch
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.oracle import Published, TimestampOracle
 from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.term import Term
-from tidemark.impl.tso.timestamp import Batch
 
 
 @dataclass(frozen=True, kw_only=True)

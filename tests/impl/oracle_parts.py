@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from tests.impl.parts import HandClock, Script
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.memory_oracle import MemoryOracleStore
+from tidemark.impl.timestamp import NANOSECONDS
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.oracle import TimestampOracle
 from tidemark.impl.tso.ports import Leadership, OraclePorts, OracleStore
 from tidemark.impl.tso.server import OracleServer
 from tidemark.impl.tso.term import Term
-from tidemark.impl.tso.timestamp import NANOSECONDS
 
 MS = NANOSECONDS
 START = 1_700_000_000_000 * MS

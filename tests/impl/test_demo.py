@@ -113,7 +113,7 @@ def test_recovery_from_real_files_neither_loses_nor_doubles(tmp_path):
                 coordinator=DirectCoordinatorClient(coordinator),
             ),
             config=DataNodeConfig(
-                full_buffer_bytes=60, checkpoint_interval_ticks=2, checkpoint_tick_seconds=0.01
+                full_buffer_bytes=60, checkpoint_interval_ts=2, checkpoint_tick_seconds=0.01
             ),
         )
         node.start()

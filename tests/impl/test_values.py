@@ -28,7 +28,7 @@ def test_a_pack_without_extent_is_refused():
         ("full_buffer_bytes", 0),
         ("max_parallel_rpcs", 0),
         ("checkpoint_tick_seconds", 0.0),
-        ("checkpoint_interval_ticks", -1),
+        ("checkpoint_interval_ts", -1),
     ],
 )
 def test_a_threshold_out_of_range_is_named(name, value):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidemark.impl.errors import RpcTimeoutError
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World

@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.impl.rootcoord.ddl_lock_manager import Job
 from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess
 from tidemark.models.protocols.ddl.refinement import abstract, ddl_view

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from tidemark.impl.errors import RpcError
-from tidemark.impl.types import Tick
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.flush.ports import CLIENT, COORDINATOR, Repetitions
 
@@ -37,10 +37,10 @@ class Client:
     """
 
     def __init__(
-        self, flushes: tuple[Tick, ...], repetitions: Repetitions, *, stored: Callable[[], Tick]
+        self, flushes: tuple[Timestamp, ...], repetitions: Repetitions, *, stored: Callable[[], Timestamp]
     ) -> None:
-        self.told: set[Tick] = set()
-        self.wrong: set[Tick] = set()
+        self.told: set[Timestamp] = set()
+        self.wrong: set[Timestamp] = set()
         self._flushes = flushes
         self._repetitions = repetitions
         self._stored = stored
@@ -51,11 +51,11 @@ class Client:
         self._world = world
         world.process(CLIENT, self._run, daemon=True)
 
-    def serve(self, process: Process, handler: Callable[[Tick], Awaitable[None]]) -> None:
+    def serve(self, process: Process, handler: Callable[[Timestamp], Awaitable[None]]) -> None:
         """Answer the calls of the client in a process, with a coroutine that returns when a flush is done."""
         process.serve(METHOD, handler)
 
-    def state(self) -> tuple[tuple[Tick, ...], tuple[Tick, ...], int]:
+    def state(self) -> tuple[tuple[Timestamp, ...], tuple[Timestamp, ...], int]:
         """Return what influences the future."""
         return tuple(sorted(self.told)), tuple(sorted(self.wrong)), self._repetitions.left
 
@@ -71,7 +71,7 @@ class Client:
         for flush_ts in self._flushes:
             process.spawn(self._flush(process, flush_ts), f"client {flush_ts}")
 
-    async def _flush(self, process: Process, flush_ts: Tick) -> None:
+    async def _flush(self, process: Process, flush_ts: Timestamp) -> None:
         while True:
             try:
                 await remote(process, COORDINATOR, METHOD, flush_ts)

@@ -67,7 +67,7 @@ class DrivenFlush(FlushProgram):
 
     Attributes:
         picked: by name of a policy the segment that it has picked last: the one for which it waits now.
-        interval: the node's ``checkpoint_interval_ticks``.
+        interval: the node's ``checkpoint_interval_ts``.
     """
 
     memory_check = True
@@ -95,8 +95,8 @@ class DrivenFlush(FlushProgram):
         """
         return DataNodeConfig(
             full_buffer_bytes=2 * _ROW_BYTES,
-            stale_after_ticks=1,
-            checkpoint_interval_ticks=self.interval,
+            stale_after_ts=1,
+            checkpoint_interval_ts=self.interval,
             memory_watermark_bytes=1,
         )
 

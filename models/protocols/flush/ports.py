@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
     Pack,
@@ -18,7 +19,6 @@ from tidemark.impl.types import (
     SaveBinlogPaths,
     SaveOutcome,
     SegmentId,
-    Tick,
     UpdateCheckpoints,
 )
 from tidemark.models.protocols.common.calls import remote
@@ -180,13 +180,13 @@ class NodeCalls:
         self._news = news
         self._repeats = repeats
 
-    async def flush_channel(self, channel: ChannelName, flush_ts: Tick, *, deadline: float) -> None:
+    async def flush_channel(self, channel: ChannelName, flush_ts: Timestamp, *, deadline: float) -> None:
         """Ask for a flush."""
         del deadline
         await self._call("flush_channel", channel, flush_ts)
 
     async def seal_segments(
-        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Tick, deadline: float
+        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp, deadline: float
     ) -> bool:
         """Ask for the end of segments."""
         del deadline

@@ -16,6 +16,7 @@ from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePo
 from tidemark.impl.errors import RpcError, UnknownChannelError
 from tidemark.impl.ports import Clock, ObjectStore
 from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     LOG_BEGINNING,
     ChannelName,
@@ -25,7 +26,6 @@ from tidemark.impl.types import (
     SaveBinlogPaths,
     SaveOutcome,
     SegmentId,
-    Tick,
     UpdateCheckpoints,
 )
 from tidemark.models.protocols.flush.client import TOLD_MEANS_DURABLE, Client
@@ -108,7 +108,7 @@ class FlushProgram(RefiningProgram):
         self._polling: list[PollingClock] = []
         self._opened = 0
         self._history = NodeHistory(saves={}, checkpoint_call=None, sent=(), delivered={})
-        self._asked: set[Tick] = set()
+        self._asked: set[Timestamp] = set()
         self._recorded: set[CallId] = set()
         self._handled: set[CallId] = set()
         self._missing: list[str] = []
@@ -213,25 +213,25 @@ class FlushProgram(RefiningProgram):
             return path in dict(LocalObjects.whole(self.world.disk(NODE)))
         return bool(self.world.store(OBJECTS).content().get(path, TORN) != TORN)
 
-    async def _ask(self, process: Process, service: FlushService, flush_ts: Tick) -> None:
+    async def _ask(self, process: Process, service: FlushService, flush_ts: Timestamp) -> None:
         """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
         await process.point("client.ask")
         await self._flush(service, flush_ts)
 
-    async def _flush(self, service: FlushService, flush_ts: Tick) -> None:
+    async def _flush(self, service: FlushService, flush_ts: Timestamp) -> None:
         if self._stored_checkpoint() >= flush_ts:
             return
         self._asked.add(flush_ts)
         await service.flush(CHANNEL, flush_ts, self.scenario.ended_by(flush_ts))
 
-    def _stored_checkpoint(self) -> Tick:
+    def _stored_checkpoint(self) -> Timestamp:
         assert self.coordinator is not None
         return self.coordinator.channel(CHANNEL).checkpoint
 
     def _flush_for_client(
         self, process: Process, coordinator: Coordinator
-    ) -> Callable[[Tick], Coroutine[Any, Any, None]]:
-        async def flush(flush_ts: Tick) -> None:
+    ) -> Callable[[Timestamp], Coroutine[Any, Any, None]]:
+        async def flush(flush_ts: Timestamp) -> None:
             service, polling = self._service(process, coordinator)
             await self._flush(service, flush_ts)
             self._polling.remove(polling)
@@ -278,7 +278,7 @@ class FlushProgram(RefiningProgram):
         return self.scenario.config()
 
     def _flush_handler(self, node: DataNode, incarnation: int) -> Any:
-        async def flush_channel(channel: ChannelName, flush_ts: Tick) -> None:
+        async def flush_channel(channel: ChannelName, flush_ts: Timestamp) -> None:
             try:
                 node.flush_channel(channel, flush_ts)
             except UnknownChannelError as error:
@@ -383,7 +383,7 @@ class FlushProgram(RefiningProgram):
 
 
 def _seal_handler(node: DataNode) -> Any:
-    async def seal_segments(channel: ChannelName, segments: Sequence[SegmentId], expires: Tick) -> bool:
+    async def seal_segments(channel: ChannelName, segments: Sequence[SegmentId], expires: Timestamp) -> bool:
         try:
             return await node.seal_segments(channel, segments, expires=expires)
         except UnknownChannelError as error:

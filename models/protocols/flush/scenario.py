@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from tidemark.impl.config import DataNodeConfig
-from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition, Tick
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.flush.ports import NODE
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
@@ -35,7 +36,7 @@ class FlushScenario:
     """
 
     rows: tuple[SegmentId, ...]
-    flushes: tuple[Tick, ...]
+    flushes: tuple[Timestamp, ...]
     sync_each_row: bool = False
     timer_firings: int = 1
     faults: FaultBudget = field(default_factory=FaultBudget)
@@ -51,7 +52,7 @@ class FlushScenario:
         """The segments that have rows, in the order of the specification's elements; one if none has."""
         return tuple(sorted({segment for segment in self.rows if segment})) or (1,)
 
-    def ended_by(self, flush_ts: Tick) -> tuple[SegmentId, ...]:
+    def ended_by(self, flush_ts: Timestamp) -> tuple[SegmentId, ...]:
         """Return the segments that a flush ends: no row of them comes later."""
         later = set(self.rows[flush_ts:])
         covered = {segment for segment in self.rows[:flush_ts] if segment}
@@ -79,8 +80,8 @@ class FlushScenario:
         """Return the configuration of the node. Nothing happens by age or by memory pressure."""
         return DataNodeConfig(
             full_buffer_bytes=1 if self.sync_each_row else _NEVER,
-            stale_after_ticks=_NEVER,
-            checkpoint_interval_ticks=_NEVER,
+            stale_after_ts=_NEVER,
+            checkpoint_interval_ts=_NEVER,
             memory_watermark_bytes=_NEVER,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import ChosenOracle
 from tidemark.models.protocols.proxy.ports import LogProcess

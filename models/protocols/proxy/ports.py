@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError
 from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.proxy.refinement import ChannelTs, LogView
 from tidemark.models.simulation.world.process import Process

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls
 from tidemark.models.protocols.timetick.refinement import (
     MessageView,

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.errors import NoTimestampError, NotLeaderError, StoreError
+from tidemark.impl.timestamp import Batch, compose, milliseconds
 from tidemark.impl.tso.oracle import Phase, Published
 from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.server import OracleParts, OracleServer
-from tidemark.impl.tso.timestamp import Batch, compose, milliseconds
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.tso import ports
 from tidemark.models.protocols.tso.ports import STORE, Pauses, PickedClock, SharedStore

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tidemark.impl.timestamp import MAX_LOGICAL, NANOSECONDS
 from tidemark.impl.tso.config import OracleConfig
-from tidemark.impl.tso.timestamp import MAX_LOGICAL, NANOSECONDS
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.tso.refinement import Shape, Units
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings

@@ -15,8 +15,8 @@ from tidemark.impl.errors import LateRowError, RpcError
 from tidemark.impl.rpc import DirectNodeClient
 from tidemark.impl.types import DROPPED_CHECKPOINT, SegmentPhase
 
-LAZY = DataNodeConfig(full_buffer_bytes=10**6, checkpoint_interval_ticks=1000)
-EACH_TICK = DataNodeConfig(full_buffer_bytes=1, checkpoint_interval_ticks=0)
+LAZY = DataNodeConfig(full_buffer_bytes=10**6, checkpoint_interval_ts=1000)
+EACH_TICK = DataNodeConfig(full_buffer_bytes=1, checkpoint_interval_ts=0)
 
 
 def crash(node):
@@ -26,7 +26,7 @@ def crash(node):
 
 def test_the_first_tick_and_each_interval_report_without_urgency():
     async def scenario():
-        world = World(config=DataNodeConfig(checkpoint_interval_ticks=3))
+        world = World(config=DataNodeConfig(checkpoint_interval_ts=3))
         node = await world.node()
         submitted = []
         for end in range(1, 9):
@@ -41,7 +41,7 @@ def test_the_first_tick_and_each_interval_report_without_urgency():
 
 def test_when_the_interval_has_passed_a_flush_waits_for_the_next_tick():
     async def scenario():
-        world = World(config=DataNodeConfig(checkpoint_interval_ticks=100))
+        world = World(config=DataNodeConfig(checkpoint_interval_ts=100))
         node = await world.node()
         node.flush_channel(CHANNEL, 1)
         await world.feed(pack(1))

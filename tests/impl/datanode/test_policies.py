@@ -34,11 +34,11 @@ def test_full_includes_the_limit(size, picked):
 
 @pytest.mark.parametrize(("consumed", "picked"), [(9, False), (10, False), (11, True)])
 def test_stale_excludes_the_limit(consumed, picked):
-    assert StaleBuffer(after_ticks=6).picks(view(consumed=consumed)) is picked
+    assert StaleBuffer(after=6).picks(view(consumed=consumed)) is picked
 
 
 def test_jitter_makes_a_segment_stale_later():
-    policy = StaleBuffer(after_ticks=6, jitter=lambda segment: segment)
+    policy = StaleBuffer(after=6, jitter=lambda segment: segment)
     assert not policy.picks(view(consumed=11))
     assert policy.picks(view(consumed=12))
 

@@ -8,8 +8,8 @@ import pytest
 from tests.impl.oracle_parts import MS, START, Stage, jump
 from tests.impl.parts import run, settle
 from tidemark.impl.errors import NotLeaderError
+from tidemark.impl.timestamp import MAX_LOGICAL, Batch, split
 from tidemark.impl.tso.oracle import Phase
-from tidemark.impl.tso.timestamp import MAX_LOGICAL, Batch, parse
 
 MANY = 2_000
 
@@ -32,7 +32,7 @@ def test_a_leader_serves_and_a_standby_does_not():
         stage = Stage()
         first, one = await leader(stage, "a")
         second, two = await leader(stage, "b")
-        assert parse((await first.allocate()).last).logical == 1
+        assert split((await first.allocate()).last).logical == 1
         with pytest.raises(NotLeaderError, match="b does not lead: it is not elected"):
             await second.allocate()
         await ended(one, two)
@@ -51,7 +51,7 @@ def test_timestamps_grow_and_the_window_is_saved_every_three_seconds():
             seen += [batch.first, batch.last]
         assert seen == sorted(set(seen))
         assert stage.store.saves == 4, "at the start and then about every three of ten seconds"
-        assert parse(seen[-1]).physical == pytest.approx(START // MS + 10_000, abs=60)
+        assert split(seen[-1]).physical == pytest.approx(START // MS + 10_000, abs=60)
         await ended(task)
 
     run(scenario())

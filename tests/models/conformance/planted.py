@@ -14,6 +14,7 @@ from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     NO_FLUSH,
     ChannelName,
@@ -26,7 +27,6 @@ from tidemark.impl.types import (
     SaveOutcome,
     SegmentRecord,
     StartPosition,
-    Tick,
 )
 from tidemark.models.protocols.flush.driver import FlushAdapter
 
@@ -43,7 +43,7 @@ class IgnoresInFlight(FlushAdapter):
 
 
 class _PlainStore(BufferManager):
-    def _merge_flush_ts(self, pending: Tick, asked: Tick) -> Tick:
+    def _merge_flush_ts(self, pending: Timestamp, asked: Timestamp) -> Timestamp:
         del pending
         return asked
 

@@ -14,6 +14,7 @@ from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     NO_FLUSH,
     ChannelName,
@@ -27,7 +28,6 @@ from tidemark.impl.types import (
     SaveBinlogPaths,
     SegmentRecord,
     StartPosition,
-    Tick,
 )
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.protocols.flush.programs import flush
@@ -93,7 +93,7 @@ def syncs_of_a_segment_overtake(**scenario: Any) -> FlushProgram:
 
 
 class _Overwrites(BufferManager):
-    def _merge_flush_ts(self, pending: Tick, asked: Tick) -> Tick:
+    def _merge_flush_ts(self, pending: Timestamp, asked: Timestamp) -> Timestamp:
         del pending
         return asked
 
@@ -115,7 +115,7 @@ def flush_ts_is_cleared_blindly(**scenario: Any) -> FlushProgram:
 
 
 class _NotStrict(BufferManager):
-    def _should_reset(self, checkpoint: Position, flush_ts: Tick) -> bool:
+    def _should_reset(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
         return flush_ts != NO_FLUSH and checkpoint.ts >= flush_ts
 
 
@@ -125,7 +125,7 @@ def flush_ts_is_reset_by_an_equal_checkpoint(**scenario: Any) -> FlushProgram:
 
 
 class _NeverResets(BufferManager):
-    def _should_reset(self, checkpoint: Position, flush_ts: Tick) -> bool:
+    def _should_reset(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
         del checkpoint, flush_ts
         return False
 
@@ -136,7 +136,7 @@ def flush_ts_is_never_reset(**scenario: Any) -> FlushProgram:
 
 
 class _NeedsMore(BufferManager):
-    def _needs_update(self, checkpoint: Position, flush_ts: Tick) -> bool:
+    def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
         return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
 
 

@@ -18,7 +18,7 @@ from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics, Track
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker, Snapshot, TickStage
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
-from tidemark.impl.rootcoord.report import Timestamp
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 from tidemark.models.protocols.proxy.program import ProxyProgram, proxy
 

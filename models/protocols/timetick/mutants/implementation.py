@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tidemark.impl.rootcoord.report import SourceId, Timestamp, TimeTickReport
+from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoordParts
 from tidemark.impl.rootcoord.round_queue import Round
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import Fence, TimeTickSync
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 from tidemark.models.protocols.timetick.program import TimeTickProgram, timetick
 

@@ -9,10 +9,10 @@ import asyncio
 from typing import Any
 
 from tidemark.impl.errors import StoreError
+from tidemark.impl.timestamp import Batch, Timestamp, compose
 from tidemark.impl.tso.oracle import Published, Stage, TimestampOracle, Update
 from tidemark.impl.tso.ports import NEVER_SAVED
 from tidemark.impl.tso.server import OracleParts
-from tidemark.impl.tso.timestamp import Batch, Timestamp, compose
 from tidemark.models.protocols.tso.mutants.pairs import EarlyLeaseEnd
 from tidemark.models.protocols.tso.mutants.specification import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
 from tidemark.models.protocols.tso.ports import SharedStore

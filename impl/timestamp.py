@@ -1,8 +1,13 @@
-"""Hybrid timestamps: 64 bits, Unix milliseconds above, a counter below (facts 1)."""
+"""The clock of the whole system: hybrid timestamps, handed out by the oracle and carried by every log.
+
+A timestamp has 64 bits: Unix milliseconds above, a counter below (facts 1). It is a plain integer, so that
+records, rows and messages hold it as it travels; this module is the only place that knows its layout. What a
+place in a log *means* is not said by its timestamp but by its type: see ``tidemark.impl.types.Position``.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, NewType
+from typing import NamedTuple
 
 LOGICAL_BITS = 18
 MAX_LOGICAL = 1 << LOGICAL_BITS
@@ -10,7 +15,17 @@ MAX_LOGICAL = 1 << LOGICAL_BITS
 NANOSECONDS = 1_000_000
 """In a millisecond. The oracle's own clock is as fine as that; what it hands out is not."""
 
-Timestamp = NewType("Timestamp", int)
+Timestamp = int
+"""A hybrid timestamp. 0 is before everything that the oracle hands out."""
+
+Interval = int
+"""The difference of two timestamps: a multiple of ``MILLISECOND`` where a configuration names it."""
+
+ZERO: Timestamp = 0
+"""Before every timestamp."""
+
+MILLISECOND: Interval = 1 << LOGICAL_BITS
+"""How far apart timestamps lie that are a millisecond apart."""
 
 
 class Parts(NamedTuple):
@@ -34,10 +49,10 @@ def compose(physical: int, logical: int) -> Timestamp:
     It is an addition: a counter of ``MAX_LOGICAL`` or more would carry into the time. The allocator stops
     before (facts 1).
     """
-    return Timestamp((physical << LOGICAL_BITS) + logical)
+    return (physical << LOGICAL_BITS) + logical
 
 
-def parse(timestamp: Timestamp) -> Parts:
+def split(timestamp: Timestamp) -> Parts:
     """Take a timestamp apart."""
     return Parts(timestamp >> LOGICAL_BITS, timestamp & (MAX_LOGICAL - 1))
 
