@@ -1,0 +1,134 @@
+"""What happens in each scenario, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidemark.checks.observe.collect import collect
+from tidemark.checks.observe.stage import Stage
+
+_SETTLE_SECONDS = 5.0
+_SESSION_ROUNDS = 60
+_LATE_WRITERS = 12
+_LATE_BATCH = 50
+
+
+def _load() -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The clients of two processes: writers with counts and flushes, and readers at every level."""
+    first: dict[str, dict[str, Any]] = {
+        "w0": {"role": "writer", "pause": 0.05},
+        "w1": {"role": "writer", "pause": 0.05},
+        "counter": {"role": "counter", "pause": 0.3},
+        "flusher": {"role": "flusher", "pause": 4.0},
+        "definer": {"role": "definer", "pause": 2.0},
+    }
+    second = {
+        f"r-{level.lower()}": {"role": "reader", "level": level, "pause": 0.1}
+        for level in ("Strong", "Session", "Bounded", "Eventually")
+    }
+    return first, second
+
+
+def clean(stage: Stage) -> None:
+    """The load, and nothing else."""
+    server = stage.server()
+    stage.start(server)
+    writers, readers = _load()
+    first = stage.clients("p0", server, writers)
+    first.create()
+    second = stage.clients("p1", server, readers)
+    first.start()
+    second.start()
+    stage.sleep(stage.plan.scenario.seconds, "the clients work")
+    second.stop()
+    first.stop()
+    stage.facts["rows"] = len(first.read())
+    first.count()
+    collect(stage, [server])
+
+
+def crash(stage: Stage) -> None:
+    """The load; kill -9 at a moment that the seed draws; a start; the load again."""
+    server = stage.server()
+    stage.start(server)
+    writers, readers = _load()
+    first = stage.clients("p0", server, writers)
+    first.create()
+    second = stage.clients("p1", server, readers)
+    first.start()
+    second.start()
+    seconds = stage.plan.scenario.seconds
+    stage.sleep(seconds * stage.random.uniform(0.5, 1.0), "the clients work")
+    stage.kill(server)
+    stage.start(server)
+    first.load()
+    stage.sleep(seconds / 2, "the clients work again")
+    second.stop()
+    first.stop()
+    stage.facts["rows"] = len(first.read())
+    first.count()
+    collect(stage, [server])
+
+
+def paused_proxy(stage: Stage) -> None:
+    """A proxy is paused past its lease with inserts between timestamp and broker; flush; resume; crash."""
+    stage.broker()
+    server = stage.server()
+    stage.start(server)
+    proxy = stage.server("proxy")
+    stage.start(proxy)
+    stage.wait_session("proxy", count=2)
+    reader = stage.clients("p0", server)
+    reader.create()
+    writer = {"role": "writer", "batch": _LATE_BATCH, "exact": True, "pause": 0.0, "delete_share": 0.0,
+              "session_share": 0.0}  # fmt: skip
+    writers = stage.clients("p1", proxy, {f"w{number}": writer for number in range(_LATE_WRITERS)})
+    writers.start()
+    stage.sleep(stage.plan.scenario.seconds * stage.random.uniform(0.75, 1.25), f"{_LATE_WRITERS} clients write")
+    stage.pause(proxy)
+    stage.say(f"waiting until the session has ended (lease {stage.plan.lease} s)")
+    stage.wait_session("proxy", count=1)
+    stage.note("session of the paused proxy ended")
+    stage.sleep(2, "ticks go on without it")
+    stage.note("flush", ok=reader.flush())
+    before = reader.read()
+    writers.stop_later()
+    stage.resume(proxy)
+    stage.sleep(_SETTLE_SECONDS, "late messages arrive")
+    after = reader.read()
+    stage.facts["rows_after_resumption"] = len(after - before)
+    stage.note("strong reads around the resumption", before=len(before), after=len(after))
+    stage.kill(proxy, server)
+    writers.stopped()
+    stage.start(server)
+    reader.load()
+    final = reader.read()
+    reader.count()
+    stage.facts["lost_rows"] = len(after - final)
+    stage.facts["rows"] = len(final)
+    stage.note("strong read after the crash", rows=len(final), lost=len(after - final))
+    collect(stage, [server])
+
+
+def session_delete(stage: Stage) -> None:
+    """Session reads after inserts and after deletes in one process."""
+    server = stage.server()
+    stage.start(server)
+    role = {"role": "session-deleter", "rounds": _SESSION_ROUNDS, "pause": 0.0}
+    client = stage.clients("p0", server, {"s0": role})
+    client.create()
+    client.start()
+    stage.say(f"{_SESSION_ROUNDS} rounds of insert, read, delete, read")
+    client.wait()
+    stage.facts["rounds"] = _SESSION_ROUNDS
+    stage.facts["rows"] = len(client.read())
+    collect(stage, [server])
+
+
+STEPS: dict[str, Callable[[Stage], None]] = {
+    "clean": clean,
+    "crash": crash,
+    "paused-proxy": paused_proxy,
+    "session-delete": session_delete,
+}

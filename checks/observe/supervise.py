@@ -1,0 +1,69 @@
+"""Runs one plan from start to end, in the place where the processes live. Started by ``launch``, not by hand.
+
+usage: python -m tidemark.checks.observe.supervise PLAN.json
+
+It lives as long as its standard input: when the one who started it is gone, however it went, everything is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+
+from tidemark.checks.errors import CheckError, MissingToolError
+from tidemark.checks.exit_codes import ExitCode
+from tidemark.checks.observe.processes import Processes
+from tidemark.checks.observe.scenarios import Plan
+from tidemark.checks.observe.stage import Stage
+from tidemark.checks.observe.steps import STEPS
+
+
+def run(plan: Plan, *, processes: Processes) -> ExitCode:
+    """Do the steps of the scenario; what was collected is written down also when they fail."""
+    stage = Stage(plan, processes=processes)
+    failed: CheckError | None = None
+    try:
+        STEPS[plan.scenario.name](stage)
+    except CheckError as error:
+        failed = error
+    except EOFError as error:
+        failed = MissingToolError(str(error), remedy="look into the logs of the run")
+    stage.write_record(error=failed)
+    if failed is not None:
+        print(f"error: {failed}", file=sys.stderr)
+        return failed.exit_code
+    return ExitCode.AS_EXPECTED
+
+
+def main() -> int:
+    """Run the plan that the argument names; the exit status is of ``checks.exit_codes``."""
+    file = Path(sys.argv[1])
+    plan = Plan.model_validate_json(file.read_text())
+    with Processes() as processes:
+
+        def leave(*_: object) -> None:
+            processes.end_all()
+            # Who started us may be gone too, and cannot tidy up.
+            shutil.rmtree(file.parent, ignore_errors=True)
+            os._exit(ExitCode.STOPPED)
+
+        def stopped(_number: int, _frame: FrameType | None) -> None:
+            leave()
+
+        def watch() -> None:
+            sys.stdin.read()
+            leave()
+
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, stopped)
+        threading.Thread(target=watch, daemon=True).start()
+        return run(plan, processes=processes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
