@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test etcd cross-check bench report check doctor format lock clean distclean FORCE
+.PHONY: help verify test etcd milvus cross-check bench report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -22,6 +22,9 @@ test: $(READY) ## test the suite itself
 
 etcd: $(READY) ## fetch Debian's etcd for the tests that want a real one; says why where it cannot be had
 	@sh checks/environment/etcd.sh
+
+milvus: $(READY) ## fetch a real Milvus for `tidemark observe` (VERSION=2.3.5); says why where it cannot be had
+	@sh checks/environment/milvus.sh $(VERSION)
 
 cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where TLA2TOOLS names its jar
 	@.venv/bin/tidemark cross-check $(ARGS)

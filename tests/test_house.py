@@ -52,10 +52,13 @@ def imports(path: Path, known: set[str]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            # A relative import counts from the package of the file.
+            above = module(path).split(".")[: -node.level] if node.level else []
+            source = ".".join([*above, *(node.module or "").split(".")]).strip(".")
             for name in node.names:
-                full = f"{node.module}.{name.name}"
-                yield full if full in known else node.module
+                full = f"{source}.{name.name}"
+                yield full if full in known else source
 
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:

@@ -391,6 +391,25 @@ def replay(
 
 
 @application.command()
+def observe(
+    scenario: Annotated[str, typer.Argument(help="What to do; the list if left out.")] = "",
+    *,
+    seed: Seed = 0,
+    server: Annotated[str, typer.Option(help="Version, of those that `make milvus` has fetched.")] = "2.3.5",
+    lease: Annotated[int, typer.Option(min=1, help="Seconds a session lives without its process.")] = 30,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the evidence; build/observe/SCENARIO-SEED if left out.")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the server's data there too.")] = False,
+) -> int:
+    """Start a real server, drive it, break it, and collect what it leaves behind."""
+    command = import_module("tidemark.checks.observe.command")
+    options = command.Options(seed=seed, version=server, lease=lease, out=out, keep=keep)
+    status: int = command.observe(scenario, options=options, console=cli_run.wide_console())
+    return status
+
+
+@application.command()
 def export(
     instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
     *,

@@ -22,3 +22,6 @@ awk '/^tidemark/ { own = 1; next } own && /^ / { next }
 /^# (WARNING: pip install will|Consider using a hashable)/ { next } { own = 0; print }' requirements/run.lock > build/run.lock
 mv build/run.lock requirements/run.lock
 compile --output-file requirements/check.lock requirements/check.in
+for name in requirements/milvus*.in; do
+    compile --output-file "${name%.in}.lock" "$name"
+done

@@ -1,4 +1,4 @@
-"""Takes what a run has left behind: the store's history and the broker's messages; logs and histories lie there."""
+"""Takes what a run leaves behind: the store's history and the broker's messages. The rest is there."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 import subprocess
 from collections.abc import Sequence
 
-from tidemark.checks.errors import MissingToolError
+from tidemark.checks.observe.package import MESSAGES
 from tidemark.checks.observe.server import Server
 from tidemark.checks.observe.stage import Stage
+from tidemark.checks.verdicts.errors import MissingToolError
 
 _READ_SECONDS = 120.0
 
@@ -27,16 +28,19 @@ def collect(stage: Stage, servers: Sequence[Server]) -> None:
     stage.say("reading the broker's messages")
     stage.collected["broker"] = _read(stage, source)
     stage.facts["late_messages"] = stage.collected["broker"].pop("late")
-    stage.say(f"{stage.collected['etcd']['events']} events of the store, {stage.collected['broker']['messages']} messages")
+    stage.say(
+        f"{stage.collected['etcd']['events']} events of the store, "
+        f"{stage.collected['broker']['messages']} messages"
+    )
 
 
 def _read(stage: Stage, source: Sequence[str]) -> dict[str, int]:
-    command = stage.package.inside("messages", *source)
+    command = stage.package.inside(MESSAGES, *source)
     done = subprocess.run(command, capture_output=True, text=True, timeout=_READ_SECONDS, check=False)
     if done.returncode != 0:
         raise MissingToolError(
             f"the broker cannot be read: {done.stderr.strip()[-300:]}",
-            remedy="run the scenario again; if it stays, this version of the server keeps its messages otherwise",
+            remedy="run the scenario again; if it stays, this version keeps its messages in another form",
         )
     found: dict[str, int] = json.loads(done.stdout)
     if not found["messages"]:

@@ -13,12 +13,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tidemark.checks.errors import BadInputError, CheckError, MissingToolError, StoppedError
-from tidemark.checks.exit_codes import ExitCode
 from tidemark.checks.observe.namespace import Place, find_place
 from tidemark.checks.observe.package import DEFAULT_VERSION, find_package
 from tidemark.checks.observe.scenarios import SHIPPED_LEASE, Plan, Scenario
 from tidemark.checks.observe.server import OTHER_PORTS, PROXY_PORTS, STANDALONE_PORTS
+from tidemark.checks.verdicts.errors import BadInputError, CheckError, MissingToolError, StoppedError
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 _END_SECONDS = 15.0
 _FILES = ("scenario.json", "etcd.ndjson", "broker.ndjson")
@@ -96,7 +96,7 @@ def _run(command: list[str], *, show: Show) -> None:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End the supervisor: it ends the rest. The end of its input is enough; signals are for one that hangs."""
+    """End the supervisor, which ends the rest. The end of its input is enough, unless it hangs."""
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             with contextlib.suppress(OSError):
@@ -118,7 +118,8 @@ def _error(status: int, said: str) -> CheckError:
     if status == ExitCode.STOPPED:
         return StoppedError("the run was stopped from outside", remedy="start it again")
     return MissingToolError(
-        message or f"the supervisor ended with status {status}", remedy=remedy or "look into the logs of the run"
+        message or f"the supervisor ended with status {status}",
+        remedy=remedy or "look into the logs of the run",
     )
 
 

@@ -13,7 +13,7 @@ _TRY_SECONDS = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """How commands are brought there: ``prefix`` goes before a command; ``why_not`` if there is no such place."""
+    """How commands get there: ``prefix`` goes before a command; ``why_not`` if there is no such place."""
 
     prefix: tuple[str, ...] = ()
     why_not: str = ""
@@ -29,7 +29,7 @@ class Place:
 
 
 def find_place() -> Place:
-    """A namespace where the machine lets us have one, as root or as a user; else the machine itself, and why."""
+    """A namespace where the machine lets us have one, as root or as user; else the machine, and why."""
     unshare = shutil.which("unshare")
     address = shutil.which("ip")
     if unshare is None or address is None:

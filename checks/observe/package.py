@@ -1,4 +1,7 @@
-"""Where the real server and its clients are: what ``make milvus`` put beside the Python environment."""
+"""Where the real server and its clients are: what ``make milvus`` put beside the Python environment.
+
+The script behind it, ``checks/environment/milvus.sh``, unpacks with tidemark.checks.observe.inside.unpack .
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.errors import BadInputError, MissingToolError, known_names
+from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, known_names
 
 DEFAULT_VERSION = "2.3.5"
-_INSIDE = Path(__file__).parent
+CLIENT = "tidemark.checks.observe.inside.client"
+MESSAGES = "tidemark.checks.observe.inside.messages"
+MOCK_BROKER = "tidemark.checks.observe.inside.mock_broker"
+_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +32,14 @@ class Package:
         return self.folder / "bin" / "milvus"
 
     def inside(self, module: str, *arguments: str) -> list[str]:
-        """The command of a program of ``checks/observe/inside``, run by the private Python."""
-        # -I keeps the user's settings and the current folder out; so the path is set by hand.
-        start = f"import sys, runpy; sys.path.insert(0, {str(_INSIDE)!r}); runpy.run_module('inside.{module}', run_name='__main__')"
-        return [str(self.python), "-I", "-c", start, *arguments]
+        """The command of a program of ``inside``, for the private Python, which has no ``tidemark``."""
+        name = module.partition(".observe.")[2]
+        # -I keeps the user's settings and the present folder out of the path, so ours is put there by hand.
+        start = (
+            f"import runpy, sys; sys.path.insert(0, {str(_HERE)!r}); "
+            f"runpy.run_module({name!r}, run_name='__main__')"
+        )
+        return [str(self.python), "-I", "-B", "-c", start, *arguments]
 
 
 def place() -> Path:
@@ -47,7 +57,7 @@ def find_package(version: str = DEFAULT_VERSION, *, within: Path | None = None) 
         raise BadInputError(f"{version!r} is no version of the server", remedy=known_names(version, versions))
     if version not in versions or "clients" not in ready or not python.exists():
         raise MissingToolError(
-            f"the server Milvus {version} is not there (looked in {folder}; there: {', '.join(sorted(ready)) or 'nothing'})",
+            f"the server Milvus {version} is not in {folder}; there: {', '.join(sorted(ready)) or 'nothing'}",
             remedy=f"make milvus VERSION={version}   (it says why where it cannot be had)",
         )
     return Package(version=version, folder=folder / version, python=python)

@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 _PARENT_DEATH_SIGNAL = 1  # prctl(2): PR_SET_PDEATHSIG
 _WAIT_SECONDS = 10.0
@@ -104,6 +104,13 @@ class Child:
         self.send(message)
         return json.loads(self.line())
 
+    def close(self) -> None:
+        """Close our ends of its input and output."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
     def tail(self) -> str:
         """The end of its log."""
         try:
@@ -118,14 +125,14 @@ class Processes:
     def __init__(self) -> None:
         self._children: list[Child] = []
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end_all()
 
     def start(self, name: str, command: Sequence[str], **options: Any) -> Child:
-        """Start a process; for the options see :class:`Child`."""
+        """Start a process; for the options see ``Child``."""
         child = Child(name, command, **options)
         self._children.append(child)
         return child
@@ -137,6 +144,7 @@ class Processes:
         until = time.monotonic() + _WAIT_SECONDS
         for child in self._children:
             child.wait(max(0.0, until - time.monotonic()))
+            child.close()
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tidemark.checks.errors import BadInputError, known_names
+from tidemark.checks.verdicts.errors import BadInputError, known_names
 
 FORMAT = 1
 SHIPPED_LEASE = 30
@@ -47,7 +47,7 @@ SCENARIOS = {
     for each in (
         Scenario(
             name="clean",
-            about="writers, deleters, readers at every level, counts, flushes and definitions; nothing breaks",
+            about="writers, deleters, readers at every level, counts, flushes, definitions; nothing breaks",
             seconds=15,
         ),
         Scenario(
@@ -57,8 +57,8 @@ SCENARIOS = {
         ),
         Scenario(
             name="paused-proxy",
-            about="a second proxy stands still until its session has ended, a flush meanwhile, then it goes on; "
-            "at last kill -9 of everything and a start",
+            about="a second proxy stands still until its session has ended, a flush meanwhile; it goes on; "
+            "kill -9 of everything and a start",
             broker="kafka",
             seconds=4,
         ),

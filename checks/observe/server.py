@@ -1,4 +1,4 @@
-"""The real server: its settings, its start and its health. Two kinds of process: standalone, and a proxy beside it."""
+"""The real server: its settings, its start and its health. Standalone, or a proxy beside it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.errors import MissingToolError
 from tidemark.checks.observe.package import Package
 from tidemark.checks.observe.processes import Child, Processes
+from tidemark.checks.verdicts.errors import MissingToolError
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*(?:\(\w+\))?\s*(?::\s*(.*?))?\s*\}\}")
 _POLL_SECONDS = 0.1
@@ -37,8 +37,8 @@ OTHER_PORTS = (ETCD_PORT, 2380, 13333, 19531, 21121, 21123, 21124, 53100)
 class Setting:
     """What differs from the settings of the package.
 
-    ``lease`` is the seconds that a session lives without its process; ``kafka`` the address of a broker, RocksMQ if
-    None; ``level`` of the log.
+    ``lease`` is the seconds that a session lives without its process; ``kafka`` the address of a broker,
+    RocksMQ if None; ``level`` of the log.
     """
 
     lease: int = 30
@@ -112,7 +112,7 @@ class Server:
                 return time.monotonic() - began
             time.sleep(_POLL_SECONDS)
         raise MissingToolError(
-            f"the server {self.name} did not begin to answer within {seconds:.0f} s; its log ends with: {self._tail()}",
+            f"the server {self.name} did not answer in {seconds:.0f} s; its log ends with: {self._tail()}",
             remedy="free memory (it wants about 300 MB) and look into its log",
         )
 
@@ -137,7 +137,7 @@ def _healthy(port: int) -> bool:
 
 
 def _as_environment(setting: Setting, *, role: str, ports: Ports) -> dict[str, str]:
-    """The server takes every setting from a variable too: the path in capitals, its parts joined by underlines."""
+    """Each setting can come from a variable: its path in capitals, the parts joined by underlines."""
     found = {
         "COMMON_SESSION_TTL": str(setting.lease),
         "LOG_LEVEL": setting.level,

@@ -1,4 +1,4 @@
-"""What the steps of a scenario are made of: servers, clients, faults; and the record of what was done when."""
+"""What the steps of a scenario are made of: servers, clients, faults; the record of what was done when."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.errors import CheckError, MissingToolError
-from tidemark.checks.observe.package import Package
+from tidemark.checks.observe.package import CLIENT, MOCK_BROKER, Package
 from tidemark.checks.observe.processes import Child, Processes
 from tidemark.checks.observe.scenarios import FORMAT, Plan
 from tidemark.checks.observe.server import ETCD_PORT, Server, Setting
 from tidemark.checks.observe.store import Store
+from tidemark.checks.verdicts.errors import CheckError, MissingToolError
 
 COLLECTION = "rows"
 SHARDS = 2
@@ -41,7 +41,7 @@ class Clients:
         self._ended(self._child.ask(do="stop"))
 
     def stop_later(self) -> None:
-        """Tell the roles to end; :meth:`stopped` waits for it."""
+        """Tell the roles to end; ``stopped`` waits for it."""
         self._child.send({"do": "stop"})
 
     def stopped(self) -> None:
@@ -56,7 +56,8 @@ class Clients:
         """Create the collection and load it."""
         if not self._child.ask(do="create", shards=SHARDS) or not self.load():
             raise MissingToolError(
-                f"the collection could not be created and loaded; {self._child.name} ends with: {self._child.tail()}",
+                f"the collection could not be created and loaded; the log of {self._child.name} ends with: "
+                f"{self._child.tail()}",
                 remedy="look into the history of the client and the log of the server",
             )
 
@@ -135,7 +136,7 @@ class Stage:
         """Start the mock broker, if the scenario wants Kafka."""
         if self.plan.scenario.broker == "kafka":
             child = self.processes.start(
-                "mock-broker", self.package.inside("mock_broker"), log=self.plan.scratch / "mock-broker.log",
+                "mock-broker", self.package.inside(MOCK_BROKER), log=self.plan.scratch / "mock-broker.log",
                 talks=True,
             )  # fmt: skip
             self.kafka = child.line()
@@ -144,8 +145,8 @@ class Stage:
     def server(self, role: str = "standalone") -> Server:
         """A server process with the settings of this run; not started."""
         return Server(
-            self.package, processes=self.processes, role=role, folder=self.plan.scratch / role, logs=self.logs,
-            setting=Setting(lease=self.plan.lease, kafka=self.kafka),
+            self.package, processes=self.processes, role=role, folder=self.plan.scratch / role,
+            logs=self.logs, setting=Setting(lease=self.plan.lease, kafka=self.kafka),
         )  # fmt: skip
 
     def start(self, server: Server) -> None:
@@ -172,8 +173,10 @@ class Stage:
         assert server.child is not None
         server.child.signal(signal.SIGCONT)
 
-    def clients(self, process: str, server: Server, roles: dict[str, dict[str, Any]] | None = None) -> Clients:
-        """A process of clients of that server; ``roles`` by the name of the client, each with a seed drawn here."""
+    def clients(
+        self, process: str, server: Server, roles: dict[str, dict[str, Any]] | None = None
+    ) -> Clients:
+        """A process of clients of that server; ``roles`` by client, each with a seed drawn here."""
         seeded = {
             name: {"seed": self.random.randrange(1 << 32), "first_key": (number + 1) * 10**7, **role}
             for number, (name, role) in enumerate((roles or {}).items())
@@ -183,20 +186,20 @@ class Stage:
             "collection": COLLECTION, "roles": seeded,
         }  # fmt: skip
         child = self.processes.start(
-            process, self.package.inside("client", json.dumps(settings)),
+            process, self.package.inside(CLIENT, json.dumps(settings)),
             log=self.plan.scratch / f"{process}.log", talks=True,
         )  # fmt: skip
         return Clients(child)
 
     def wait_session(self, kind: str, *, count: int) -> None:
-        """Wait until so many sessions of that kind stand in the store; raise CheckError if it does not happen."""
+        """Wait for so many sessions of that kind in the store; raise MissingToolError if that fails."""
         until = time.monotonic() + self.plan.lease + _SESSION_MARGIN_SECONDS
         while time.monotonic() < until:
             if len(self.store.keys(f"/session/{kind}-")) == count:
                 return
             time.sleep(_POLL_SECONDS)
         raise MissingToolError(
-            f"the store does not come to {count} sessions of kind {kind} within its lease of {self.plan.lease} s",
+            f"the store does not come to {count} sessions of kind {kind}, lease {self.plan.lease} s",
             remedy="look into the log of the server",
         )
 
@@ -218,6 +221,6 @@ class Stage:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """What :meth:`Stage.write_record` wrote."""
+    """What ``Stage.write_record`` wrote."""
     found: dict[str, Any] = json.loads((folder / "scenario.json").read_text())
     return found

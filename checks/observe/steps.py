@@ -85,7 +85,9 @@ def paused_proxy(stage: Stage) -> None:
               "session_share": 0.0}  # fmt: skip
     writers = stage.clients("p1", proxy, {f"w{number}": writer for number in range(_LATE_WRITERS)})
     writers.start()
-    stage.sleep(stage.plan.scenario.seconds * stage.random.uniform(0.75, 1.25), f"{_LATE_WRITERS} clients write")
+    stage.sleep(
+        stage.plan.scenario.seconds * stage.random.uniform(0.75, 1.25), f"{_LATE_WRITERS} clients write"
+    )
     stage.pause(proxy)
     stage.say(f"waiting until the session has ended (lease {stage.plan.lease} s)")
     stage.wait_session("proxy", count=1)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.errors import MissingToolError
+from tidemark.checks.verdicts.errors import MissingToolError
 
 _ALL = {"key": "AA==", "range_end": "AA=="}  # the zero byte: every key
 _SILENCE_SECONDS = 5.0
@@ -37,7 +37,10 @@ class Store:
         return [key for key in found if part in key]
 
     def write_history(self, out: Path) -> dict[str, int]:
-        """Write every event from revision 1 up to now; the counts, and the revision before which it was compacted."""
+        """Write every event from revision 1 up to now; how many, the first and the last revision.
+
+        Raise MissingToolError if the store does not answer, or has thrown away a part.
+        """
         last = self.revision()
         events = first = latest = 0
         with out.open("w") as file:

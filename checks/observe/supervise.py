@@ -2,7 +2,7 @@
 
 usage: python -m tidemark.checks.observe.supervise PLAN.json
 
-It lives as long as its standard input: when the one who started it is gone, however it went, everything is ended.
+It lives as long as its standard input: when whoever started it is gone, it ends everything.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-from tidemark.checks.errors import CheckError, MissingToolError
-from tidemark.checks.exit_codes import ExitCode
 from tidemark.checks.observe.processes import Processes
 from tidemark.checks.observe.scenarios import Plan
 from tidemark.checks.observe.stage import Stage
 from tidemark.checks.observe.steps import STEPS
+from tidemark.checks.verdicts.errors import CheckError, MissingToolError
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 
 def run(plan: Plan, *, processes: Processes) -> ExitCode:

@@ -1,10 +1,10 @@
 """A process of clients. It reads one command a line from its input, and answers each with a line.
 
-usage: python -m inside.client '{"process": ..., "port": ..., "folder": ..., "collection": ..., "roles": {...}}'
+usage: python -m inside.client '{"process": .., "port": .., "folder": .., "collection": .., "roles": {..}}'
 
-Commands: ``{"do": "start"}`` (the roles, each in a thread of its own), ``{"do": "stop"}``, ``{"do": "wait"}`` (until
-the roles have ended by themselves), and the single operations ``create``, ``load``, ``flush``, ``query``, ``count``
-of the client ``<process>-control``. The end of the input ends the process.
+Commands: ``{"do": "start"}`` (the roles, each in a thread of its own), ``{"do": "stop"}``, ``{"do": "wait"}``
+(until the roles have ended by themselves), and the single operations ``create``, ``load``, ``flush``,
+``query``, ``count`` of the client ``<process>-control``. The end of the input ends the process.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class History:
         try:
             answer = work()
         except Exception as problem:  # noqa: BLE001  the client library raises many kinds; each is an outcome
-            # The client library's own text of an error holds the address of an object: no two runs would agree.
+            # The text of the library's errors holds addresses of objects: no two runs would agree.
             error = f"{type(problem).__name__}: {getattr(problem, 'message', problem)}"[:_LONGEST_ERROR]
         end = time.monotonic_ns()
         shown = answer or Answer()
@@ -81,6 +81,11 @@ class History:
             guarantee=shown.guarantee, keys=keys or [], seen=shown.seen, count=shown.count, error=error,
         )  # fmt: skip
         return answer
+
+    def close(self) -> None:
+        """No more operations."""
+        if self._file is not None:
+            self._file.close()
 
     def _write(self, **what: Any) -> None:
         line = {

@@ -3,8 +3,9 @@
 usage: python -m inside.messages rocksmq FOLDER OUT
        python -m inside.messages kafka ADDRESS OUT
 
-Prints one line of JSON: the number of messages, how many the broker had already thrown away, and how many with rows
-stand at or below a tick that their topic already had. The last is a plain count beside the judges, to compare them with.
+Prints one line of JSON: the number of messages, how many the broker had thrown away, and how many with rows
+stand at or below a tick that their topic already had. The last is a plain count beside the
+judges, to compare them with.
 """
 
 from __future__ import annotations

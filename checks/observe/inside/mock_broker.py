@@ -1,4 +1,6 @@
-"""librdkafka's mock Kafka broker, in memory, on the loopback interface. Prints its address; lives until its input ends.
+"""librdkafka's mock Kafka broker, in memory, on the loopback interface.
+
+It prints its address, and lives until its input ends.
 
 usage: python -m inside.mock_broker
 """

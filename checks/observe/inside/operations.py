@@ -15,7 +15,7 @@ from .history import EVERY_KEY, Answer, History, runs
 
 DIMENSION = 8
 _INDEX = {"index_type": "FLAT", "metric_type": "L2", "params": {}}
-# A time limit that is no int, and no second try: the client library would repeat a write that may have been done.
+# A time limit that is no int, and no second try: the library would repeat a write that may have been done.
 _ONCE: dict[str, Any] = {"timeout": 60.0, "retry_times": 0}
 
 _sent = threading.local()

@@ -17,8 +17,8 @@ _AFTER_ERROR_SECONDS = 0.5
 class Role:
     """How one client behaves.
 
-    ``batch`` rows an insert at most; ``pause`` seconds between operations; ``level`` of the reads; ``first_key``
-    of the keys that this client writes; ``rounds``, if any, after which it stops by itself.
+    ``batch`` rows an insert at most, ``exact``: always; ``pause`` seconds between operations; ``level`` of
+    the reads; ``first_key`` of the keys that this client writes; ``rounds`` after which it stops by itself.
     """
 
     role: str
@@ -92,7 +92,7 @@ def _definer(client: Client, role: Role, stop: threading.Event) -> None:
 
 
 def _session_deleter(client: Client, role: Role, stop: threading.Event) -> None:
-    """Insert, read, delete, read: each read at level Session, in one process, so that it has to see the write."""
+    """Insert, read, delete, read. The reads ask for Session in one process: they have to see the writes."""
     rng = random.Random(role.seed)
     for number in range(role.rounds):
         if stop.is_set():
