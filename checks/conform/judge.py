@@ -46,7 +46,7 @@ class AdapterClass(Protocol):
         """Begin a run of the implementation."""
 
 
-class Conform:
+class ConformJudge:
     """Judges an implementation by examples."""
 
     name = "conform"
@@ -196,4 +196,4 @@ def _silent(entry: ConformEntry, checker: StepChecker, adapter: AdapterClass, jo
     return problems
 
 
-JUDGE = Conform()
+JUDGE = ConformJudge()

@@ -98,7 +98,7 @@ def _tell(progress: Progress, found: Exploration, note: str) -> None:
     progress(found.done, unit="executions", note=words)
 
 
-class Interleave:
+class InterleaveJudge:
     """Judges programs of the implementation."""
 
     name = NAME
@@ -283,4 +283,4 @@ class _Verdicts:
         )
 
 
-JUDGE = Interleave()
+JUDGE = InterleaveJudge()

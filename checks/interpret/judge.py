@@ -22,7 +22,7 @@ LIMIT = 50_000
 _KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION, Kind.REACHABLE})
 
 
-class Interpreted:
+class InterpretJudge:
     """Judges one instance state by state."""
 
     name = "interpreted"
@@ -98,4 +98,4 @@ def _show(interpreter: Interpreter, reached: Reached, prop: Property, found: Fou
     return counterexample(interpreter.instance, states=states, steps=steps, failing=failing)
 
 
-JUDGE = Interpreted()
+JUDGE = InterpretJudge()

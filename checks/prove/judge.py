@@ -46,7 +46,7 @@ _WHY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prove:
+class ProveJudge:
     """Judges a protocol without an instance. ``on_spark``: its obligations are tasks of Spark."""
 
     on_spark: bool = False
@@ -212,4 +212,4 @@ def show(model: SmallModel, prop: Property) -> Counterexample:
     )
 
 
-JUDGE = Prove()
+JUDGE = ProveJudge()

@@ -196,12 +196,12 @@ class DistributeJudge:
 
     @property
     def name(self) -> str:
-        """See ``tidemark.checks.verdicts.judge.DistributeJudge``."""
+        """See ``tidemark.checks.verdicts.judge.Judge``."""
         return NAME
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """See ``tidemark.checks.verdicts.judge.DistributeJudge``."""
+        """See ``tidemark.checks.verdicts.judge.Judge``."""
         return frozenset((Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION, Kind.REACHABLE))
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:

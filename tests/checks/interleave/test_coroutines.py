@@ -379,3 +379,15 @@ def test_wrong_uses_are_refused():
         explore_coroutine(order_of_a_set, order="sometimes")
     with pytest.raises(BadInputError, match="atomic"):
         explore_coroutine(order_of_a_set, order="atomic")
+
+
+async def complains_with_an_address() -> None:
+    raise AssertionError(f"unexpected {object()!r}")
+
+
+def test_the_address_of_an_object_is_no_nondeterminism():
+    """A message that differs from run to run in addresses only is the same failure."""
+    result = explore_coroutine(complains_with_an_address)
+    assert result.status is Status.REFUTED
+    (violation,) = result.violations
+    assert "unexpected <object object>" in violation.message
