@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from tidemark.models.frozen import FrozenMap
 from tidemark.spec.language.expr import Value, Variable
 from tidemark.spec.language.protocol import initial_literal, resolve
 from tidemark.spec.language.spec import Spec
@@ -55,14 +56,19 @@ class Domain:
 class Instance:
     """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants.
 
-    A map constant is given as nested lists in key order. Pickled without what is computed from it, so that
-    another process traces the protocol itself. Raises BadInstance.
+    A map constant is given as nested lists in key order. What is given is frozen: equal instances are one
+    key. Pickled without what is computed from it, so that another process traces the protocol itself.
+    Raises BadInstance.
     """
 
     protocol: str
     bounds: Mapping[str, Bound] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     name: str = "instance"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", FrozenMap(self.bounds))
+        object.__setattr__(self, "constants", FrozenMap(self.constants))
 
     def __getstate__(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self)}
@@ -170,10 +176,11 @@ class Instance:
         level: list[Any] = [self.constants[variable.name]]
         for domain in self.domains(kind.keys):
             for part in level:
-                if not isinstance(part, list | tuple) or len(part) != domain.size:
+                if not isinstance(part, tuple) or len(part) != domain.size:
+                    given = list(part) if isinstance(part, tuple) else part
                     raise BadInstance(
                         f"{self.name}: the constant {variable.name} wants {domain.size} entries "
-                        f"for {domain.type}, not {part!r}"
+                        f"for {domain.type}, not {given!r}"
                     )
             level = [item for part in level for item in part]
         return tuple(self._check(variable, item) for item in level)

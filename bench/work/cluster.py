@@ -16,7 +16,6 @@ from tidemark.checks.spark.search.breadth_first import Round, RoundLimits, Searc
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
-from tidemark.checks.spark.search.search_kernel import Recipe
 from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
 from tidemark.checks.spark.standalone import cluster, executors
 from tidemark.checks.verdicts.errors import MissingToolError
@@ -92,8 +91,7 @@ def _search(
     folder: Path, reference: str, runner: OnSpark, *, handover: int, killer: _Killer | None = None
 ) -> tuple[list[int], float]:
     instance = subject(reference).instance
-    recipe = Recipe.of(instance, FACTORY)
     clock = Clock()
-    run = RunDirectory.create(folder, instance, recipe=recipe, partitions=2)
+    run = RunDirectory.create(folder, instance, factory=FACTORY, partitions=2)
     result = Search(run, spark=runner, limits=RoundLimits(handover=handover)).run(killer)
     return result.levels, clock.seconds

@@ -23,7 +23,7 @@ def spread(*, program: str, arguments: dict[str, Any], reduction: str, master: s
     from tidemark.checks.verdicts.errors import MissingToolError
     from tidemark.models.simulation import ProgramRef
 
-    chosen = ProgramRef.of(program, **{name: _frozen(value) for name, value in arguments.items()})
+    chosen = ProgramRef.of(program, **arguments)
     options = Options(reduction=Reduction(reduction))
     rounds: list[Round] = []
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-spark-") as folder:
@@ -47,7 +47,3 @@ def spread(*, program: str, arguments: dict[str, Any], reduction: str, master: s
         texts={"digest of the final states": found.finals_digest()},
         values={"overhead": 100 * last.overhead, "rounds": last.number, "rate": found.done / last.wall},
     )
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -20,7 +20,6 @@ def distributed(*, reference: str, master: str, handover: int, together: int | N
     from tidemark.checks.spark.search.native_kernel import FACTORY
     from tidemark.checks.spark.search.run_directory import RunDirectory
     from tidemark.checks.spark.search.runners import OnSpark
-    from tidemark.checks.spark.search.search_kernel import Recipe
     from tidemark.checks.spark.session import spark_session, stop_session
     from tidemark.checks.verdicts.errors import MissingToolError
 
@@ -36,11 +35,10 @@ def distributed(*, reference: str, master: str, handover: int, together: int | N
             runner = OnSpark(spark_session(master=master, build=Path(folder)))
         except MissingToolError as error:
             raise NotMeasured(f"{error.message}; {error.remedy}") from error
-        recipe = Recipe.of(instance, FACTORY)
-        runner.warm(recipe).join()
+        runner.warm(instance, FACTORY).join()
         starting, used, clock = start.seconds, family_cpu(), Clock()
         run = RunDirectory.create(
-            Path(folder) / "run", instance, recipe=recipe, partitions=max(2, runner.cores)
+            Path(folder) / "run", instance, factory=FACTORY, partitions=max(2, runner.cores)
         )
         result = Search(run, spark=runner, limits=limits).run()
         seconds, used = clock.seconds, family_cpu() - used

@@ -7,7 +7,6 @@ what it has refuted or reached.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from tidemark.checks.verdicts.verdict import (
     inconclusive,
     refuted,
 )
+from tidemark.models.digest import instance_digest
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, instance_of
 from tidemark.models.native.errors import SavedSearchError
@@ -374,13 +374,12 @@ class ExploreJudge:
         if not isinstance(entry, InstanceEntry):
             raise BadInputError(f"{entry.name} is no instance", remedy="explore judges instances only")
         instance = instance_of(entry)
-        mark = hashlib.sha256(repr(instance).encode()).hexdigest()[:12]
         return explore(
             instance,
             protocol=context.manifest.name,
             properties=context.manifest.claims_of(entry, self.kinds),
             progress=context.progress,
-            saved=context.build / "searches" / f"{entry.name}-{mark}.npz",
+            saved=context.build / "searches" / f"{entry.name}-{instance_digest(instance)}.npz",
             limits=SearchLimits(memory=context.memory),
             workers=context.workers,
             symmetry=entry.symmetry,

@@ -56,11 +56,7 @@ SPREAD = Spread(parts=16, budget=400)
 
 def program_of(entry: InterleaveEntry) -> ProgramRef:
     """The program of an entry, by name."""
-    return ProgramRef.of(entry.program, **{name: _frozen(value) for name, value in entry.constants.items()})
-
-
-def _frozen(value: object) -> object:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
+    return ProgramRef.of(entry.program, **entry.constants)
 
 
 def interleave(

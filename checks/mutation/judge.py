@@ -8,7 +8,6 @@ protocol's on every reachable state is reported as equivalent within the bounds,
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -92,7 +91,7 @@ def mutate(
 def _generated(
     instance: Instance, mutant_id: str, claims: tuple[str, ...] | None, limits: MutantLimits
 ) -> MutantResult:
-    base = _baseline(_key(instance, claims, limits))
+    base = _baseline(instance, claims, limits)
     change = str(find_mutant(instance.protocol, mutant_id))
     return assess(base, mutated(instance, mutant_id), mutant_id, change=change, limits=limits)
 
@@ -131,27 +130,10 @@ def generated_part(
     return [_generated(instance, mutant_id, claims, limits) for mutant_id in ids]
 
 
-def _key(instance: Instance, claims: tuple[str, ...] | None, limits: MutantLimits) -> str:
-    return json.dumps(
-        [
-            instance.protocol,
-            dict(instance.bounds),
-            dict(instance.constants),
-            instance.name,
-            claims,
-            limits.states,
-            limits.seconds,
-        ]
-    )
-
-
 @lru_cache(maxsize=4)
-def _baseline(key: str) -> Baseline:
+def _baseline(instance: Instance, claims: tuple[str, ...] | None, limits: MutantLimits) -> Baseline:
     """One search of the protocol itself for all its mutants in this process."""
-    protocol, bounds, constants, name, claims, states, seconds = json.loads(key)
-    bounds = {n: tuple(b) if isinstance(b, list) else b for n, b in bounds.items()}
-    instance = Instance(protocol, bounds, constants, name)
-    return baseline(instance, claims=claims, limits=MutantLimits(states=states, seconds=seconds))
+    return baseline(instance, claims=claims, limits=limits)
 
 
 class MutateJudge:
@@ -260,7 +242,7 @@ def _named_verdict(entry: MutantEntry, context: Context) -> Verdict:
     if not isinstance(host, InstanceEntry):
         return _by_other_judge(entry, host, subject, context)
     instance = instance_of(host)
-    base = _baseline(_key(instance, tuple(sorted(_claims_of(host, context))), NO_LIMITS))
+    base = _baseline(instance, tuple(sorted(_claims_of(host, context))), NO_LIMITS)
     mutant = Instance(entry.ref, instance.bounds, instance.constants, instance.name)
     result = assess(base, mutant, entry.name, change=entry.source, limits=NO_LIMITS, only=entry.killer)
     return _verdict(subject, result, instance)

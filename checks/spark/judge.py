@@ -22,7 +22,7 @@ from tidemark.checks.spark.search.breadth_first import HANDOVER, Round, RoundLim
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
-from tidemark.checks.spark.search.search_kernel import Recipe, kernel_of
+from tidemark.checks.spark.search.search_kernel import kernel_of
 from tidemark.checks.spark.search.verdicts import NAME, Judged, MakeSubject
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError
 from tidemark.checks.verdicts.judge import Context
@@ -86,13 +86,12 @@ def distribute(
     """
     started = time.monotonic()
     runner = OnSpark(spark)
-    recipe = Recipe.of(instance, factory)
     if limits is not None and limits.handover <= HANDOVER:
-        runner.warm(recipe)  # Spark will be needed, and soon
+        runner.warm(instance, factory)  # Spark will be needed, and soon
     directory = _directory(
-        workdir, instance, recipe, partitions or runner.cores, resume=resume, chosen=partitions is not None
+        workdir, instance, factory, partitions or runner.cores, resume=resume, chosen=partitions is not None
     )
-    first = sample(kernel_of(recipe))
+    first = sample(kernel_of(instance, factory))
     cost = Cost(
         rate=first.rate, cores=runner.cores, states=first.states if first.complete else expected_states
     )
@@ -116,16 +115,16 @@ def distribute(
 
 
 def _directory(
-    workdir: Path, instance: Instance, recipe: Recipe, partitions: int, *, resume: bool | int, chosen: bool
+    workdir: Path, instance: Instance, factory: str, partitions: int, *, resume: bool | int, chosen: bool
 ) -> RunDirectory:
     try:
-        kernel_of(recipe)
+        kernel_of(instance, factory)
     except NativeError as error:
         raise BadInputError(str(error), remedy="lower the bounds of the instance") from error
     if resume is False:
-        return RunDirectory.create(workdir, instance, recipe=recipe, partitions=partitions)
+        return RunDirectory.create(workdir, instance, factory=factory, partitions=partitions)
     directory = RunDirectory.resume(
-        workdir, instance, recipe=recipe, partitions=partitions if chosen else None
+        workdir, instance, factory=factory, partitions=partitions if chosen else None
     )
     rounds = directory.complete_rounds() if resume is True else int(resume) + 1
     directory.keep(rounds)
@@ -140,8 +139,8 @@ def _history(folder: Path | None, directory: RunDirectory, runner: OnSpark) -> H
     return History(
         folder,
         run=plan.run,
-        protocol=plan.recipe.protocol,
-        instance=plan.recipe.name,
+        protocol=plan.instance.protocol,
+        instance=plan.instance.name,
         master=runner.master,
         cores=runner.cores,
         partitions=plan.partitions,

@@ -8,7 +8,9 @@ which lives for one execution, never in a module or a class.
 import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from tidemark.models.frozen import frozen
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.world import World
@@ -88,9 +90,9 @@ class ProgramRef:
     arguments: tuple[tuple[str, Hashable], ...] = ()
 
     @classmethod
-    def of(cls, target: str, **arguments: Hashable) -> "ProgramRef":
-        """Refer to a function with arguments."""
-        return cls(target, tuple(sorted(arguments.items())))
+    def of(cls, target: str, **arguments: Any) -> "ProgramRef":
+        """Refer to a function with arguments; lists become tuples."""
+        return cls(target, tuple(sorted((name, frozen(value)) for name, value in arguments.items())))
 
     def load(self) -> Callable[[], Program]:
         """Import the function and bind its arguments.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from tidemark.models.frozen import FrozenMap
 from tidemark.models.instance import Bound, Instance
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.spec import Property, Spec
@@ -39,6 +40,9 @@ class ProofSubject:
     """Lemmas assumed to be claimed too."""
     without: frozenset[str] = frozenset()
     """Ids of properties that are left out."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constants", FrozenMap(self.constants))
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("protocol", "constants", "added", "without")

@@ -1,11 +1,15 @@
 """Instances: domains, constants, and every way in which one does not fit its protocol."""
 
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from tests.protocols.stations import Overrides, Stations
+from tidemark.models.digest import instance_digest
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.spec.language import SpecError
@@ -112,3 +116,54 @@ def test_an_instance_that_does_not_fit(make, message):
 def test_an_instance_of_nothing():
     with pytest.raises(SpecError, match=r"no protocol 'spec\.nothing:Nothing'"):
         Instance("spec.nothing:Nothing").traced()
+
+
+def test_equal_instances_are_one_key():
+    one, two = instance(capacity=3), instance(capacity=3)
+    assert one == two
+    assert hash(one) == hash(two)
+    assert {one: "found"}[two] == "found"
+    turned = Instance(
+        one.protocol, dict(reversed(BOUNDS.items())), {"capacity": 3, "route": (0, 1, 0)}, "mine"
+    )
+    assert turned == one
+    assert hash(turned) == hash(one)
+    assert instance(capacity=4) != one
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_what_an_instance_was_made_from_may_change_afterwards():
+    route = [0, 1, 0]
+    made = instance(route=route)
+    route[0] = 1
+    assert made.map_constants == {"route": (0, 1, 0)}
+    with pytest.raises(TypeError, match="item assignment"):
+        made.bounds["Place"] = 9  # type: ignore[index]
+
+
+def test_the_digest_tells_what_decides_an_instance():
+    one = instance()
+    assert instance_digest(one) == instance_digest(instance())
+    assert instance_digest(one) == instance_digest(Instance(one.protocol, one.bounds, one.constants, "other"))
+    others = [
+        instance(capacity=3),
+        instance({"Place": 3}),
+        instance(route=[1, 1, 0]),
+        instance(CAREFUL=False),
+        instance(protocol=Overrides.reference()),
+    ]
+    assert len({instance_digest(item) for item in (one, *others)}) == 1 + len(others)
+
+
+def test_the_digest_is_the_same_in_every_process():
+    code = (
+        "from tests.models.test_instance import instance\n"
+        "from tidemark.models.digest import instance_digest\n"
+        "print(instance_digest(instance()), end='')"
+    )
+    for seed in ("0", "1"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        )
+        assert run.stdout == instance_digest(instance())

@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from tidemark.checks.spark.search.facts import StepFacts, judge_states, states_to_json
-from tidemark.checks.spark.search.search_kernel import Recipe, SearchKernel, kernel_of
+from tidemark.checks.spark.search.search_kernel import SearchKernel, kernel_of
 from tidemark.checks.spark.states.level_log import Header
 from tidemark.checks.spark.states.packed_states import PackedStates, owners_of, sorted_run
 from tidemark.checks.spark.states.sent_filter import SentFilter
 from tidemark.checks.spark.states.store import Store
 from tidemark.checks.spark.states.visited_cache import VisitedCache
+from tidemark.models.instance import Instance
 
 _SEND = 1 << 22  # bytes gathered before they are sent
 _FACTS = -1
@@ -27,7 +28,7 @@ _FACTS = -1
 Packet = tuple[int, int, bytes]
 """Sending partition, number of the packet (-1: the sender's facts), content."""
 
-_sieves: dict[tuple[Recipe, str], SentFilter] = {}
+_sieves: dict[tuple[Instance, str, str], SentFilter] = {}
 """That of the last run of this process."""
 
 
@@ -37,7 +38,9 @@ class Plan:
 
     root: str
     run: str
-    recipe: Recipe
+    instance: Instance
+    factory: str
+    """``module:function`` that makes the kernel of the instance in every process."""
     partitions: int
     number: int
     session: str
@@ -46,7 +49,7 @@ class Plan:
     @property
     def kernel(self) -> SearchKernel:
         """The compiled kernel of this process."""
-        return kernel_of(self.recipe)
+        return kernel_of(self.instance, self.factory)
 
     @property
     def store(self) -> Store:
@@ -91,7 +94,7 @@ def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
 
 
 def _sieve(plan: Plan) -> SentFilter:
-    key = plan.recipe, plan.run
+    key = plan.instance, plan.factory, plan.run
     if key not in _sieves:
         _sieves.clear()
         _sieves[key] = SentFilter(words=plan.kernel.words, partitions=plan.partitions)

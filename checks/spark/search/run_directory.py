@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from dataclasses import dataclass
@@ -11,31 +10,15 @@ from typing import Any
 
 from tidemark.checks.spark.search.facts import StateFinding, StepFacts, merge_states, states_from_json
 from tidemark.checks.spark.search.rounds import Plan, start
-from tidemark.checks.spark.search.search_kernel import Recipe, kernel_of
+from tidemark.checks.spark.search.search_kernel import kernel_of
 from tidemark.checks.spark.states.level_log import CorruptFileError, read_header
 from tidemark.checks.spark.states.store import Store
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.digest import digest_of, instance_digest
 from tidemark.models.instance import Instance
 
 FORMAT = 1
 _NAME = "run.json"
-
-
-def spec_digest(instance: Instance) -> str:
-    """Digest of everything that decides an instance's states and properties; the same in every process."""
-    spec = instance.spec
-    parts = (
-        spec.variables,
-        sorted(spec.initial.items()),
-        sorted(spec.options.items()),
-        [(a.name, a.params, [guard.expr for guard in a.guards], a.updates) for a in spec.actions],
-        [(p.id, p.kind, p.expr, p.params, p.premise, p.after) for p in spec.properties],
-        [p.expr for p in spec.assumptions],
-        spec.initially,
-        sorted(instance.bounds.items()),
-        sorted((name, repr(value)) for name, value in instance.constants.items()),
-    )
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +43,7 @@ class RunDirectory:
     plan: Plan
 
     @classmethod
-    def create(cls, root: Path, instance: Instance, *, recipe: Recipe, partitions: int) -> RunDirectory:
+    def create(cls, root: Path, instance: Instance, *, factory: str, partitions: int) -> RunDirectory:
         """A new run: writes the header and round 0. Raises BadInputError if the directory is in use."""
         if root.exists() and any(root.iterdir()):
             holds = "holds a run already" if (root / _NAME).exists() else "is not empty and holds no run"
@@ -68,8 +51,8 @@ class RunDirectory:
                 f"the directory {root} {holds}", remedy="resume that run, or name a new or an empty directory"
             )
         root.mkdir(parents=True, exist_ok=True)
-        header = _header(instance, recipe, partitions)
-        directory = cls(root, _plan(root, header, recipe))
+        header = _header(instance, factory, partitions)
+        directory = cls(root, _plan(root, header, instance, factory))
         start(directory.plan)
         temporary = root / f".{_NAME}.tmp"
         temporary.write_text(json.dumps(header, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -77,9 +60,7 @@ class RunDirectory:
         return directory
 
     @classmethod
-    def resume(
-        cls, root: Path, instance: Instance, *, recipe: Recipe, partitions: int | None
-    ) -> RunDirectory:
+    def resume(cls, root: Path, instance: Instance, *, factory: str, partitions: int | None) -> RunDirectory:
         """A run that was stopped. Raises BadInputError if there is none, or if it is the run of something
         else.
         """
@@ -91,7 +72,7 @@ class RunDirectory:
             ) from None
         except ValueError as error:
             raise CorruptFileError(root / _NAME, f"it is no JSON ({error})") from error
-        wanted = _header(instance, recipe, partitions or found.get("partitions", 0))
+        wanted = _header(instance, factory, partitions or found.get("partitions", 0))
         odd = [name for name in wanted if name not in ("run", "name") and found.get(name) != wanted[name]]
         if odd:
             text = "; ".join(f"{name} is {found.get(name)!r}, not {wanted[name]!r}" for name in odd)
@@ -99,7 +80,7 @@ class RunDirectory:
                 f"the directory {root} holds the run of another search: {text}",
                 remedy="name the directory of this search, or start it in an empty one",
             )
-        return cls(root, _plan(root, found, recipe))
+        return cls(root, _plan(root, found, instance, factory))
 
     @property
     def store(self) -> Store:
@@ -157,7 +138,7 @@ def _with_offer(error: CorruptFileError, number: int) -> CorruptFileError:
     return error
 
 
-def _header(instance: Instance, recipe: Recipe, partitions: int) -> dict[str, Any]:
+def _header(instance: Instance, factory: str, partitions: int) -> dict[str, Any]:
     header: dict[str, Any] = {
         "format": FORMAT,
         "protocol": instance.protocol,
@@ -165,20 +146,21 @@ def _header(instance: Instance, recipe: Recipe, partitions: int) -> dict[str, An
             name: list(b) if isinstance(b, tuple) else b for name, b in sorted(instance.bounds.items())
         },
         "constants": json.loads(json.dumps(dict(sorted(instance.constants.items())))),
-        "spec": spec_digest(instance),
+        "spec": instance_digest(instance),
         "partitions": partitions,
-        "words": kernel_of(recipe).words,
+        "words": kernel_of(instance, factory).words,
     }
-    header["run"] = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()[:16]
+    header["run"] = digest_of(json.dumps(header, sort_keys=True))
     header["name"] = instance.name
     return header
 
 
-def _plan(root: Path, header: dict[str, Any], recipe: Recipe) -> Plan:
+def _plan(root: Path, header: dict[str, Any], instance: Instance, factory: str) -> Plan:
     return Plan(
         root=str(root.absolute()),
         run=header["run"],
-        recipe=recipe,
+        instance=instance,
+        factory=factory,
         partitions=header["partitions"],
         number=0,
         session=uuid.uuid4().hex,

@@ -18,10 +18,11 @@ from pyspark.errors import PySparkException
 from tidemark.checks.spark.names import named
 from tidemark.checks.spark.search.facts import judge_states
 from tidemark.checks.spark.search.rounds import Packet, Plan, absorb, expand
-from tidemark.checks.spark.search.search_kernel import Recipe, kernel_of, task_done
+from tidemark.checks.spark.search.search_kernel import kernel_of, task_done
 from tidemark.checks.spark.states.packed_states import minus, sorted_run
 from tidemark.checks.spark.states.sent_filter import SentFilter
 from tidemark.checks.spark.states.table import Table, empty_place
+from tidemark.models.instance import Instance
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,14 +86,14 @@ class OnSpark:
         """Address of the master."""
         return str(self._context.master)
 
-    def warm(self, recipe: Recipe) -> threading.Thread:
+    def warm(self, instance: Instance, factory: str) -> threading.Thread:
         """Let the workers start and load the kernel while the driver does the small rounds."""
 
         def load() -> None:
             places = self._context.parallelize(range(self.cores), self.cores)
             # A worker that cannot do it says so, with its reason, in the first round.
-            with suppress(PySparkException, Py4JError), named(self._context, f"{recipe.name}: warm up"):
-                places.mapPartitions(partial(_load, recipe)).partitionBy(self.cores, int).count()
+            with suppress(PySparkException, Py4JError), named(self._context, f"{instance.name}: warm up"):
+                places.mapPartitions(partial(_load, instance, factory)).partitionBy(self.cores, int).count()
 
         thread = threading.Thread(target=load, daemon=True, name="warm-up")
         thread.start()
@@ -100,7 +101,7 @@ class OnSpark:
 
     def round(self, plan: Plan, *, note: str, count: int = 1) -> None:
         """See Runner."""
-        context, size, name = self._context, plan.partitions, plan.recipe.name
+        context, size, name = self._context, plan.partitions, plan.instance.name
         job, last = f"{name}: {note}", plan.number + count - 1
         packets = context.parallelize(range(size), size).mapPartitions(partial(_expand, plan))
         stage = f"{name}: expand the states of depth {plan.number - 1}"
@@ -123,14 +124,14 @@ class OnSpark:
     def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:
         """See Runner."""
         places = self._context.parallelize(range(plan.partitions), plan.partitions)
-        with named(self._context, f"{plan.recipe.name}: {note}"):
+        with named(self._context, f"{plan.instance.name}: {note}"):
             answers = places.map(partial(question, plan)).collect()
         return [answer for answer in answers if answer is not None]
 
 
-def _load(recipe: Recipe, places: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+def _load(instance: Instance, factory: str, places: Iterable[int]) -> Iterator[tuple[int, bytes]]:
     """Everything that a round compiles or loads once, and an exchange for Spark's own sake."""
-    kernel = kernel_of(recipe)
+    kernel = kernel_of(instance, factory)
     run = sorted_run(kernel.initial())
     successors = kernel.expand(run[: kernel.chunk]).successors
     sieve = SentFilter(words=kernel.words, partitions=1, memory=0)

@@ -1,6 +1,6 @@
 """What the distributed search asks of a kernel, and how a worker process gets one.
 
-A kernel is never sent to a worker: its recipe is, and every process builds the kernel once.
+A kernel is never sent to a worker: its instance is, and every process builds the kernel once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidemark.checks.spark.states.packed_states import PackedStates
-from tidemark.models.instance import Bound, Instance
+from tidemark.models.instance import Instance
 from tidemark.spec.language.references import load_callable
 
 
@@ -67,39 +67,10 @@ class SearchKernel(Protocol):
         """The interpreter's state of one packed state."""
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How to make the kernel again in another process: ``factory`` (``module:function``) applied to the
-    instance.
-    """
-
-    factory: str
-    protocol: str
-    bounds: tuple[tuple[str, Bound], ...]
-    constants: tuple[tuple[str, Any], ...]
-    name: str
-
-    @classmethod
-    def of(cls, instance: Instance, factory: str) -> Recipe:
-        """The recipe for an instance."""
-        constants = tuple((name, _frozen(value)) for name, value in sorted(instance.constants.items()))
-        return cls(
-            factory, instance.protocol, tuple(sorted(instance.bounds.items())), constants, instance.name
-        )
-
-    def instance(self) -> Instance:
-        """The instance."""
-        return Instance(self.protocol, dict(self.bounds), dict(self.constants), self.name)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
-
-
 @cache
-def kernel_of(recipe: Recipe) -> SearchKernel:
-    """The kernel, made once per process."""
-    kernel: SearchKernel = load_callable(recipe.factory, what="kernel")(recipe.instance())
+def kernel_of(instance: Instance, factory: str) -> SearchKernel:
+    """The kernel of an instance, made once per process by the ``factory`` (``module:function``)."""
+    kernel: SearchKernel = load_callable(factory, what="kernel")(instance)
     # Numba and the specification leave a million objects that never die; without this every task pays for
     # walking them.
     gc.collect()

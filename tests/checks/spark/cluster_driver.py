@@ -12,7 +12,6 @@ from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
-from tidemark.checks.spark.search.search_kernel import Recipe
 from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
 
 SETTINGS = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.task.maxFailures": "8"}
@@ -35,8 +34,7 @@ def main(master: str, folder: Path, *, resume: bool, speculate: bool) -> None:
         master=master, build=folder / "build", options=SparkOptions(memory_gib=1, settings=settings)
     )
     if resume:
-        recipe = Recipe.of(SIX_MANAGERS, factory)
-        directory = RunDirectory.resume(folder / "run", SIX_MANAGERS, recipe=recipe, partitions=None)
+        directory = RunDirectory.resume(folder / "run", SIX_MANAGERS, factory=factory, partitions=None)
         directory.keep(directory.complete_rounds())
     else:
         directory = make(folder / "run", SIX_MANAGERS, partitions=4, factory=factory)

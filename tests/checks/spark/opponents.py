@@ -9,7 +9,6 @@ from tidemark.checks.spark.search.breadth_first import Result, RoundLimits, Sear
 from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import Runner
-from tidemark.checks.spark.search.search_kernel import Recipe
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.interpreted.search import Search as InterpretedSearch
@@ -24,7 +23,7 @@ TWO_PHASE = Instance("tests.protocols.small:TwoPhase", {"Manager": 4}, name="two
 
 
 def make(folder: Path, instance: Instance, *, partitions: int = 2, factory: str = NATIVE) -> RunDirectory:
-    return RunDirectory.create(folder, instance, recipe=Recipe.of(instance, factory), partitions=partitions)
+    return RunDirectory.create(folder, instance, factory=factory, partitions=partitions)
 
 
 def distributed(

@@ -13,13 +13,12 @@ from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, distributed, ma
 from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
-from tidemark.checks.spark.search.search_kernel import Recipe
 from tidemark.checks.spark.states.level_log import CorruptFileError, read
 from tidemark.checks.verdicts.errors import BadInputError
 
 
 def again(folder, instance, partitions=None):
-    return RunDirectory.resume(folder, instance, recipe=Recipe.of(instance, FACTORY), partitions=partitions)
+    return RunDirectory.resume(folder, instance, factory=FACTORY, partitions=partitions)
 
 
 class StopAt(Exception):
