@@ -29,7 +29,7 @@ class StepFacts:
     expanded: int = 0
     deadlocks: int = 0
     sent: int = 0
-    """States sent to their owners, after the sieve. Depends on the number of partitions."""
+    """States sent to their owners, after the sent filter. Depends on the number of partitions."""
     generated: list[int] = field(default_factory=list)
     out_of_bounds: list[int] = field(default_factory=list)
     guards: int = 0

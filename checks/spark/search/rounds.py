@@ -28,7 +28,7 @@ _FACTS = -1
 Packet = tuple[int, int, bytes]
 """Sending partition, number of the packet (-1: the sender's facts), content."""
 
-_sieves: dict[tuple[Instance, str, str], SentFilter] = {}
+_filters: dict[tuple[Instance, str, str], SentFilter] = {}
 """That of the last run of this process."""
 
 
@@ -71,15 +71,15 @@ def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
     Another attempt may send other packets, but no fewer of the states that are new to their owners.
     """
     kernel, facts, sequence = plan.kernel, StepFacts(), 0
-    store, sieve = plan.store, _sieve(plan)
+    store, remembered = plan.store, _sent_filter(plan)
     _, frontier = store.open(store.log_path(plan.number - 1, partition), partition)
-    sieve.begin(plan.number)
+    remembered.begin(plan.number)
     waiting: list[list[PackedStates]] = [[] for _ in range(plan.partitions)]
     pending = 0
     for at in range(0, frontier.shape[0], kernel.chunk):
         rows = frontier[at : at + kernel.chunk]
         block = kernel.expand(rows)
-        parts = sieve.split(block.successors)
+        parts = remembered.split(block.successors)
         for owner, part in enumerate(parts):
             if part.shape[0]:
                 waiting[owner].append(part)
@@ -93,12 +93,12 @@ def expand(plan: Plan, partition: int) -> Iterator[tuple[int, Packet]]:
     yield partition, (partition, _FACTS, json.dumps(facts.to_json()).encode())
 
 
-def _sieve(plan: Plan) -> SentFilter:
+def _sent_filter(plan: Plan) -> SentFilter:
     key = plan.instance, plan.factory, plan.run
-    if key not in _sieves:
-        _sieves.clear()
-        _sieves[key] = SentFilter(words=plan.kernel.words, partitions=plan.partitions)
-    return _sieves[key]
+    if key not in _filters:
+        _filters.clear()
+        _filters[key] = SentFilter(words=plan.kernel.words, partitions=plan.partitions)
+    return _filters[key]
 
 
 def _packets(waiting: list[list[PackedStates]], source: int, sequence: int) -> Iterator[tuple[int, Packet]]:

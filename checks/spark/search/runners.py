@@ -134,9 +134,9 @@ def _load(instance: Instance, factory: str, places: Iterable[int]) -> Iterator[t
     kernel = kernel_of(instance, factory)
     run = sorted_run(kernel.initial())
     successors = kernel.expand(run[: kernel.chunk]).successors
-    sieve = SentFilter(words=kernel.words, partitions=1, memory=0)
-    sieve.begin(1)
-    sieve.split(successors)
+    remembered = SentFilter(words=kernel.words, partitions=1, memory=0)
+    remembered.begin(1)
+    remembered.split(successors)
     table = Table(empty_place(Table.size(kernel.words)), words=kernel.words, larger=empty_place)
     table.insert(np.arange(kernel.words * _GROWS, dtype=np.uint64).reshape(-1, kernel.words))
     minus(sorted_run(successors), [run])

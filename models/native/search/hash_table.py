@@ -1,4 +1,4 @@
-"""The loops of the table of visited states: enter successors, settle their numbers, fill, look up.
+"""The loops of the table of visited states: insert successors, commit them to their numbers, rehash, look up.
 
 States lie in a store of packed rows. Its front part holds rows that several workers found new in the present
 round, a part for each chunk; behind it are the numbered states. A slot of the table is 64 bits: a tag (half

@@ -55,6 +55,6 @@ class Merge:
         return first, self.firsts[chunk + 1]
 
     def finish(self) -> None:
-        """Count the new states. All chunks are settled."""
+        """Count the new states. All chunks are committed."""
         for base, (_, end) in zip(self.bases, pairwise(self.firsts), strict=True):
             self.visited.append(end, base)

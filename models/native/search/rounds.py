@@ -108,7 +108,7 @@ def round_bytes(kernel: Kernel) -> int:
 
 
 class Rounds:
-    """Expands the states of ``visited`` with a crew."""
+    """Expands the states of ``visited`` with a pool of workers."""
 
     def __init__(
         self,
