@@ -8,7 +8,7 @@ from tidemark.bench.work.clock import Clock
 
 def proved(*, protocol: str, jobs: int) -> Sample:
     """The proof for any size, with so many processes."""
-    from tidemark.checks.prove.run import prove
+    from tidemark.checks.prove.proof import prove
 
     clock = Clock()
     proof = prove(protocol, jobs=jobs)

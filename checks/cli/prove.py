@@ -16,9 +16,8 @@ from tidemark.checks.gate.registry import registry
 from tidemark.checks.prove.bounded import INDUCTIVE, bounded, by_k_induction
 from tidemark.checks.prove.judge import JUDGE
 from tidemark.checks.prove.minimise import minimise
-from tidemark.checks.prove.run import prove, size_text
+from tidemark.checks.prove.proof import prove, size_text
 from tidemark.checks.prove.suggest import suggest as suggest_lemmas
-from tidemark.checks.prove.workers import cores
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.commands import prove_command
@@ -26,6 +25,7 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.verdict import Outcome, Subject, Verdict
 from tidemark.models.manifest import Expected, ProofEntry, Tier
+from tidemark.models.native.search.worker_pool import cores
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Property
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from tidemark.checks.prove.bmc import FoundRun, find_runs
-from tidemark.checks.prove.run import Proof, size_text
+from tidemark.checks.prove.proof import Proof, size_text
 from tidemark.checks.verdicts.verdict import Subject, Verdict, holds, inconclusive, proved, refuted
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.subject import ProofSubject

@@ -7,23 +7,33 @@ unreachable: then a real run is looked for (``bmc``), and only a run refutes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.checks.prove.bmc import FoundRun, find_runs, reach
 from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
-from tidemark.checks.prove.prover import ObligationOutcome
-from tidemark.checks.prove.run import Proof, prove, size_text
-from tidemark.checks.prove.vacuity import vacuity
-from tidemark.checks.prove.workers import cores
+from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text
+from tidemark.checks.prove.prover import ObligationOutcome, Prover
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
-from tidemark.checks.verdicts.verdict import Outcome, Verdict, amended, inconclusive, proved, refuted
+from tidemark.checks.verdicts.verdict import (
+    COVERAGE,
+    Aspect,
+    Outcome,
+    Verdict,
+    amended,
+    holds,
+    inconclusive,
+    proved,
+    refuted,
+)
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
+from tidemark.models.native.search.worker_pool import cores
 from tidemark.models.symbolic.hints import SmallModel
 from tidemark.spec.language.spec import Property
 
@@ -154,6 +164,36 @@ class ProveJudge:
             notes=(*reached, *(describe(outcome) for outcome in failed)),
             counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
         )
+
+
+def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) -> list[Verdict]:
+    """One verdict: the hypotheses of the proof can be true, for every action."""
+    begin = time.perf_counter()
+    shown = possibilities(Prover(proof.subject))
+    subject = context.subject(entry, judge, COVERAGE, Aspect.VACUITY)
+    seconds = time.perf_counter() - begin
+    replay = check_command(judge, entry.name)
+    missing = [item.what for item in shown if item.model is None]
+    counts = {"queries": len(shown) - len(missing)}
+    figures = proof.statistics()
+    rates = {"wall_s": figures.wall_s, "slowest_s": figures.slowest_s, "workers": float(figures.workers)}
+    if missing:
+        largest = f"sorts of up to {max(e for e, _ in SIZES)} elements, keys up to {max(g for _, g in SIZES)}"
+        reason = f"not found with {largest}: {'; '.join(missing)}; a proof about it says nothing"
+        return [inconclusive(subject, reason=reason, counts=counts, seconds=seconds, replay=replay)]
+    instances = {item.model.instance.bounds_text() for item in shown if item.model is not None}
+    bounds = f"a state for each of {len(shown)} hypotheses, within {max(instances, key=len)}"
+    return [
+        holds(
+            subject,
+            counts=counts,
+            bounds=bounds,
+            seconds=seconds,
+            replay=replay,
+            notes=(figures.text(),),
+            rates=rates,
+        )
+    ]
 
 
 def _session(context: Context) -> SparkSession:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tidemark.checks.prove.proof import Proof, prove
 from tidemark.checks.prove.prover import SIZE
-from tidemark.checks.prove.run import Proof, prove
 from tidemark.models.lemmas.needed import Needed
 from tidemark.models.symbolic.hints import small_bounds
 from tidemark.models.symbolic.subject import ProofSubject

@@ -1,4 +1,4 @@
-"""One proof for any size, obligation by obligation, in one process.
+"""Who discharges obligations: one process with its solvers, several processes, or tasks of Spark.
 
 The obligations are dealt out in fixed portions, each with solvers of its own: the answers do not depend on
 the number of processes that share the portions.
@@ -7,8 +7,13 @@ the number of processes that share the portions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from multiprocessing import get_context
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tidemark.models.instance import BadInstance
 from tidemark.models.symbolic.hints import Hint, Hints, SmallModel, small_bounds
@@ -16,6 +21,9 @@ from tidemark.models.symbolic.obligations import Obligation, Obligations
 from tidemark.models.symbolic.solve import Answer, discharge
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SIZE = (2, 3)
 """Elements of each sort and greatest key of the instance that picks lemmas."""
@@ -34,6 +42,15 @@ ARTEFACT_S = 1.0
 
 PORTION = 24
 """Obligations that need a solver in one portion, at least: a portion is whole actions."""
+
+ENOUGH = 2 * PORTION
+"""Obligations for a solver below which starting processes takes longer than it saves."""
+
+Portion = Sequence[int]
+"""Places of obligations that are discharged one after the other."""
+
+Reply = tuple[Answer, SmallModel | None]
+"""What travels back from another process about one obligation."""
 
 Progress = Callable[[int, int, str], None]
 """Told how many obligations are done, of how many, and which one is next."""
@@ -122,7 +139,7 @@ class Prover:
         answer = discharge(self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core)
         return ObligationOutcome(obligation, answer, hint.model if answer.status != "proved" else None)
 
-    def attempt_all(self, places: Sequence[int], *, timeout_s: float) -> list[ObligationOutcome]:
+    def attempt_all(self, places: Portion, *, timeout_s: float) -> list[ObligationOutcome]:
         """One portion, with fresh solvers: earlier portions leave no trace in the answers."""
         self._hints.clear()
         return [self.attempt(self.obligations[place], timeout_s=timeout_s) for place in places]
@@ -135,3 +152,120 @@ class Prover:
             if found is not None:
                 return replace(outcome, model=found)
         return outcome
+
+
+class Workers:
+    """Runs portions of a proof here, in up to ``jobs`` processes or as tasks of Spark, with the same answers.
+
+    Each process makes the obligations itself: only answers travel.
+    """
+
+    def __init__(
+        self, prover: Prover, *, jobs: int, progress: Progress, spark: SparkSession | None = None
+    ) -> None:
+        self.prover = prover
+        self.progress = progress
+        self.processes = 1
+        self._spark = spark
+        self._jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def run(self, portions: Sequence[Portion], *, timeout_s: float) -> list[ObligationOutcome]:
+        """The outcomes of all portions, in the order of the portions. ``timeout_s`` is for one obligation."""
+        if self._spark is not None and portions:
+            return self._on_spark(self._spark, portions, timeout_s)
+        wanted = min(self._jobs, len(portions))
+        work = sum(not self.prover.obligations[place].trivial for portion in portions for place in portion)
+        quick = work < ENOUGH and timeout_s <= FIRST_S
+        if wanted < 2 or (self._pool is None and quick):
+            return self._in_this_process(portions, timeout_s)
+        if self._pool is None:
+            self.processes = wanted
+            self._pool = ProcessPoolExecutor(wanted, mp_context=get_context("spawn"))
+        return self._in_processes(self._pool, portions, timeout_s)
+
+    def _in_this_process(self, portions: Sequence[Portion], timeout_s: float) -> list[ObligationOutcome]:
+        found: list[ObligationOutcome] = []
+        total = len(self.prover.obligations)
+        for portion in portions:
+            self.progress(len(found), total, self.prover.obligations[portion[0]].name)
+            found += self.prover.attempt_all(portion, timeout_s=timeout_s)
+        return found
+
+    def _in_processes(
+        self, pool: ProcessPoolExecutor, portions: Sequence[Portion], timeout_s: float
+    ) -> list[ObligationOutcome]:
+        futures = {pool.submit(portion_of, item): item.places for item in self._items(portions, timeout_s)}
+        done, total = 0, len(self.prover.obligations)
+        self.progress(done, total, f"in {self.processes} processes")
+        for future in as_completed(futures):
+            done += len(futures[future])
+            self.progress(done, total, self.prover.obligations[futures[future][-1]].name)
+        return self._outcomes(portions, [self._replies(future, places) for future, places in futures.items()])
+
+    def _replies(self, future: Future[list[Reply]], places: Portion) -> list[Reply]:
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            lost = "a worker process ended abruptly"
+            return [
+                (Answer(self.prover.obligations[n].name, "unknown", 0.0, reason=lost), None) for n in places
+            ]
+
+    def _on_spark(
+        self, spark: SparkSession, portions: Sequence[Portion], timeout_s: float
+    ) -> list[ObligationOutcome]:
+        from tidemark.checks.spark.sweep import run_many
+
+        self.processes = min(spark.sparkContext.defaultParallelism, len(portions))
+        replies: list[list[Reply]] = run_many(
+            spark,
+            self._items(portions, timeout_s),
+            f"{__name__}:portion_of",
+            name=f"obligations of {self.prover.subject.protocol}",
+            unit="portions",
+        )
+        return self._outcomes(portions, replies)
+
+    def _items(self, portions: Sequence[Portion], timeout_s: float) -> list[Item]:
+        return [Item(self.prover.subject, self.prover.seed, tuple(places), timeout_s) for places in portions]
+
+    def _outcomes(
+        self, portions: Sequence[Portion], replies: Sequence[Sequence[Reply]]
+    ) -> list[ObligationOutcome]:
+        return [
+            ObligationOutcome(self.prover.obligations[place], *reply)
+            for portion, several in zip(portions, replies, strict=True)
+            for place, reply in zip(portion, several, strict=True)
+        ]
+
+
+class Item(NamedTuple):
+    """The work of one task in another process."""
+
+    subject: ProofSubject
+    seed: int
+    places: Portion
+    timeout_s: float
+
+
+def portion_of(item: Item) -> list[Reply]:
+    """Answers and small counterexamples of one portion. A process keeps the prover of the last subject."""
+    subject, seed, places, timeout_s = item
+    if not _here or (_here[0].subject, _here[0].seed) != (subject, seed):
+        _here[:] = [Prover(subject, seed)]
+    outcomes = _here[0].attempt_all(places, timeout_s=timeout_s)
+    return [(outcome.answer, outcome.model) for outcome in outcomes]
+
+
+_here: list[Prover] = []
+"""The prover of a worker process; empty elsewhere."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tidemark.checks.prove.run import Proof, prove
+from tidemark.checks.prove.proof import Proof, prove
 from tidemark.models.instance import Bound
 from tidemark.models.lemmas.closure import Closed, Closure
 from tidemark.models.lemmas.samples import batch, walks

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tidemark.checks.prove.judge import JUDGE, describe, show
+from tidemark.checks.prove.proof import prove
 from tidemark.checks.prove.prover import Prover
-from tidemark.checks.prove.run import prove
 from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome
@@ -173,7 +173,7 @@ def test_no_time_is_no_proof():
 
 
 def test_two_processes_come_to_the_same_answers(monkeypatch):
-    monkeypatch.setattr("tidemark.checks.prove.workers.ENOUGH", 1)
+    monkeypatch.setattr("tidemark.checks.prove.prover.ENOUGH", 1)
     monkeypatch.setattr("tidemark.checks.prove.prover.PORTION", 4)
     proofs = [prove(f"{LOCKS}:WithoutLemma", jobs=jobs) for jobs in (1, 2)]
     assert [proof.workers for proof in proofs] == [1, 2]
@@ -186,7 +186,7 @@ def test_two_processes_come_to_the_same_answers(monkeypatch):
 
 
 def test_hard_obligations_get_their_time_in_two_processes(monkeypatch):
-    monkeypatch.setattr("tidemark.checks.prove.run.FIRST_S", 1e-9)
+    monkeypatch.setattr("tidemark.checks.prove.proof.FIRST_S", 1e-9)
     proof = prove(f"{LOCKS}:TicketLock", timeout_s=20.0, jobs=2)
     assert not proof.open()
     assert proof.workers == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.checks.prove.bounded import bounded, by_k_induction
-from tidemark.checks.prove.run import prove
+from tidemark.checks.prove.proof import prove
 from tidemark.checks.verdicts.verdict import Outcome, Subject
 from tidemark.models.symbolic.subject import ProofSubject
 

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from tidemark.checks.prove.run import prove
+from tidemark.checks.prove.proof import prove
 from tidemark.checks.prove.suggest import suggest
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec import language

@@ -1,6 +1,7 @@
-"""Runs the proof of a protocol for any size: every obligation by name, what each one used, and what is left.
+"""The proof of a protocol for any size: every obligation by name, what each one used, and what is left.
 
-A claim is proved only if all of its obligations are, and so is every claim that they used.
+A claim is proved only if all of its obligations are, and so is every claim that they used. A proof says
+something only if its hypotheses can be true (see ``possibilities``).
 """
 
 from __future__ import annotations
@@ -10,8 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark.checks.prove.prover import FIRST_S, ObligationOutcome, Progress, Prover
-from tidemark.checks.prove.workers import Workers
+from tidemark.checks.prove.prover import (
+    FIRST_S,
+    LARGER,
+    SIZE,
+    SMALLER,
+    ObligationOutcome,
+    Progress,
+    Prover,
+    Workers,
+)
+from tidemark.models.symbolic.hints import SmallModel
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
 from tidemark.spec.language.types import NumberType, SortType
@@ -160,3 +170,38 @@ def size_text(spec: Spec) -> str:
     parts = [f"any number of {', '.join(sorts)}"] if sorts else []
     parts += [f"unbounded {', '.join(numbers)}"] if numbers else []
     return " and ".join(parts) or "any number of steps"
+
+
+SIZES = (*SMALLER, SIZE, *LARGER)
+"""Of the instances in which a possibility is looked for, smallest first."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One thing that must be possible, with the state (and step) that shows it; None if none was found."""
+
+    what: str
+    model: SmallModel | None
+
+
+def possibilities(prover: Prover) -> list[Shown]:
+    """An initial state; and for each action a state, in which all invariants hold, from which it can be
+    taken.
+    """
+    found = [Shown("an initial state that satisfies the assumptions", _first(prover, None))]
+    words = "a step {} from a state in which all invariants hold"
+    found.extend(
+        Shown(words.format(action.name), _first(prover, action.name)) for action in prover.spec.actions
+    )
+    return found
+
+
+def _first(prover: Prover, action: str | None) -> SmallModel | None:
+    for size in SIZES:
+        hints = prover.hints(size)
+        if hints is None:
+            continue
+        model = hints.an_initial_state() if action is None else hints.a_step_of(action)
+        if model is not None:
+            return model
+    return None
