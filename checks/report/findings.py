@@ -23,9 +23,8 @@ from tidemark.models.sources import Family, Label, labels_in, repository_catalog
 _HEAD = """# Findings
 
 What came out when the claims of the source documents and the suspected hazards were decided. This file is the
-output of ``tidemark findings``; a test compares it with a new run. *Holds* is said of a bounded instance,
-*proved* of any size. Each entry named here is judged by ``make verify``; ``tidemark show`` lists all
-entries."""
+output of `tidemark findings`; a test compares it with a new run. *Holds* is said of a bounded instance,
+*proved* of any size. Each entry named here is judged by `make verify`; `tidemark show` lists all entries."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)

@@ -19,6 +19,7 @@ from tidemark.models.manifest.model import (
     Manifest,
     ProofEntry,
 )
+from tidemark.models.manifest.mutants import MODULES, entries_of
 from tidemark.models.rooms import protocol_files
 
 
@@ -68,7 +69,11 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def parse(data: dict[str, object], *, file: str) -> Manifest:
-    """Check the content of a manifest; ``file`` is its name in messages."""
+    """Check the content of a manifest; ``file`` is its name in messages.
+
+    Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
+    """
+    data = _with_mutants(data, file=file)
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
@@ -77,6 +82,26 @@ def parse(data: dict[str, object], *, file: str) -> Manifest:
     _check_claims(manifest, file=file)
     _check_references(manifest, file=file)
     return manifest
+
+
+def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
+    """The content with an entry for each mutant of the modules under ``mutants``."""
+    rest = {section: value for section, value in data.items() if section != "mutants"}
+    try:
+        modules = MODULES.validate_python(data.get("mutants", []))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise ManifestError(
+            f"mutants.{place}: {first['msg']}",
+            file=file,
+            remedy="write [[mutants]] with module, number, and prefix if there is one",
+        ) from error
+    declared = [entry for module in modules for entry in entries_of(module, file=file)]
+    written = rest.get("mutant", [])
+    if declared and isinstance(written, list):
+        rest["mutant"] = [*written, *declared]
+    return rest
 
 
 def _schema_error(data: dict[str, object], error: ValidationError, *, file: str) -> ManifestError:

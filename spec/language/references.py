@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from tidemark.spec.language.errors import SpecError
@@ -43,6 +44,18 @@ def load_reference(reference: str, *, what: str) -> Any:
             f"no {what} {reference!r} ({error})", remedy="Correct the module or the name in module:name"
         ) from error
     return found
+
+
+def load_module(name: str, *, what: str) -> ModuleType:
+    """The module of a name, for those who look through all that is in it.
+
+    Raises:
+        ReferenceNotFoundError: there is no such module.
+    """
+    try:
+        return import_module(name)
+    except (ImportError, TypeError, ValueError) as error:
+        raise ReferenceNotFoundError(f"no {what} {name!r} ({error})", remedy="Correct its name") from error
 
 
 def load_callable(reference: str, *, what: str) -> Any:

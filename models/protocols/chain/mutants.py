@@ -1,8 +1,7 @@
 """The mutants of the parts, in the whole chain: what they do to the logs.
 
 The functions return the chain with one fault in it, and take the same arguments as
-``tidemark.models.protocols.chain.program:chain``. The manifest names the claim about the logs that must be
-refuted.
+``tidemark.models.protocols.chain.program:chain``.
 """
 
 from __future__ import annotations
@@ -11,36 +10,43 @@ from typing import Any
 
 from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.rootcoord.root_coord import RootCoordParts
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.chain.program import ChainProgram, chain
 from tidemark.models.protocols.proxy.mutants import implementation as proxy_impl
 from tidemark.models.protocols.timetick.mutants import implementation as timetick_impl
 
 
+@mutant(killer="watermark_promise", source="hazard 26, B7", instance="chain-one-write")
 def lock_is_lost(**scenario: Any) -> ChainProgram:
     """Timestamps enter the statistics in any order (hazard 26)."""
     return chain(proxy_parts=ProxyParts(queue=proxy_impl.Unlocked), **scenario)
 
 
+@mutant(killer="watermark_promise", source="hazard 24", instance="chain-one-write")
 def now_after_the_snapshot(**scenario: Any) -> ChainProgram:
     """The tick takes the snapshot, then fetches its timestamp (hazard 24)."""
     return chain(proxy_parts=ProxyParts(ticker=proxy_impl.SnapshotFirst), **scenario)
 
 
+@mutant(killer="watermark_promise", source="hazard 25, B6", instance="chain-one-write")
 def no_minus_one(**scenario: Any) -> ChainProgram:
     """The tick publishes minTs itself (hazard 25, B6)."""
     return chain(proxy_parts=ProxyParts(ticker=proxy_impl.NoMinusOne), **scenario)
 
 
+@mutant(killer="watermark_promise", source="hazard 12", instance="chain-late-append", tier="full")
 def unknown_outcome_is_popped(**scenario: Any) -> ChainProgram:
     """A produce that timed out is over (hazard 12)."""
     return chain(proxy_parts=ProxyParts(scheduler=proxy_impl.IgnoresTheUnknown), **scenario)
 
 
+@mutant(killer="watermark_promise", source="B45", instance="chain-one-write")
 def ddl_key_collides(**scenario: Any) -> ChainProgram:
     """The DDL report stands in for the proxy's (B45)."""
     return chain(root_parts=RootCoordParts(sync=timetick_impl.Collides), **scenario)
 
 
+@mutant(killer="watermark_promise", source="facts 4", instance="chain-one-write")
 def tick_is_the_greatest_report(**scenario: Any) -> ChainProgram:
     """The tick is the maximum over the sessions."""
     return chain(root_parts=RootCoordParts(sender=timetick_impl.Greatest), **scenario)

@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager, Job, ReaderStage
 from tidemark.impl.rootcoord.ddl_scheduler import DdlPhase, DdlScheduler, DdlTask, Execute
 from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.ddl.program import DdlProgram, ddl
 
 _VARIANTS = "tidemark.models.protocols.ddl.mutants.specification"
@@ -27,6 +28,7 @@ class _LastFinishedSource(DdlSource):
     scheduler_class = _LastFinished
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="hazard 53", instance="ddl-impl-two-tasks")
 def last_finished_task_counts(**scenario: Any) -> DdlProgram:
     """The minimum is the last finished task, though an earlier one still runs."""
     return ddl(source=_LastFinishedSource, protocol=f"{_VARIANTS}:LastFinished", **scenario)
@@ -45,6 +47,7 @@ class _NotesEarlySource(DdlSource):
     lock_manager_class = _NotesEarly
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="hazard 53", instance="ddl-impl-task-and-job")
 def noted_before_the_append(**scenario: Any) -> DdlProgram:
     """The timestamp of a job is done with before its message is in the logs."""
     return ddl(source=_NotesEarlySource, protocol=f"{_VARIANTS}:NotedBeforeAppend", **scenario)
@@ -61,6 +64,7 @@ class _DoesNotWaitSource(DdlSource):
     lock_manager_class = _DoesNotWait
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="hazard 53", instance="ddl-impl-task-and-job")
 def reader_takes_no_lock(**scenario: Any) -> DdlProgram:
     """The loop saw nothing in progress, and does not wait for the lock."""
     return ddl(source=_DoesNotWaitSource, protocol=f"{_VARIANTS}:ReaderUnlocked", **scenario)
@@ -72,6 +76,11 @@ class _OnlyScheduler(DdlSource):
         return self.scheduler.min_ddl_ts
 
 
+@mutant(
+    killer="ddl.minimum_is_below_all_to_come",
+    source="seed 002, sendMinDdlTsAsTt",
+    instance="ddl-impl-task-and-job",
+)
 def only_the_scheduler_counts(**scenario: Any) -> DdlProgram:
     """The minimum leaves the background out (seed 002: both)."""
     return ddl(source=_OnlyScheduler, protocol=f"{_VARIANTS}:OnlyScheduler", **scenario)
@@ -97,6 +106,7 @@ class _PushesLateSource(DdlSource):
     scheduler_class = _PushesLate
 
 
+@mutant(killer="ddl.minima_never_go_back", source="hazard 53", instance="ddl-impl-two-tasks")
 def task_takes_no_lock(**scenario: Any) -> DdlProgram:
     """A later task may stand in the heap, and be finished, before an earlier one (hazard 53)."""
     return ddl(source=_PushesLateSource, protocol=f"{_VARIANTS}:TaskUnlocked", **scenario)

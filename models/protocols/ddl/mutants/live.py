@@ -4,6 +4,7 @@ The oracle counts up by one, and repeats itself for the loop and for a dummy tas
 timestamp in between. A dummy task that is over comes again.
 """
 
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import Bool, action, ite, maximum, require
 
@@ -57,6 +58,7 @@ class TicksForever(Ddl):
         s.take_background(ts)
 
 
+@mutant(killer="ddl.reports_follow_the_oracle", source="B11", instance="ddl-live")
 class NoDummies(TicksForever):
     """No dummy task comes again: the scheduler's minimum stands still while there is no DDL (B11)."""
 

@@ -1,21 +1,25 @@
-"""Named mutants of the DDL minimum: hazard 53 and real bugs, each with its killer in the manifest."""
+"""Named mutants of the DDL minimum: hazard 53 and real bugs, each with its killer."""
 
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import Set, action, greatest, require
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
 class TaskUnlocked(Ddl):
     """A task's timestamp and its place in the heap are two steps (hazard 53)."""
 
     TASK_LOCK = False
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
 class JobUnlocked(Ddl):
     """A job is counted, but holds no lock: the loop that saw no job is not stopped (hazard 53)."""
 
     JOB_LOCK = False
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53, B11, B47", instance="ddl-small")
 class JobUnlockedAndCountedLate(Ddl):
     """A job holds no lock, and is counted after it has its timestamp (B11, B47)."""
 
@@ -23,12 +27,14 @@ class JobUnlockedAndCountedLate(Ddl):
     COUNT_FIRST = False
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
 class ReaderUnlocked(Ddl):
     """The loop does not wait for the lock (hazard 53)."""
 
     READER_LOCK = False
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
 class LastFinished(Ddl):
     """The scheduler's minimum is the greatest finished timestamp, whatever is unfinished (hazard 53)."""
 
@@ -36,6 +42,7 @@ class LastFinished(Ddl):
         return greatest(s.Ts, s.is_finished, upto=s.issued, default=s.scheduler_min)
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
 class NotedBeforeAppend(Ddl):
     """A job's timestamp is noted as done with as soon as there is one (hazard 53)."""
 
@@ -44,6 +51,7 @@ class NotedBeforeAppend(Ddl):
         s.last_ts = ts
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="facts 4", instance="ddl-small")
 class OnlyScheduler(Ddl):
     """Background work is forgotten in the minimum (facts 4)."""
 
@@ -51,6 +59,7 @@ class OnlyScheduler(Ddl):
         return s.scheduler_min
 
 
+@mutant(killer="ddl.minimum_is_below_all_to_come", source="facts 4", instance="ddl-small")
 class OnlyBackground(Ddl):
     """The scheduler is forgotten in the minimum (facts 4)."""
 
@@ -58,12 +67,14 @@ class OnlyBackground(Ddl):
         return s.background
 
 
+@mutant(killer="ddl.appends_are_above_the_report", source="H12", instance="ddl-small")
 class OutcomeUnknown(Ddl):
     """A task that was given up is finished, though the logs may still get its message (hazard 12)."""
 
     KNOWN_OUTCOME = False
 
 
+@mutant(killer="ddl.reports_never_go_back", source="B5", instance="ddl-small")
 class TasksReport(Ddl):
     """A DDL task reports its own timestamp when it is over, beside the loop (B5)."""
 

@@ -1,7 +1,7 @@
 """Mutants of the flush implementation: hazards and real bugs, each as an override of one small method.
 
 The functions return the flush program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.flush.programs.flush``. The manifest names the claim that must be refuted.
+``tidemark.models.protocols.flush.programs.flush``.
 """
 
 from typing import Any
@@ -29,6 +29,7 @@ from tidemark.impl.types import (
     SegmentRecord,
     StartPosition,
 )
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.protocols.flush.programs import flush
 
@@ -40,6 +41,11 @@ class _IgnoresInFlight(WriteBuffer):
         return None
 
 
+@mutant(
+    killer="flush.positions_on_their_way_are_safe",
+    source="H15, B13; seed 001, GetCheckpoint",
+    instance="flush-and-checkpoint",
+)
 def checkpoint_ignores_in_flight(**scenario: Any) -> FlushProgram:
     """Rows that are being synced do not hold the checkpoint back (H15, B13, seed 001)."""
     return flush(parts=DataNodeParts(write_buffer=_IgnoresInFlight), **scenario)
@@ -53,6 +59,7 @@ class _ReleasesEarly(SyncManager):
         sink.in_flight.pop(task.key, None)
 
 
+@mutant(killer="flush.positions_on_their_way_are_safe", source="H16", instance="flush-and-checkpoint")
 def in_flight_removed_early(**scenario: Any) -> FlushProgram:
     """The start position is forgotten after the upload, before the coordinator has recorded it (H16)."""
     return flush(parts=DataNodeParts(sync_manager=_ReleasesEarly), **scenario)
@@ -64,6 +71,7 @@ class _SwallowsErrors(SyncManager):
         return True
 
 
+@mutant(killer="binlogs_are_stored", source="B14", instance="failed-upload")
 def upload_error_is_swallowed(**scenario: Any) -> FlushProgram:
     """A failed upload counts as done (B14)."""
     return flush(parts=DataNodeParts(sync_manager=_SwallowsErrors), **scenario)
@@ -74,6 +82,11 @@ class _StartsAtTheEnd(WriteBuffer):
         return StartPosition(pack.end.ts)
 
 
+@mutant(
+    killer="flush.positions_on_their_way_are_safe",
+    source="facts 7.1: start and end of a pack; facts 7.2",
+    instance="flush-and-checkpoint",
+)
 def start_position_is_the_end(**scenario: Any) -> FlushProgram:
     """A buffer remembers the end of its first pack as its start."""
     return flush(parts=DataNodeParts(write_buffer=_StartsAtTheEnd), **scenario)
@@ -84,6 +97,7 @@ class _Unordered(SyncManager):
         return (task.channel, task.segment_id, task.position.ts)
 
 
+@mutant(killer="flush.one_task_at_a_time", source="B55, H49", instance="two-syncs")
 def syncs_of_a_segment_overtake(**scenario: Any) -> FlushProgram:
     """Two sync tasks of one segment run side by side (B55, H49)."""
     return flush(parts=DataNodeParts(sync_manager=_Unordered), **scenario)
@@ -98,6 +112,7 @@ class _Overwrites(BufferManager):
         return asked
 
 
+@mutant(killer="flush.flush_request_not_lost", source="H6", instance="two-flushes-race")
 def flush_ts_is_overwritten(**scenario: Any) -> FlushProgram:
     """A late request for an earlier flush replaces a later one (H6)."""
     return flush(parts=DataNodeParts(buffer_manager=_Overwrites), **scenario)
@@ -109,6 +124,7 @@ class _ClearsBlindly(BufferManager):
             buffer.flush_ts = NO_FLUSH
 
 
+@mutant(killer="flush.reset_only_by_greater_checkpoint", source="H5", instance="two-flushes-race")
 def flush_ts_is_cleared_blindly(**scenario: Any) -> FlushProgram:
     """The callback reads, decides, and clears whatever is there by then (H5)."""
     return flush(parts=DataNodeParts(buffer_manager=_ClearsBlindly), **scenario)
@@ -119,6 +135,7 @@ class _NotStrict(BufferManager):
         return flush_ts != NO_FLUSH and checkpoint.ts >= flush_ts
 
 
+@mutant(killer="flush.reset_only_by_greater_checkpoint", source="H7", instance="two-flushes-race")
 def flush_ts_is_reset_by_an_equal_checkpoint(**scenario: Any) -> FlushProgram:
     """At or above is enough for the reset (H7)."""
     return flush(parts=DataNodeParts(buffer_manager=_NotStrict), **scenario)
@@ -130,6 +147,7 @@ class _NeverResets(BufferManager):
         return False
 
 
+@mutant(killer="refinement", source="B50", instance="flush-and-checkpoint")
 def flush_ts_is_never_reset(**scenario: Any) -> FlushProgram:
     """The callback leaves the flush timestamp alone (B50)."""
     return flush(parts=DataNodeParts(buffer_manager=_NeverResets), **scenario)
@@ -140,6 +158,7 @@ class _NeedsMore(BufferManager):
         return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
 
 
+@mutant(killer="refinement", source="H7", instance="two-flushes-race")
 def equal_checkpoint_is_not_reported(**scenario: Any) -> FlushProgram:
     """A checkpoint at the flush timestamp, which completes the flush, is not reported (H7)."""
     return flush(parts=DataNodeParts(buffer_manager=_NeedsMore), **scenario)
@@ -154,6 +173,7 @@ class _ForgetsNewer(CheckpointUpdater):
         del self.in_flight[call.channel]
 
 
+@mutant(killer="refinement", source="B12, H4", instance="late-requests")
 def clean_up_forgets_a_newer_checkpoint(**scenario: Any) -> FlushProgram:
     """The clean-up deletes what was added while the call was under way (B12, H4)."""
     return flush(parts=DataNodeParts(checkpoint_updater=_ForgetsNewer), **scenario)
@@ -168,6 +188,7 @@ class _FiltersNothing(RecoveryFilter):
         return False
 
 
+@mutant(killer="flush.buffered_rows_are_not_recorded", source="B63", instance="crash-and-replay")
 def recovery_filters_nothing(**scenario: Any) -> FlushProgram:
     """Replayed rows are kept although they are stored (B63)."""
     return flush(parts=DataNodeParts(recovery_filter=_FiltersNothing), **scenario)
@@ -179,6 +200,7 @@ class _FiltersBelow(RecoveryFilter):
         return recorded is not None and row.ts < recorded.ts
 
 
+@mutant(killer="flush.buffered_rows_are_not_recorded", source="H46", instance="crash-and-replay")
 def recovery_boundary_is_strict(**scenario: Any) -> FlushProgram:
     """The row at the recorded position counts as not stored (H46)."""
     return flush(parts=DataNodeParts(recovery_filter=_FiltersBelow), **scenario)
@@ -193,6 +215,7 @@ class _AcceptsTheDead(Coordinator):
         return record is not None and record.assigned_to == owner.node_id
 
 
+@mutant(killer="flush.stored_once", source="H22, B27", instance="crash-and-recover")
 def save_of_a_dead_incarnation_counts(**scenario: Any) -> FlushProgram:
     """The owner is compared by node, not by incarnation (H22, B27)."""
     return flush(coordinator=_AcceptsTheDead, **scenario)
@@ -204,6 +227,7 @@ class _Appends(Coordinator):
         return not (record.flushed or record.dropped)
 
 
+@mutant(killer="flush.stored_once", source="B19, H48", instance="lost-answers")
 def repeated_save_appends(**scenario: Any) -> FlushProgram:
     """A save that is repeated after a lost answer is recorded again (B19, H48)."""
     return flush(coordinator=_Appends, **scenario)
@@ -215,6 +239,7 @@ class _StoresAnything(Coordinator):
         return True
 
 
+@mutant(killer="flush.stored_never_goes_back", source="B29", instance="late-requests")
 def smaller_checkpoint_is_stored(**scenario: Any) -> FlushProgram:
     """A late request takes the stored checkpoint back (B29)."""
     return flush(coordinator=_StoresAnything, **scenario)

@@ -1,41 +1,30 @@
 """Named mutants of the flush protocol: hazards and real bugs, each with the property that must find it.
 
-Every class overrides as little as possible of ``Flush``. ``killer`` is the property that must be refuted,
-``origin`` the hazard (H) or bug (B) that it stands for, ``instance`` the manifest's instance on which it
-shows.
+Every class overrides as little as possible of ``Flush``. It says which property must be refuted,
+which hazard (H) or bug (B) it stands for, and on which of the manifest's instances it shows.
 """
 
-from typing import ClassVar
-
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.flush import Flush
 from tidemark.spec.language import Map, Set, action, each, exists, invariant, ite, least, maximum, require
-
-
-class Mutant(Flush):
-    """Base of the mutants of this file."""
-
-    killer: ClassVar[str] = ""
-    origin: ClassVar[str] = ""
-    instance: ClassVar[str] = "small"
-
 
 # ---- checkpoint and write buffer ----
 
 
-class CheckpointIgnoresInFlight(Mutant):
+@mutant(
+    killer="flush.checkpoint_before_earliest_unsynced",
+    source="H15, B13; seed 001, GetCheckpoint",
+    instance="small",
+)
+class CheckpointIgnoresInFlight(Flush):
     """GetCheckpoint looks at buffers only."""
-
-    killer = "flush.checkpoint_before_earliest_unsynced"
-    origin = "H15, B13; seed 001, GetCheckpoint"
 
     IN_FLIGHT = False
 
 
-class InFlightRemovedEarly(Mutant):
+@mutant(killer="flush.checkpoint_before_earliest_unsynced", source="H16", instance="small")
+class InFlightRemovedEarly(Flush):
     """The in-flight position is removed when the upload is done, before the coordinator has recorded it."""
-
-    killer = "flush.checkpoint_before_earliest_unsynced"
-    origin = "H16"
 
     def pins(s, p):
         segment = s.segment_of[p]
@@ -43,11 +32,9 @@ class InFlightRemovedEarly(Mutant):
         return (s.held[p] == "buffered") | ((s.held[p] == "syncing") & waiting)
 
 
-class SyncErrorSwallowed(Mutant):
+@mutant(killer="flush.nothing_lost", source="B14", instance="small")
+class SyncErrorSwallowed(Flush):
     """A failed upload counts as done: the rows leave the memory."""
-
-    killer = "flush.nothing_lost"
-    origin = "B14"
 
     @action
     def fail_upload(s, segment: Flush.Segment, end: Flush.Position):
@@ -57,11 +44,9 @@ class SyncErrorSwallowed(Mutant):
         s.fault()
 
 
-class MissingSegmentIsSuccess(Mutant):
+@mutant(killer="flush.nothing_lost", source="H17, B23, B61", instance="small")
+class MissingSegmentIsSuccess(Flush):
     """A late row of a flushed segment, and a sync task that finds its segment gone and reports success."""
-
-    killer = "flush.nothing_lost"
-    origin = "H17, B23, B61"
 
     def seal(s, segment):
         require(s.alive & (s.phase[segment] == "growing"))
@@ -78,12 +63,9 @@ class MissingSegmentIsSuccess(Mutant):
         s.release(segment, end)
 
 
-class LateRowPinsCheckpoint(Mutant):
+@mutant(killer="flush.checkpoint_advances", source="H18, B17, B23", instance="calm")
+class LateRowPinsCheckpoint(Flush):
     """A row arrives after its segment was flushed and left the metacache: no sync ever takes it."""
-
-    killer = "flush.checkpoint_advances"
-    origin = "H18, B17, B23"
-    instance = "calm"
 
     def seal(s, segment):
         require(s.alive & (s.phase[segment] == "growing"))
@@ -91,11 +73,9 @@ class LateRowPinsCheckpoint(Mutant):
         s.phase[segment] = "sealed"
 
 
-class MetacacheDropsGrowing(Mutant):
+@mutant(killer="flush.flushed_is_recorded", source="B17", instance="small")
+class MetacacheDropsGrowing(Flush):
     """An entry of the metacache is removed while its rows are buffered."""
-
-    killer = "flush.flushed_is_recorded"
-    origin = "B17"
 
     @action
     def drop_entry(s, segment: Flush.Segment):
@@ -104,11 +84,9 @@ class MetacacheDropsGrowing(Mutant):
         s.phase[segment] = "flushed"
 
 
-class SyncUnordered(Mutant):
+@mutant(killer="flush.checkpoint_before_earliest_unsynced", source="H49, B55", instance="small")
+class SyncUnordered(Flush):
     """Two tasks of one segment run in any order."""
-
-    killer = "flush.checkpoint_before_earliest_unsynced"
-    origin = "H49, B55"
 
     def first_in_line(s, segment, end):
         return s.task[segment, end] == "queued"
@@ -132,21 +110,17 @@ class SyncUnordered(Mutant):
         s.flush_task[segment, end] = False
 
 
-class SaveAppends(Mutant):
+@mutant(killer="flush.stored_once", source="H48, B19", instance="small")
+class SaveAppends(Flush):
     """A repeated save adds its binlogs again."""
-
-    killer = "flush.stored_once"
-    origin = "H48, B19"
 
     def brings_rows(s, segment, end):
         return True
 
 
-class RecoveryDoesNotFilter(Mutant):
+@mutant(killer="flush.stored_once", source="B63", instance="small")
+class RecoveryDoesNotFilter(Flush):
     """Replayed rows are kept though they are stored."""
-
-    killer = "flush.stored_once"
-    origin = "B63"
 
     def consume(s):
         require(s.alive)
@@ -154,22 +128,17 @@ class RecoveryDoesNotFilter(Mutant):
         s.held[s.consumed] = ite(s.carries[s.consumed], "buffered", "none")
 
 
-class RecoveryFiltersBelow(Mutant):
+@mutant(killer="flush.stored_once", source="H46, H47; seed 003", instance="small")
+class RecoveryFiltersBelow(Flush):
     """The recovery filter is < where the position is an end position."""
-
-    killer = "flush.stored_once"
-    origin = "H46, H47; seed 003"
 
     def replayed(s, p):
         return p < s.dml[s.segment_of[p]]
 
 
-class FlushingPickedAgain(Mutant):
+@mutant(killer="flush.flushed_is_final", source="B15", instance="idle-tail")
+class FlushingPickedAgain(Flush):
     """A flushing segment is picked by the sealed policy again."""
-
-    killer = "flush.flushed_is_final"
-    origin = "B15"
-    instance = "idle-tail"
 
     def sync_sealed(s, segment):
         require(s.alive & ((s.phase[segment] == "sealed") | (s.phase[segment] == "flushing")))
@@ -179,22 +148,17 @@ class FlushingPickedAgain(Mutant):
         s.yield_buffer(segment)
 
 
-class FlushForgottenBehindSaved(Mutant):
+@mutant(killer="flush.flushed_is_recorded", source="facts 10.2: full-binlog rule", instance="small")
+class FlushForgottenBehindSaved(Flush):
     """The coordinator ignores a save at or below the saved position whole, its flush mark too."""
-
-    killer = "flush.flushed_is_recorded"
-    origin = "facts 10.2: full-binlog rule"
 
     def ends_segment(s, segment, end):
         return super().ends_segment(segment, end) & s.brings_rows(segment, end)
 
 
-class FlushPolicyOnlySealed(Mutant):
+@mutant(killer="flush.flush_completes", source="B18", instance="calm")
+class FlushPolicyOnlySealed(Flush):
     """The flush timestamp policy skips growing segments."""
-
-    killer = "flush.flush_completes"
-    origin = "B18"
-    instance = "calm"
 
     def sync_for_flush(s, segment):
         super().sync_for_flush(segment)
@@ -204,53 +168,44 @@ class FlushPolicyOnlySealed(Mutant):
 # ---- flush timestamp ----
 
 
-class PlainStoreOfFlushTs(Mutant):
+@mutant(killer="flush.flush_request_not_lost", source="H6", instance="two-flushes")
+class PlainStoreOfFlushTs(Flush):
     """FlushChannel overwrites a larger flush timestamp."""
-
-    killer = "flush.flush_request_not_lost"
-    origin = "H6"
-    instance = "two-flushes"
 
     def take_flush_ts(s, ts):
         s.flush_ts = ts
 
 
-class ReadThenClear(Mutant):
+@mutant(killer="flush.flush_request_not_lost", source="H5", instance="two-flushes")
+class ReadThenClear(Flush):
     """NotifyCheckpointUpdated clears without comparing: a flush that arrives in between is lost."""
-
-    killer = "flush.flush_request_not_lost"
-    origin = "H5"
-    instance = "two-flushes"
 
     def unchanged_flush_ts(s):
         return s.rpc == "read"
 
 
-class NeverResets(Mutant):
+@mutant(killer="flush.flush_ts_is_reset", source="B50", instance="calm")
+class NeverResets(Flush):
     """The flush timestamp is never reset."""
-
-    killer = "flush.flush_ts_is_reset"
-    origin = "B50"
-    instance = "calm"
 
     def unchanged_flush_ts(s):
         return s.rpc == "idle"
 
 
-class ResetByEqual(Mutant):
+@mutant(
+    killer="flush.reset_only_by_greater_checkpoint",
+    source="H7; seed 001, NotifyCheckpointUpdated",
+    instance="small",
+)
+class ResetByEqual(Flush):
     """Reset at equality: harmless to the data, against the seed's rule."""
-
-    killer = "flush.reset_only_by_greater_checkpoint"
-    origin = "H7; seed 001, NotifyCheckpointUpdated"
 
     STRICT = False
 
 
-class CrashForgetsFlush(Mutant):
+@mutant(killer="flush.flush_request_not_lost", source="facts 10.3: 60 tries", instance="small")
+class CrashForgetsFlush(Flush):
     """Nobody repeats FlushChannel to the new owner."""
-
-    killer = "flush.flush_request_not_lost"
-    origin = "facts 10.3: 60 tries"
 
     def crash(s):
         require(s.alive)
@@ -262,34 +217,30 @@ class CrashForgetsFlush(Mutant):
 # ---- time-tick node and updater ----
 
 
-class NoTrigger(Mutant):
+@mutant(killer="flush.flush_completes", source="B56", instance="calm")
+class NoTrigger(Flush):
     """AddTask does not signal: a flush waits for the updater's timer."""
-
-    killer = "flush.flush_completes"
-    origin = "B56"
-    instance = "calm"
 
     def send_by_signal(s):
         super().send_by_signal()
         require(~s.pending)
 
 
-class CoordinatorStoresPlainly(Mutant):
+@mutant(killer="flush.stored_never_goes_back", source="B29, B27", instance="small")
+class CoordinatorStoresPlainly(Flush):
     """The coordinator stores whatever arrives: a late request takes the checkpoint back."""
-
-    killer = "flush.stored_never_goes_back"
-    origin = "B29, B27"
 
     def accepted(s, position):
         return position
 
 
-class RefusedSaveIsSuccess(Mutant):
+@mutant(
+    killer="flush.checkpoint_before_earliest_unsynced",
+    source="H22: as coded from 2.3 to master",
+    instance="moves",
+)
+class RefusedSaveIsSuccess(Flush):
     """A save that is refused because the channel is not assigned counts as done."""
-
-    killer = "flush.checkpoint_before_earliest_unsynced"
-    origin = "H22: as coded from 2.3 to master"
-    instance = "moves"
 
     @action
     def refuse_save(s, segment: Flush.Segment, end: Flush.Position):
@@ -298,13 +249,11 @@ class RefusedSaveIsSuccess(Mutant):
         s.release(segment, end)
 
 
-class StaleSaveAfterRecovery(Mutant):
+@mutant(killer="flush.stored_once", source="H22, H48, B19", instance="small")
+class StaleSaveAfterRecovery(Flush):
     """The owner check and the save are two steps: a dead owner's save lands after the new owner has asked
     where to start.
     """
-
-    killer = "flush.stored_once"
-    origin = "H22, H48, B19"
 
     stale: Set[Flush.Position] = False
     stale_end: Map[Flush.Segment, Flush.Position] = 0
@@ -347,12 +296,8 @@ class StaleSaveAfterRecovery(Mutant):
         s.stale_end[segment] = 0
 
 
-class AckTakenForStore(Mutant):
+class AckTakenForStore(Flush):
     """What a log reader would like to believe: an acknowledged checkpoint is stored."""
-
-    killer = "flush.an_acknowledged_checkpoint_is_stored"
-    origin = "H21"
-    instance = "moves"
 
     @invariant(source="H21; facts 10.1")
     def an_acknowledged_checkpoint_is_stored(s):

@@ -3,7 +3,7 @@
 The functions return the proxy program with the fault in it, and take the same arguments as
 ``tidemark.models.protocols.proxy.program:proxy``. Each is compared with the variant of the specification that
 makes the same mistake, so that what is refuted is a property and not only the likeness; where there is no
-such variant, with the specification itself. The manifest names the claim that must be refuted.
+such variant, with the specification itself.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tidemark.impl.proxy.ticker import ChannelsTimeTicker, Snapshot, TickStage
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.proxy.program import ProxyProgram, proxy
 
 _VARIANTS = "tidemark.models.protocols.proxy.mutants.specification"
@@ -41,6 +42,11 @@ class Unlocked(DmlTaskQueue):
         return _nothing()
 
 
+@mutant(
+    killer="proxy.min_ts_never_goes_back",
+    source="hazard 26, B7; seed 002, Enqueue: event 2 commits before event 1",
+    instance="proxy-impl-two-tasks",
+)
 def lock_is_lost(**scenario: Any) -> ProxyProgram:
     """Timestamps are taken, and enter the statistics, in any order (hazard 26, B7; the seed's example)."""
     return proxy(parts=ProxyParts(queue=Unlocked), protocol=f"{_VARIANTS}:EnqueueUnlocked", **scenario)
@@ -51,6 +57,7 @@ class _PopsUnlocked(DmlTaskQueue):
         self._forget(task)
 
 
+@mutant(killer="proxy.no_ghost_is_tracked", source="hazard 27", instance="proxy-impl-one-task")
 def pop_takes_no_lock(**scenario: Any) -> ProxyProgram:
     """A fast worker pops before the commit (hazard 27)."""
     return proxy(parts=ProxyParts(queue=_PopsUnlocked), protocol=f"{_VARIANTS}:PopWithoutLock", **scenario)
@@ -62,6 +69,7 @@ class _PopsTheLeast(HeapStatistics):
         tracked.timestamps.discard(self.least(tracked))
 
 
+@mutant(killer="proxy.unfinished_tasks_are_tracked", source="B7", instance="proxy-impl-two-tasks")
 def pop_deletes_the_least(**scenario: Any) -> ProxyProgram:
     """A pop takes the least timestamp out of the set, whosever it is (B7)."""
     return proxy(
@@ -74,6 +82,7 @@ class _InsertsTheLeast(ScanStatistics):
         return min((begin, *tracked.timestamps))
 
 
+@mutant(killer="proxy.unfinished_tasks_are_tracked", source="B7", instance="proxy-impl-two-tasks")
 def commit_inserts_the_least(**scenario: Any) -> ProxyProgram:
     """A commit puts the least timestamp into the set instead of the task's (B7)."""
     return proxy(
@@ -87,6 +96,7 @@ class _LooksUpAgain(DmlTaskQueue):
         return ()
 
 
+@mutant(killer="proxy.no_ghost_is_tracked", source="B8", instance="proxy-impl-one-task")
 def pop_looks_channels_up_again(**scenario: Any) -> ProxyProgram:
     """The collection is gone by then: the pop finds no channels, and the timestamp stays (B8)."""
     return proxy(parts=ProxyParts(queue=_LooksUpAgain), protocol=f"{_VARIANTS}:PopLookupFails", **scenario)
@@ -99,6 +109,7 @@ class _KeepsTheGate(HeapStatistics):
             super().commit((channel,), begin, end if known is None else known.max_ts)
 
 
+@mutant(killer="proxy.least_and_greatest_are_exact", source="facts 3.1", instance="proxy-impl-two-tasks")
 def max_ts_stays(**scenario: Any) -> ProxyProgram:
     """A commit forgets to raise the greatest timestamp."""
     return proxy(parts=ProxyParts(statistics=_KeepsTheGate), **scenario)
@@ -117,6 +128,7 @@ class SnapshotFirst(ChannelsTimeTicker):
         await self._take_timestamp()
 
 
+@mutant(killer="proxy.reported_is_below_all_to_come", source="hazard 24", instance="proxy-impl-one-task")
 def now_after_the_snapshot(**scenario: Any) -> ProxyProgram:
     """The tick takes the snapshot, then fetches its timestamp (hazard 24)."""
     return proxy(parts=ProxyParts(ticker=SnapshotFirst), protocol=f"{_VARIANTS}:SnapshotFirst", **scenario)
@@ -130,6 +142,7 @@ class NoMinusOne(ChannelsTimeTicker):
         return min_ts
 
 
+@mutant(killer="proxy.reported_is_below_all_to_come", source="hazard 25, B6", instance="proxy-impl-one-task")
 def no_minus_one(**scenario: Any) -> ProxyProgram:
     """The tick publishes minTs itself (hazard 25, B6)."""
     return proxy(parts=ProxyParts(ticker=NoMinusOne), protocol=f"{_VARIANTS}:NoMinusOne", **scenario)
@@ -141,6 +154,7 @@ class _NoGate(ChannelsTimeTicker):
         super()._publish(now, snapshot)
 
 
+@mutant(killer="refinement", source="hazard 28", instance="proxy-impl-two-channels")
 def gate_is_open(**scenario: Any) -> ProxyProgram:
     """A new value is published at each tick, not once for a batch."""
     return proxy(parts=ProxyParts(ticker=_NoGate), **scenario)
@@ -156,6 +170,7 @@ class IgnoresTheUnknown(TaskScheduler):
         del task
 
 
+@mutant(killer="proxy.reported_is_below_all_to_come", source="hazard 12", instance="proxy-impl-late-append")
 def unknown_outcome_is_popped(**scenario: Any) -> ProxyProgram:
     """A produce that timed out is over, and its timestamp is popped (hazard 12)."""
     return proxy(
@@ -169,6 +184,7 @@ class _PopsBeforeProduce(TaskScheduler):
         await super().execute(task)
 
 
+@mutant(killer="proxy.unfinished_tasks_are_tracked", source="facts 3.1", instance="proxy-impl-one-task")
 def popped_before_produced(**scenario: Any) -> ProxyProgram:
     """The timestamp leaves the statistics before the messages are in the log."""
     return proxy(parts=ProxyParts(scheduler=_PopsBeforeProduce), **scenario)
@@ -186,6 +202,7 @@ class _LocksLate(DmlTaskQueue):
             self._commit(task)
 
 
+@mutant(killer="proxy.reported_is_given_to_nobody_else", source="hazard 26", instance="proxy-impl-one-task")
 def allocated_before_the_lock(**scenario: Any) -> ProxyProgram:
     """The timestamp is fetched first, and the lock taken afterwards (hazard 26)."""
     return proxy(parts=ProxyParts(queue=_LocksLate), protocol=f"{_VARIANTS}:EnqueueUnlocked", **scenario)

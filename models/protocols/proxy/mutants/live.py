@@ -5,6 +5,7 @@ answers a tick with the last tick's timestamp again if nobody was given one in b
 one. So two timestamps a task, and one more, suffice for any number of ticks.
 """
 
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import action, ite, require
 from tidemark.spec.proxy import Proxy
 
@@ -31,6 +32,12 @@ class TicksForever(Proxy):
         s.tick = "stamped"
 
 
+@mutant(
+    killer="proxy.reports_pass_finished_tasks",
+    source="B8",
+    instance="proxy-live",
+    name="pop-lookup-fails-stops-reports",
+)
 class PopLookupFails(TicksForever):
     """A pop whose lookup fails leaves its timestamp behind: the reports of its channels stop (B8)."""
 
@@ -41,6 +48,12 @@ class PopLookupFails(TicksForever):
         s.phase[t] = "popped"
 
 
+@mutant(
+    killer="proxy.reports_pass_finished_tasks",
+    source="H27",
+    instance="proxy-live",
+    name="pop-without-lock-stops-reports",
+)
 class PopWithoutLock(TicksForever):
     """A pop before the commit leaves a ghost: the reports of its channels stop (hazard 27)."""
 
@@ -48,6 +61,7 @@ class PopWithoutLock(TicksForever):
         return True
 
 
+@mutant(killer="proxy.reports_follow_the_oracle", source="B48", instance="proxy-live")
 class NoDefaultReport(TicksForever):
     """Channels without unfinished tasks are not reported (B48)."""
 

@@ -5,10 +5,17 @@ publishes the gate and moves it to now. Nothing is reported of a channel that wa
 has the rule of seed 002.
 """
 
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import action, all_of, any_of, each, forall, implies, ite, lemma, minimum, require
 from tidemark.spec.proxy import Proxy
 
 
+@mutant(
+    killer="proxy.reported_is_below_all_to_come",
+    source="H25, B6; seed 004, 6.6.3",
+    instance="proxy-tiny",
+    name="document-rule",
+)
 class Document(Proxy):
     """The rule as the document has it."""
 

@@ -3,7 +3,6 @@
 The functions return the root coordinator's program with the fault in it, and take the same arguments as
 ``tidemark.models.protocols.timetick.program:timetick``. Where a variant of the specification makes the same
 mistake, the mutant is compared with that, so that what is refuted is a property and not only the likeness.
-The manifest names the claim that must be refuted.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import Fence, TimeTickSync
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.timetick.program import TimeTickProgram, timetick
 
 _VARIANTS = "tidemark.models.protocols.timetick.mutants.specification"
@@ -34,6 +34,7 @@ class MissesOne(SessionWatch):
         return sources[:-1]
 
 
+@mutant(killer="timetick.whoever_serves_is_waited_for", source="B46", instance="timetick-impl-restarts")
 def session_is_missed_at_restart(**scenario: Any) -> TimeTickProgram:
     """The list of sessions from which a coordinator starts lacks a live proxy (B46)."""
     return timetick(
@@ -46,6 +47,11 @@ class _DoesNotFence(TimeTickSync):
         del source, fence
 
 
+@mutant(
+    killer="timetick.whoever_may_append_is_waited_for",
+    source="hazard 11",
+    instance="timetick-impl-lease-ends",
+)
 def removed_session_is_not_fenced(**scenario: Any) -> TimeTickProgram:
     """A session is removed, and the logs go on to take what its process appends (hazard 11)."""
     return timetick(
@@ -61,6 +67,7 @@ class _TakesAll(TimeTickSync):
         await super().update(report)
 
 
+@mutant(killer="refinement", source="facts 4", instance="timetick-impl-joins")
 def reports_of_strangers_are_taken(**scenario: Any) -> TimeTickProgram:
     """A report makes its sender known (facts 4)."""
     return timetick(parts=RootCoordParts(sync=_TakesAll), **scenario)
@@ -73,6 +80,7 @@ class Collides(TimeTickSync):
         return 1
 
 
+@mutant(killer="timetick.whoever_serves_is_waited_for", source="B45", instance="timetick-impl-joins")
 def ddl_key_collides(**scenario: Any) -> TimeTickProgram:
     """The DDL source and a proxy have one key, so that the DDL report stands for both (B45)."""
     return timetick(parts=RootCoordParts(sync=Collides), **scenario)
@@ -81,6 +89,11 @@ def ddl_key_collides(**scenario: Any) -> TimeTickProgram:
 # ---- rounds and ticks ----
 
 
+@mutant(
+    killer="timetick.a_taken_round_leaves_none_behind",
+    source="B9, hazard 29",
+    instance="timetick-impl-lease-ends",
+)
 def queue_of_two_rounds(**scenario: Any) -> TimeTickProgram:
     """The queue holds more than one round and the oldest is sent first (B9)."""
     return timetick(**{**scenario, "round_capacity": 2})
@@ -93,6 +106,7 @@ class _KeepsEntries(TimeTickSync):
         self.entries = entries
 
 
+@mutant(killer="timetick.reports_are_used_once", source="facts 4", instance="timetick-impl-joins")
 def entries_stay_after_a_round(**scenario: Any) -> TimeTickProgram:
     """The reports of a round count for the next one too."""
     return timetick(parts=RootCoordParts(sync=_KeepsEntries), **scenario)
@@ -103,6 +117,11 @@ class _DoesNotWait(TimeTickSync):
         return any(report is not None for report in self.entries.values())
 
 
+@mutant(
+    killer="timetick.a_round_waits_for_every_session",
+    source="seed 002, coordinator: no tick before everybody has reported",
+    instance="timetick-impl-joins",
+)
 def round_does_not_wait(**scenario: Any) -> TimeTickProgram:
     """A round is made of the reports that there are."""
     return timetick(parts=RootCoordParts(sync=_DoesNotWait), **scenario)
@@ -115,6 +134,7 @@ class Greatest(TickSender):
         return max(report.value(channel) for report in complete.values())
 
 
+@mutant(killer="refinement", source="facts 4", instance="timetick-impl-two-proxies")
 def tick_is_the_greatest_report(**scenario: Any) -> TimeTickProgram:
     """The tick is the maximum over the sessions."""
     return timetick(parts=RootCoordParts(sender=Greatest), **scenario)
@@ -126,6 +146,7 @@ class _OneForAll(TickSender):
         return min(report.value(other) for report in complete.values() for other in self.last)
 
 
+@mutant(killer="refinement", source="seed 002", instance="timetick-impl-two-channels")
 def one_minimum_for_all_channels(**scenario: Any) -> TimeTickProgram:
     """Every channel is ticked at the minimum over all channels (the words of seed 002)."""
     return timetick(parts=RootCoordParts(sender=_OneForAll), **scenario)
@@ -137,6 +158,12 @@ class _GoesBack(TickSender):
         return ts > 0
 
 
+@mutant(
+    killer="timetick.ticks_never_go_back",
+    source="hazard 30",
+    instance="timetick-impl-joins-late",
+    tier="full",
+)
 def ticks_are_not_compared(**scenario: Any) -> TimeTickProgram:
     """A tick below the last one is sent (hazard 30)."""
     return timetick(
@@ -149,6 +176,12 @@ class _ForgetsTicks(TickSender):
         return
 
 
+@mutant(
+    killer="timetick.ticks_never_go_back",
+    source="hazard 30",
+    instance="timetick-impl-restarts-late",
+    tier="full",
+)
 def restart_forgets_the_ticks(**scenario: Any) -> TimeTickProgram:
     """A coordinator that starts does not know the last ticks (hazard 30)."""
     return timetick(
@@ -161,6 +194,9 @@ class _CountsFailures(TickSender):
         self._sent(channel, ts)
 
 
+@mutant(
+    killer="timetick.what_counts_as_sent_is_in_the_log", source="B10", instance="timetick-impl-failed-sends"
+)
 def failed_send_counts(**scenario: Any) -> TimeTickProgram:
     """A tick whose sending failed counts as sent (B10)."""
     return timetick(
@@ -173,6 +209,7 @@ class _ForgetsFailures(TickSender):
         del channel, ts
 
 
+@mutant(killer="refinement", source="B10, hazard 30", instance="timetick-impl-failed-sends")
 def failed_send_is_forgotten(**scenario: Any) -> TimeTickProgram:
     """A tick that may be in the log all the same is not remembered."""
     return timetick(parts=RootCoordParts(sender=_ForgetsFailures), **scenario)

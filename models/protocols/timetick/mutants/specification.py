@@ -1,12 +1,11 @@
 """Named mutants of the time tick: real bugs and hazards, each with the property that must find it.
 
-Every class overrides as little as possible of ``TimeTick``. ``killer`` is the property that must be refuted,
-``origin`` the hazard (H) or bug (B) that it stands for, ``instance`` the manifest's instance on which it
-shows. What only takes an assumption about the environment away is an instance of the manifest.
+Every class overrides as little as possible of ``TimeTick``. It says which property must be refuted,
+which hazard (H) or bug (B) it stands for, and on which of the manifest's instances it shows. What only
+takes an assumption about the environment away is an instance of the manifest.
 """
 
-from typing import ClassVar
-
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import (
     Bool,
     Map,
@@ -24,23 +23,12 @@ from tidemark.spec.language import (
 )
 from tidemark.spec.timetick import TimeTick
 
-
-class Mutant(TimeTick):
-    """Base of the mutants of this file."""
-
-    killer: ClassVar[str] = ""
-    origin: ClassVar[str] = ""
-    instance: ClassVar[str] = "timetick-small"
-
-
 # ---- sessions ----
 
 
-class InitSessionsMissesOne(Mutant):
+@mutant(killer="timetick.watermark_promise", source="B46, H10", instance="timetick-small")
+class InitSessionsMissesOne(TimeTick):
     """A coordinator that starts builds its map from a list in which one live proxy is missing."""
-
-    killer = "timetick.watermark_promise"
-    origin = "B46, H10"
 
     def restart(s, missed: TimeTick.Source):
         require(missed != s.ddl)
@@ -48,11 +36,9 @@ class InitSessionsMissesOne(Mutant):
         s.known[missed] = False
 
 
-class DdlKeyCollides(Mutant):
+@mutant(killer="timetick.watermark_promise", source="B45", instance="timetick-small")
+class DdlKeyCollides(TimeTick):
     """The DDL source and the proxy have one key in the map, so that the DDL report stands for both."""
-
-    killer = "timetick.watermark_promise"
-    origin = "B45"
 
     def accept(s, p):
         super().accept(p)
@@ -61,11 +47,11 @@ class DdlKeyCollides(Mutant):
             s.entry_ts = each(s.Source, s.Channel, lambda q, c: ite(s.known[q], s.promised[p, c], 0))
 
 
-class ReportsOfStrangersAreTaken(Mutant):
+@mutant(
+    killer="timetick.whoever_serves_is_waited_for", source="facts 4: refused; H10", instance="timetick-small"
+)
+class ReportsOfStrangersAreTaken(TimeTick):
     """A report of a session that the coordinator does not know makes an entry, and its sender serves."""
-
-    killer = "timetick.whoever_serves_is_waited_for"
-    origin = "facts 4: refused; H10"
 
     def accept(s, p):
         require(s.up)
@@ -77,21 +63,21 @@ class ReportsOfStrangersAreTaken(Mutant):
         s.serves[p] = s.serves[p] | (p != s.ddl)
 
 
-class RemovedSessionLeavesItsEntry(Mutant):
+@mutant(
+    killer="timetick.only_known_sessions_have_entries",
+    source="facts 4: delSession",
+    instance="timetick-small",
+)
+class RemovedSessionLeavesItsEntry(TimeTick):
     """delSession takes the session from the map and not its report."""
-
-    killer = "timetick.only_known_sessions_have_entries"
-    origin = "facts 4: delSession"
 
     def clear_entry(s, p):
         pass
 
 
-class RemovedBeforeItsLeaseEnds(Mutant):
+@mutant(killer="timetick.watermark_promise", source="H11", instance="timetick-small")
+class RemovedBeforeItsLeaseEnds(TimeTick):
     """A watch event of an older lease removes a session that lives, without a fence."""
-
-    killer = "timetick.watermark_promise"
-    origin = "H11"
 
     def forget(s, p):
         require(s.up & s.known[p])
@@ -100,12 +86,9 @@ class RemovedBeforeItsLeaseEnds(Mutant):
         s.clear_entry(p)
 
 
-class DdlSourceIsNotWaitedFor(Mutant):
+@mutant(killer="timetick.watermark_promise", source="seed 002, DDL; H53", instance="timetick-ddl")
+class DdlSourceIsNotWaitedFor(TimeTick):
     """Rounds wait for proxies only; the DDL source is none of the sessions."""
-
-    killer = "timetick.watermark_promise"
-    origin = "seed 002, DDL; H53"
-    instance = "timetick-ddl"
 
     def is_learned_at_start(s, p):
         return (p != s.ddl) & super().is_learned_at_start(p)
@@ -123,11 +106,13 @@ class DdlSourceIsNotWaitedFor(Mutant):
 # ---- rounds ----
 
 
-class RoundDoesNotWait(Mutant):
+@mutant(
+    killer="timetick.watermark_promise",
+    source="seed 002, coordinator: no tick before everybody has reported",
+    instance="timetick-small",
+)
+class RoundDoesNotWait(TimeTick):
     """A tick is made of the reports that there are."""
-
-    killer = "timetick.watermark_promise"
-    origin = "seed 002, coordinator: no tick before everybody has reported"
 
     def round_is_complete(s):
         return exists(s.Source, lambda p: s.entry[p])
@@ -138,11 +123,9 @@ class RoundDoesNotWait(Mutant):
         )
 
 
-class GreatestOfTheReports(Mutant):
+@mutant(killer="timetick.watermark_promise", source="facts 4: reduction", instance="timetick-small")
+class GreatestOfTheReports(TimeTick):
     """The round takes the maximum over the sessions."""
-
-    killer = "timetick.watermark_promise"
-    origin = "facts 4: reduction"
 
     def round_value(s, c):
         return greatest(
@@ -153,32 +136,26 @@ class GreatestOfTheReports(Mutant):
         )
 
 
-class OneAboveTheMinimum(Mutant):
+@mutant(killer="timetick.watermark_promise", source="B6, H25: at the coordinator", instance="timetick-small")
+class OneAboveTheMinimum(TimeTick):
     """The tick is the least timestamp to come instead of one below it."""
-
-    killer = "timetick.watermark_promise"
-    origin = "B6, H25: at the coordinator"
 
     def round_value(s, c):
         return super().round_value(c) + 1
 
 
-class EntriesStayAfterARound(Mutant):
+@mutant(killer="timetick.reports_are_used_once", source="facts 4", instance="timetick-small")
+class EntriesStayAfterARound(TimeTick):
     """The map is cloned and not set back to nil."""
-
-    killer = "timetick.reports_are_used_once"
-    origin = "facts 4"
 
     def clear_entries(s):
         s.entry = each(s.Source, lambda p: s.up & s.entry[p])
         s.entry_ts = each(s.Source, s.Channel, lambda p, c: ite(s.up, s.entry_ts[p, c], 0))
 
 
-class QueueOfTwoRounds(Mutant):
+@mutant(killer="timetick.a_taken_round_leaves_none_behind", source="B9, H29", instance="timetick-small")
+class QueueOfTwoRounds(TimeTick):
     """The queue holds more than one round and the oldest is sent first: the sender is always behind."""
-
-    killer = "timetick.a_taken_round_leaves_none_behind"
-    origin = "B9, H29"
 
     queued_behind: Bool = False
     behind_ts: Map[TimeTick.Channel, TimeTick.Ts] = 0
@@ -205,11 +182,9 @@ class QueueOfTwoRounds(Mutant):
         s.behind_ts = each(s.Channel, lambda c: 0)
 
 
-class SenderHangs(Mutant):
+@mutant(killer="timetick.ticks_advance", source="H29", instance="timetick-small")
+class SenderHangs(TimeTick):
     """A send never ends, and with it the round: all rounds to come are dropped."""
-
-    killer = "timetick.ticks_advance"
-    origin = "H29"
 
     @action(source="hazard 29")
     def end_round(s):
@@ -220,31 +195,25 @@ class SenderHangs(Mutant):
 # ---- ticks ----
 
 
-class TicksAreNotCompared(Mutant):
+@mutant(killer="timetick.ticks_never_go_back", source="H30: join", instance="timetick-small")
+class TicksAreNotCompared(TimeTick):
     """A tick below the last one is sent: a session that joins brings an older value."""
-
-    killer = "timetick.ticks_never_go_back"
-    origin = "H30: join"
 
     MONOTONE = False
     overtake = None
     crash_coordinator = None
 
 
-class RestartForgetsTheTicks(Mutant):
+@mutant(killer="timetick.ticks_never_go_back", source="H30: restart", instance="timetick-small")
+class RestartForgetsTheTicks(TimeTick):
     """A coordinator that starts does not know the last ticks, and sends a smaller one."""
-
-    killer = "timetick.ticks_never_go_back"
-    origin = "H30: restart"
 
     RESUMES = False
 
 
-class DdlReportUnordered(Mutant):
+@mutant(killer="timetick.ticks_never_go_back", source="B5", instance="timetick-small")
+class DdlReportUnordered(TimeTick):
     """An older report of the DDL source arrives after a newer one, and ticks are not compared."""
-
-    killer = "timetick.ticks_never_go_back"
-    origin = "B5"
 
     MONOTONE = False
     register = None
@@ -254,22 +223,18 @@ class DdlReportUnordered(Mutant):
         super().overtake(p, c, value)
 
 
-class FailedSendCounts(Mutant):
+@mutant(killer="timetick.what_counts_as_sent_is_in_the_log", source="B10", instance="timetick-small")
+class FailedSendCounts(TimeTick):
     """A tick whose send failed is counted as sent."""
-
-    killer = "timetick.what_counts_as_sent_is_in_the_log"
-    origin = "B10"
 
     def fail_send(s, c, applied):
         super().fail_send(c, applied)
         s.synced[c] = s.round_ts[c]
 
 
-class FailedSendIsForgotten(Mutant):
+@mutant(killer="timetick.ticks_never_go_back", source="B10, H30", instance="timetick-small")
+class FailedSendIsForgotten(TimeTick):
     """Only a tick that was counted as sent is remembered; one that failed may be in the log all the same."""
-
-    killer = "timetick.ticks_never_go_back"
-    origin = "B10, H30"
 
     def fail_send(s, c, applied):
         before = s.last[c]
@@ -277,11 +242,14 @@ class FailedSendIsForgotten(Mutant):
         s.last[c] = before
 
 
-class LateTick(Mutant):
+@mutant(
+    killer="timetick.ticks_never_go_back",
+    source="H12: for ticks; H30",
+    instance="timetick-small",
+    adds={"lemma": ["timetick.stray_ticks_are_below_all_to_come"]},
+)
+class LateTick(TimeTick):
     """A tick whose send has failed is appended later, after others."""
-
-    killer = "timetick.ticks_never_go_back"
-    origin = "H12: for ticks; H30"
 
     stray: Map[TimeTick.Channel, TimeTick.Ts] = 0
 
@@ -305,11 +273,9 @@ class LateTick(Mutant):
         ) & forall(s.Channel, lambda c: s.stray[c] <= s.issued)
 
 
-class DeadCoordinatorSends(Mutant):
+@mutant(killer="timetick.a_dead_coordinator_sends_nothing", source="facts 2.4, 4", instance="timetick-small")
+class DeadCoordinatorSends(TimeTick):
     """A coordinator that lost its lease goes on sending while its successor starts."""
-
-    killer = "timetick.a_dead_coordinator_sends_nothing"
-    origin = "facts 2.4, 4"
 
     def crash_coordinator(s):
         require(s.up)
@@ -325,11 +291,9 @@ class DeadCoordinatorSends(Mutant):
         s.to_send[c] = False
 
 
-class FenceOnlyWhatIsKnown(Mutant):
+@mutant(killer="timetick.watermark_promise", source="H11, B46", instance="timetick-small")
+class FenceOnlyWhatIsKnown(TimeTick):
     """A coordinator that starts does not fence the sources whose lease ended while nobody watched."""
-
-    killer = "timetick.watermark_promise"
-    origin = "H11, B46"
 
     def restart(s):
         require(~s.up)

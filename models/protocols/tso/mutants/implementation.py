@@ -1,8 +1,8 @@
 """Mutants of the oracle's implementation: hazards and real bugs, each as an override of one small method.
 
 The functions return the oracle program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.tso.programs.oracle``. The manifest names the claim that must be refuted. Where
-the specification has the same mutant, the steps are compared with that one, and its property is what breaks.
+``tidemark.models.protocols.tso.programs.oracle``. Where the specification has the
+same mutant, the steps are compared with that one, and its property is what breaks.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from tidemark.impl.timestamp import Batch, Timestamp, compose
 from tidemark.impl.tso.oracle import Published, Stage, TimestampOracle, Update
 from tidemark.impl.tso.ports import NEVER_SAVED
 from tidemark.impl.tso.server import OracleParts
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.tso.mutants.pairs import EarlyLeaseEnd
 from tidemark.models.protocols.tso.mutants.specification import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
 from tidemark.models.protocols.tso.ports import SharedStore
@@ -71,6 +72,7 @@ class _TakesErrorsForNothing(TimestampOracle):
             return NEVER_SAVED
 
 
+@mutant(killer="tso.unique", source="B1, H44", instance="tso-impl-load-fails")
 def load_error_is_fresh(**scenario: Any) -> OracleProgram:
     """A window that cannot be read counts as one that was never saved (B1, H44)."""
     return _like("implementation:ErrorIsFresh", OracleParts(oracle=_TakesErrorsForNothing), scenario)
@@ -82,6 +84,7 @@ class _IgnoresSaved(TimestampOracle):
         return NEVER_SAVED
 
 
+@mutant(killer="tso.ordered", source="B2", instance="tso-impl-takeover")
 def init_ignores_saved(**scenario: Any) -> OracleProgram:
     """The saved window is not used (B2)."""
     return _like("implementation:SavedIsIgnored", OracleParts(oracle=_IgnoresSaved), scenario)
@@ -92,6 +95,11 @@ class _StartsAtTheEnd(TimestampOracle):
         return max(now, base)
 
 
+@mutant(
+    killer="tso.the_first_object_is_above_the_base",
+    source="facts 2.1: guard of the start",
+    instance="tso-impl-takeover",
+)
 def starts_at_the_end(**scenario: Any) -> OracleProgram:
     """A start keeps no guard from the saved window."""
     return oracle(parts=OracleParts(oracle=_StartsAtTheEnd), **scenario)
@@ -104,6 +112,11 @@ class _CountsWhatIsNotSaved(TimestampOracle):
         await super()._save_window(physical)
 
 
+@mutant(
+    killer="tso.issued_below_saved",
+    source="facts 2.2: on save error return",
+    instance="tso-impl-failed-saves",
+)
 def window_counts_before_it_is_saved(**scenario: Any) -> OracleProgram:
     """The end of the window is used in memory while the store may not have it."""
     return oracle(parts=OracleParts(oracle=_CountsWhatIsNotSaved), sound=False, **scenario)
@@ -120,6 +133,7 @@ class _FollowsAtOnce(TimestampOracle):
         return super()._following(now)
 
 
+@mutant(killer="tso.unique", source="B3, H41", instance="tso-impl-fine-clock")
 def guard_zero(**scenario: Any) -> OracleProgram:
     """The time moves within a millisecond, and the counter begins anew (B3, H41)."""
     return _like("implementation:NoGuard", OracleParts(oracle=_FollowsAtOnce), scenario)
@@ -131,6 +145,7 @@ class _FollowsBack(TimestampOracle):
         return now if current is not None and now != current.physical else super()._following(now)
 
 
+@mutant(killer="tso.a_new_object_has_a_new_millisecond", source="H45", instance="tso-impl-clock-jumps")
 def follows_the_clock_back(**scenario: Any) -> OracleProgram:
     """The time follows the clock wherever it goes (H45)."""
     return _like("specification:FollowsTheClockBack", OracleParts(oracle=_FollowsBack), scenario)
@@ -147,6 +162,11 @@ class _PublishesFirst(TimestampOracle):
         await self._save_window(update.next)
 
 
+@mutant(
+    killer="tso.issued_below_saved",
+    source="seed 002, UpdateTimestamp: order of its steps",
+    instance="tso-impl-failed-saves",
+)
 def publishes_before_the_save(**scenario: Any) -> OracleProgram:
     """The time is used before the window reaches it."""
     return oracle(parts=OracleParts(oracle=_PublishesFirst), sound=False, **scenario)
@@ -157,6 +177,9 @@ class _SavesLate(TimestampOracle):
         return self.window < physical
 
 
+@mutant(
+    killer="tso.issued_below_saved", source="facts 2.2: guard of the window", instance="tso-impl-clock-jumps"
+)
 def saves_too_late(**scenario: Any) -> OracleProgram:
     """The window is made longer only when it is passed."""
     return _like("specification:SavesTooLate", OracleParts(oracle=_SavesLate), scenario)
@@ -173,11 +196,17 @@ class _SwallowsErrors(TimestampOracle):
             return
 
 
+@mutant(
+    killer="tso.issued_below_saved",
+    source="facts 2.2: on save error return",
+    instance="tso-impl-failed-saves",
+)
 def save_error_is_swallowed(**scenario: Any) -> OracleProgram:
     """A failed save counts as done."""
     return _like("specification:SaveErrorSwallowed", OracleParts(oracle=_SwallowsErrors), scenario)
 
 
+@mutant(killer="tso.unique", source="H39", instance="tso-impl-late-answer")
 def two_updaters(**scenario: Any) -> OracleProgram:
     """Two updaters: one publishes what the other has left behind (H39)."""
     return _like("pairs:TwoUpdaters", OracleParts(updaters=2), scenario)
@@ -198,6 +227,7 @@ class _SwapsInParts(TimestampOracle):
         made.logical = 0
 
 
+@mutant(killer="refinement", source="seed 002, UpdateTimestamp: StorePointer", instance="tso-impl-overflow")
 def object_is_not_swapped_as_a_whole(**scenario: Any) -> OracleProgram:
     """The new time is used with the old counter for a moment."""
     return oracle(parts=OracleParts(oracle=_SwapsInParts), sound=False, **scenario)
@@ -212,6 +242,7 @@ class _Unchecked(TimestampOracle):
         return False
 
 
+@mutant(killer="tso.logical_never_carries", source="H40", instance="tso-impl-overflow")
 def overflow_is_not_checked(**scenario: Any) -> OracleProgram:
     """The counter runs into the time (H40)."""
     return oracle(parts=OracleParts(oracle=_Unchecked), sound=False, **scenario)
@@ -222,6 +253,7 @@ class _UncheckedAtTheLimit(TimestampOracle):
         return last > self._config.max_logical
 
 
+@mutant(killer="tso.logical_never_carries", source="H40", instance="tso-impl-overflow")
 def overflow_check_is_off_by_one(**scenario: Any) -> OracleProgram:
     """The counter may reach its limit (H40)."""
     return oracle(parts=OracleParts(oracle=_UncheckedAtTheLimit), sound=False, **scenario)
@@ -242,6 +274,7 @@ class _AddsInTwoSteps(TimestampOracle):
         return compose(current.milli, current.logical)
 
 
+@mutant(killer="tso.unique", source="seed 002, GenerateTSO: atomic.AddInt64", instance="tso-impl-overflow")
 def add_in_two_steps(**scenario: Any) -> OracleProgram:
     """The counter is read, and written in a later step."""
     return oracle(parts=OracleParts(oracle=_AddsInTwoSteps), sound=False, **scenario)
@@ -259,6 +292,9 @@ class _LoadsTwice(TimestampOracle):
         return await super().generate(count) if self._overflows(last) else compose(current.milli, last)
 
 
+@mutant(
+    killer="tso.unique", source="seed 002, GenerateTSO: LoadPointer once", instance="tso-impl-late-answer"
+)
 def pointer_is_loaded_twice(**scenario: Any) -> OracleProgram:
     """The time is that of one object, the counter that of another."""
     return oracle(parts=OracleParts(oracle=_LoadsTwice), sound=False, **scenario)
@@ -270,6 +306,7 @@ class _TakesTheLastForTheFirst(TimestampOracle):
         return Batch(first=last, last=Timestamp(last + count - 1))
 
 
+@mutant(killer="answers_are_composed", source="facts 2.3", instance="tso-impl-overflow")
 def last_is_taken_for_the_first(**scenario: Any) -> OracleProgram:
     """What Generate returns is taken for the first of the batch (facts 2.3)."""
     return oracle(parts=OracleParts(oracle=_TakesTheLastForTheFirst), sound=False, **scenario)
@@ -288,6 +325,7 @@ class _AnswersAnyway(TimestampOracle):
         return await super().generate(count) if self._overflows(last) else compose(current.milli, last)
 
 
+@mutant(killer="tso.what_ended_is_over", source="H42", instance="tso-impl-step-down")
 def the_dead_answer(**scenario: Any) -> OracleProgram:
     """A call that has its object is answered though the term is over (H42)."""
     return oracle(parts=OracleParts(oracle=_AnswersAnyway), sound=False, **scenario)
@@ -306,11 +344,13 @@ class _UpdatesTheDead(TimestampOracle):
         self._publish(update.next)
 
 
+@mutant(killer="nothing_is_left", source="B4", instance="tso-impl-step-down-in-an-update")
 def update_after_the_end(**scenario: Any) -> OracleProgram:
     """An update that was under way publishes after the term has ended (B4)."""
     return oracle(parts=OracleParts(oracle=_UpdatesTheDead), sound=False, **scenario)
 
 
+@mutant(killer="tso.ordered", source="H42", instance="tso-impl-step-down")
 def lease_ends_while_it_serves(**scenario: Any) -> OracleProgram:
     """Nobody steps down in time: the holder serves when its lease has ended (H42)."""
     changed = {
@@ -330,6 +370,7 @@ class _PlainPut(SharedStore):
         return end
 
 
+@mutant(killer="tso.saved_never_goes_back", source="H43, facts 2.2", instance="tso-impl-failed-saves")
 def store_takes_a_smaller_end(**scenario: Any) -> OracleProgram:
     """The store takes whatever arrives (facts 2.2, H43)."""
     return oracle(store=_PlainPut, sound=False, **scenario)
@@ -341,6 +382,7 @@ class _Unconditional(_PlainPut):
         return True
 
 
+@mutant(killer="tso.unique", source="H43", instance="tso-impl-deposed")
 def save_without_a_condition(**scenario: Any) -> OracleProgram:
     """A deposed leader saves too (H43)."""
     return oracle(

@@ -4,6 +4,7 @@ These are entries of the manifest with their own expected verdicts; what holds h
 what breaks.
 """
 
+from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import (
     Set,
     action,
@@ -61,6 +62,7 @@ class StandingClock(Tso):
 # ---- leader and lease ----
 
 
+@mutant(killer="tso.ordered", source="H42; H43: with a leader condition", instance="tso-short")
 class EarlyLeaseEnd(Tso):
     """The lease ends while its holder still serves; the store refuses the holder's saves, or cannot be
     reached (hazard 42; hazard 43 with a leader condition).
@@ -113,6 +115,8 @@ class EarlyLeaseEndProof(EarlyLeaseEnd):
         )
 
 
+@mutant(killer="tso.unique", source="H43", instance="tso-short")
+@mutant(killer="tso.saved_never_goes_back", source="H43", instance="tso-short", name="as-coded-saved")
 class AsCoded(Tso):
     """A deposed leader that can save: no leader condition, a plain put, no lease rule (hazard 43)."""
 
@@ -127,6 +131,7 @@ class Unconditional(Tso):
     CONDITIONAL = False
 
 
+@mutant(killer="tso.saved_never_goes_back", source="H43: with the lease rule", instance="tso-small")
 class UnconditionalPlainPut(Tso):
     """No leader condition and a plain put: the lease rule alone (hazard 43)."""
 
@@ -205,6 +210,7 @@ class LateSaves(Tso):
         s.store_end(end)
 
 
+@mutant(killer="tso.issued_below_saved", source="facts 2.2, 2.4: a save that timed out", instance="tso-small")
 class LateSavesPlainPut(LateSaves):
     """The same with a store that takes whatever arrives from the leader."""
 

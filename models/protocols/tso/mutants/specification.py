@@ -1,33 +1,20 @@
 """Named mutants of the oracle: hazards and real bugs, each with the property that must find it.
 
-Every class overrides as little as possible of ``Tso``. ``killer`` is the property that must be refuted,
-``origin`` the hazard (H) or bug (B) that it stands for, ``instance`` the manifest's instance on which it
-shows.
+Every class overrides as little as possible of ``Tso``. It says which property must be refuted,
+which hazard (H) or bug (B) it stands for, and on which of the manifest's instances it shows.
 """
 
-from typing import ClassVar
-
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.tso.mutants.pairs import StandingClock
 from tidemark.spec.language import Map, Set, action, ite, one_of, require
 from tidemark.spec.tso import Tso
 
-
-class Mutant(Tso):
-    """Base of the mutants of this file."""
-
-    killer: ClassVar[str] = ""
-    origin: ClassVar[str] = ""
-    instance: ClassVar[str] = "tso-small"
-
-
 # ---- start ----
 
 
-class LoadErrorIsFresh(Mutant):
+@mutant(killer="tso.unique", source="B1, H44; seed 002, InitTimestamp: loadTimestamp", instance="tso-small")
+class LoadErrorIsFresh(Tso):
     """A read that fails counts as "nothing was ever saved"."""
-
-    killer = "tso.unique"
-    origin = "B1, H44; seed 002, InitTimestamp: loadTimestamp"
 
     def fail_load(s, server):
         require(s.role[server] == "elected")
@@ -35,22 +22,18 @@ class LoadErrorIsFresh(Mutant):
         s.role[server] = "loaded"
 
 
-class InitIgnoresSaved(Mutant):
+@mutant(killer="tso.ordered", source="B2", instance="tso-small")
+class InitIgnoresSaved(Tso):
     """The saved end is not read at all."""
-
-    killer = "tso.ordered"
-    origin = "B2"
 
     def load(s, server):
         super().load(server)
         s.base[server] = 0
 
 
-class StandbyLoadsEarly(Mutant):
+@mutant(killer="tso.unique", source="facts 2.4", instance="tso-small")
+class StandbyLoadsEarly(Tso):
     """A standby server reads the saved end before it leads."""
-
-    killer = "tso.unique"
-    origin = "facts 2.4"
 
     @action
     def load_early(s, server: Tso.Server):
@@ -63,11 +46,9 @@ class StandbyLoadsEarly(Mutant):
         s.role[server] = "loaded"
 
 
-class ElectedWhileLed(Mutant):
+@mutant(killer="tso.one_server_runs", source="facts 2.4: version == 0", instance="tso-small")
+class ElectedWhileLed(Tso):
     """The leader key is written without asking whether it is there."""
-
-    killer = "tso.one_server_runs"
-    origin = "facts 2.4: version == 0"
 
     def elect(s, server):
         require(s.role[server] == "new")
@@ -76,22 +57,22 @@ class ElectedWhileLed(Mutant):
         s.role[server] = "elected"
 
 
-class StartsAtTheEnd(Mutant):
+@mutant(killer="tso.restart_never_reissues", source="H41, B3: at the start", instance="tso-small")
+class StartsAtTheEnd(Tso):
     """A start keeps no millisecond from the saved end."""
-
-    killer = "tso.restart_never_reissues"
-    origin = "H41, B3: at the start"
 
     def start_decide(s, server, now):
         super().start_decide(server, now)
         s.next[server] = s.base[server]
 
 
-class PublishesBeforeTheSave(Mutant):
+@mutant(
+    killer="tso.issued_below_saved",
+    source="seed 002, InitTimestamp: order of its steps",
+    instance="tso-small",
+)
+class PublishesBeforeTheSave(Tso):
     """The first object is published before the window is saved."""
-
-    killer = "tso.issued_below_saved"
-    origin = "seed 002, InitTimestamp: order of its steps"
 
     def start_decide(s, server, now):
         super().start_decide(server, now)
@@ -102,53 +83,42 @@ class PublishesBeforeTheSave(Mutant):
 # ---- update ----
 
 
-class GuardZero(Mutant):
+@mutant(killer="tso.unique", source="B3, H41", instance="tso-small")
+class GuardZero(Tso):
     """The clock is followed as soon as it is ahead, be it within the same millisecond."""
-
-    killer = "tso.unique"
-    origin = "B3, H41"
 
     def is_ahead(s, server, now):
         return now > s.current[server]
 
 
-class FollowsTheClockBack(Mutant):
+@mutant(killer="tso.a_new_object_has_a_new_millisecond", source="H45", instance="tso-small")
+class FollowsTheClockBack(Tso):
     """The physical time follows the clock wherever it goes."""
-
-    killer = "tso.a_new_object_has_a_new_millisecond"
-    origin = "H45"
 
     def is_ahead(s, server, now):
         return now != s.current[server]
 
 
-class SavesTooLate(Mutant):
+@mutant(killer="tso.issued_below_saved", source="facts 2.2: guard of the window", instance="tso-carry")
+class SavesTooLate(Tso):
     """The window is extended only when it is passed."""
-
-    killer = "tso.issued_below_saved"
-    origin = "facts 2.2: guard of the window"
-    instance = "tso-carry"
 
     def needs_save(s, server, following):
         return s.window[server] < following
 
 
-class SaveErrorSwallowed(Mutant):
+@mutant(killer="tso.issued_below_saved", source="facts 2.2: on save error return", instance="tso-small")
+class SaveErrorSwallowed(Tso):
     """A save that fails is taken for done."""
-
-    killer = "tso.issued_below_saved"
-    origin = "facts 2.2: on save error return"
 
     def fail_save(s, server, updater):
         require(s.serves(server) & (s.stage[server, updater] == "saving"))
         s.stage[server, updater] = "publishing"
 
 
-class ResetWithoutWindow(Mutant):
+@mutant(killer="tso.unique", source="H39, facts 2.5: ResetTimestamp", instance="tso-small")
+class ResetWithoutWindow(Tso):
     """A second writer sets the physical time to the clock and looks at nothing else."""
-
-    killer = "tso.unique"
-    origin = "H39, facts 2.5: ResetTimestamp"
 
     @action
     def reset(s, server: Tso.Server, now: Tso.Time):
@@ -157,32 +127,28 @@ class ResetWithoutWindow(Mutant):
         s.publish_object(server, now)
 
 
-class PlainPut(Mutant):
+@mutant(
+    killer="tso.saved_never_goes_back",
+    source="H43; seed 002, InitTimestamp: saveTimestamp",
+    instance="tso-small",
+)
+class PlainPut(Tso):
     """The store takes whatever arrives."""
-
-    killer = "tso.saved_never_goes_back"
-    origin = "H43; seed 002, InitTimestamp: saveTimestamp"
 
     RAISES = False
 
 
+@mutant(killer="tso.calls_end", source="H40, H45", instance="tso-live")
 class NoHalfFullRule(StandingClock):
     """The time moves only with the clock."""
-
-    killer = "tso.calls_end"
-    origin = "H40, H45"
-    instance = "tso-live"
 
     def is_half_full(s, server):
         return s.logical[server, s.current[server]] > s.max_logical
 
 
+@mutant(killer="tso.calls_end", source="seed 002, tsLoop: continue", instance="tso-live")
 class SavesAreNotRetried(StandingClock):
     """A save that fails ends the updater."""
-
-    killer = "tso.calls_end"
-    origin = "seed 002, tsLoop: continue"
-    instance = "tso-live"
 
     given_up: Set[Tso.Server] = False
 
@@ -198,12 +164,9 @@ class SavesAreNotRetried(StandingClock):
 # ---- calls ----
 
 
-class OverflowUnchecked(Mutant):
+@mutant(killer="tso.unique", source="H40", instance="tso-carry")
+class OverflowUnchecked(Tso):
     """The counter runs into the physical part."""
-
-    killer = "tso.unique"
-    origin = "H40"
-    instance = "tso-carry"
 
     def fits(s, total):
         return total >= 1
@@ -212,21 +175,17 @@ class OverflowUnchecked(Mutant):
         return total
 
 
-class OverflowAtTheLimit(Mutant):
+@mutant(killer="tso.logical_never_carries", source="H40", instance="tso-small")
+class OverflowAtTheLimit(Tso):
     """The check is off by one."""
-
-    killer = "tso.logical_never_carries"
-    origin = "H40"
 
     def fits(s, total):
         return total <= s.max_logical
 
 
-class AddInTwoSteps(Mutant):
+@mutant(killer="tso.unique", source="seed 002, GenerateTSO: atomic.AddInt64", instance="tso-small")
+class AddInTwoSteps(Tso):
     """The counter is read and written in two steps."""
-
-    killer = "tso.unique"
-    origin = "seed 002, GenerateTSO: atomic.AddInt64"
 
     seen: Map[Tso.Call, Tso.Logical] = 0
 
@@ -240,34 +199,27 @@ class AddInTwoSteps(Mutant):
         super().allocate(call)
 
 
-class ReturnsTheEnd(Mutant):
+@mutant(killer="tso.unique", source="facts 2.3; seed 002, GenerateTSO", instance="tso-carry")
+class ReturnsTheEnd(Tso):
     """Who asked takes the value that Generate returns, the last of the batch, for the first one."""
-
-    killer = "tso.unique"
-    origin = "facts 2.3; seed 002, GenerateTSO"
-    instance = "tso-carry"
 
     def add(s, call):
         super().add(call)
         s.last[call] = ite(s.answered(call), s.last[call] + s.count[call] - 1, s.last[call])
 
 
-class TheDeadAnswer(Mutant):
+@mutant(killer="tso.what_ended_is_over", source="H42", instance="tso-small")
+class TheDeadAnswer(Tso):
     """A call that has its object is answered though the server has given up."""
-
-    killer = "tso.what_ended_is_over"
-    origin = "H42"
 
     def allocate(s, call):
         require(s.call[call] == "loaded")
         s.add(call)
 
 
-class AnAnswerIsAskedForAgain(Mutant):
+@mutant(killer="tso.answers_are_final", source="facts 2.3: tries", instance="tso-small")
+class AnAnswerIsAskedForAgain(Tso):
     """A call whose answer was lost on the way runs once more under the same name."""
-
-    killer = "tso.answers_are_final"
-    origin = "facts 2.3: tries"
 
     def load_object(s, call):
         require(one_of(s.call[call], "begun", "answered") & s.serves(s.at[call]))

@@ -1,0 +1,61 @@
+"""Entries for the mutants that the modules listed in a manifest declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, TypeAdapter
+
+from tidemark.models.manifest.errors import ManifestError, PinError
+from tidemark.models.manifest.model import Strict
+from tidemark.models.mutation.declared import Declared, mutants_of
+from tidemark.spec.language.references import ReferenceNotFoundError
+
+
+class MutantModule(Strict):
+    """A module of mutants: ``[[mutants]]`` in a manifest."""
+
+    module: str = Field(pattern=r"^[A-Za-z_][\w.]*$")
+    prefix: str = ""
+    """What comes before the names of its mutants, so that names are unique over all manifests."""
+    number: int = Field(gt=0)
+    """Pinned number of its mutants."""
+
+
+MODULES = TypeAdapter(tuple[MutantModule, ...])
+
+
+def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
+    """The content of one ``[[mutant]]`` for each mutant of a module.
+
+    Raises:
+        ManifestError: there is no such module.
+        PinError: it has another number of mutants than is pinned.
+    """
+    try:
+        found = mutants_of(listed.module)
+    except ReferenceNotFoundError as error:
+        raise ManifestError(f"mutants: {error.problem}", file=file, remedy=error.remedy) from error
+    if len(found) != listed.number:
+        names = ", ".join(item.name for item in found) or "none"
+        raise PinError(
+            f"{listed.module} declares {len(found)} mutants, and {listed.number} are pinned ({names})",
+            file=file,
+            remedy="restore the mutant that is gone, or change  number  in [[mutants]] on purpose",
+        )
+    return [_entry(item, listed.prefix) for item in found]
+
+
+def _entry(item: Declared, prefix: str) -> dict[str, Any]:
+    content: Mapping[str, Any] = {
+        "name": prefix + item.name,
+        "tier": item.tier,
+        "ref": item.ref,
+        "instance": item.instance,
+        "source": item.source,
+        "killer": item.killer,
+        "adds": item.adds,
+        "equivalent": item.equivalent,
+    }
+    return dict(content)

@@ -1,0 +1,95 @@
+"""Named mutants: what each stands for and who must find it is said on the class or the function itself.
+
+A mutant of a specification is a subclass of the protocol; one of the implementation is a function that
+returns the faulty program. The manifest lists their modules, and pins how many mutants each has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tidemark.spec.language.references import load_module
+
+_MARK = "__mutants__"
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+_Item = TypeVar("_Item", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """One mutant as its module declares it.
+
+    Attributes:
+        ref: ``module:name`` of the class or function.
+        name: its name in the manifest, without what the manifest puts before it.
+        killer: property or claim that must be refuted; None if nothing can tell it apart.
+        equivalent: then the reason.
+        source: which bug or hazard it stands for.
+        instance: the entry on which it must die.
+        tier: when it is judged.
+        adds: ids by kind of the properties that it declares beyond those of its base.
+    """
+
+    ref: str
+    name: str
+    killer: str | None
+    equivalent: str | None
+    source: str
+    instance: str
+    tier: str
+    adds: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def mutant(
+    *,
+    killer: str | None = None,
+    source: str,
+    instance: str,
+    name: str = "",
+    tier: str = "fast",
+    adds: Mapping[str, Sequence[str]] | None = None,
+    equivalent: str | None = None,
+) -> Callable[[_Item], _Item]:
+    """Declare a class or function to be a mutant; once for each property that has to find it.
+
+    The name is made from the item's own (``SaveAppends`` and ``save_appends`` give ``save-appends``) unless
+    ``name`` is given. See ``Declared`` for the others; a subclass of a mutant is none by itself.
+    """
+
+    def mark(item: _Item) -> _Item:
+        declared = Declared(
+            ref=f"{item.__module__}:{item.__qualname__}",
+            name=name or _dashed(item.__name__),
+            killer=killer,
+            equivalent=equivalent,
+            source=source,
+            instance=instance,
+            tier=tier,
+            adds=dict(adds or {}),
+        )
+        # Decorators are applied from below; the one on top comes first.
+        setattr(item, _MARK, (declared, *vars(item).get(_MARK, ())))
+        return item
+
+    return mark
+
+
+def mutants_of(module: str) -> tuple[Declared, ...]:
+    """The mutants that a module declares itself, in the order of its text.
+
+    Raises:
+        ReferenceNotFoundError: there is no such module.
+    """
+    items = vars(load_module(module, what="module of mutants")).values()
+    own = [
+        item for item in items if getattr(item, "__module__", None) == module and hasattr(item, "__dict__")
+    ]
+    return tuple(declared for item in own for declared in vars(item).get(_MARK, ()))
+
+
+def _dashed(name: str) -> str:
+    return _HUMP.sub("-", name).replace("_", "-").lower()
