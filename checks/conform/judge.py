@@ -73,12 +73,12 @@ class ConformJudge:
             f"{entry.examples} examples of at most {entry.steps} steps, seed {context.seed}; "
             f"{instance.bounds_text()}"
         )
-        return [
-            self._conformance(entry, context, (counts, bounds, seconds), _shown(failing)),
-            self._coverage(
-                entry, context, (counts, bounds, seconds), _silent(entry, checker, adapter, journal)
-            ),
-        ]
+        over = (counts, bounds, seconds)
+        conformance = self._conformance(entry, context, over, _shown(failing))
+        if failing is not None:  # the examples end at the first failure: what they cover says nothing
+            return [conformance]
+        silent = _silent(entry, checker, adapter, journal)
+        return [conformance, self._coverage(entry, context, over, silent)]
 
     def _replay(self, entry: ConformEntry) -> str:
         return check_command(self.name, entry.name)

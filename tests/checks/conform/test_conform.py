@@ -72,7 +72,7 @@ def _judge(adapter: str, **changes: Any) -> dict[str, Verdict]:
 def test_a_planted_bug_is_found_and_shortened(adapter: str, longest: int, seen: str) -> None:
     asked = {"constants": {"ask_up_to": 2}, "examples": 100}
 
-    verdict = _judge(f"tests.models.conformance.planted:{adapter}", **asked)[_PROPERTY]
+    verdict = _judge(f"tidemark.models.protocols.flush.mutants.driven:{adapter}", **asked)[_PROPERTY]
 
     assert verdict.outcome is Outcome.REFUTED
     assert verdict.counterexample is not None

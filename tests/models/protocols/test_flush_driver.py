@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.conformance import planted
 from tidemark.models.conformance import ConformanceRun, Mismatch, again, shortest
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.flush.driver import FlushAdapter
 from tidemark.models.protocols.flush.driver_world import scenario_of
+from tidemark.models.protocols.flush.mutants import driven as planted
 from tidemark.models.refinement.step import StepChecker
 
 _BOUNDS = {"Segment": 1, "Position": 2, "Copies": 2, "Faults": 1}

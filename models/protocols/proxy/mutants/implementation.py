@@ -77,7 +77,9 @@ def pop_deletes_the_least(**scenario: Any) -> ProxyProgram:
     )
 
 
-class _InsertsTheLeast(ScanStatistics):
+class InsertsTheLeast(ScanStatistics):
+    """Tracks the least timestamp in place of the task's."""
+
     def _entry(self, tracked: Tracked, begin: Timestamp) -> Timestamp:
         return min((begin, *tracked.timestamps))
 
@@ -86,7 +88,7 @@ class _InsertsTheLeast(ScanStatistics):
 def commit_inserts_the_least(**scenario: Any) -> ProxyProgram:
     """A commit puts the least timestamp into the set instead of the task's (B7)."""
     return proxy(
-        parts=ProxyParts(statistics=_InsertsTheLeast), protocol=f"{_VARIANTS}:CommitInsertsMin", **scenario
+        parts=ProxyParts(statistics=InsertsTheLeast), protocol=f"{_VARIANTS}:CommitInsertsMin", **scenario
     )
 
 

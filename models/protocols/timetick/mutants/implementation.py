@@ -99,7 +99,9 @@ def queue_of_two_rounds(**scenario: Any) -> TimeTickProgram:
     return timetick(**{**scenario, "round_capacity": 2})
 
 
-class _KeepsEntries(TimeTickSync):
+class KeepsEntries(TimeTickSync):
+    """Does not forget the reports of a closed round."""
+
     async def _close_if_complete(self) -> None:
         entries = dict(self.entries)
         await super()._close_if_complete()
@@ -109,7 +111,7 @@ class _KeepsEntries(TimeTickSync):
 @mutant(killer="timetick.reports_are_used_once", source="facts 4", instance="timetick-impl-joins")
 def entries_stay_after_a_round(**scenario: Any) -> TimeTickProgram:
     """The reports of a round count for the next one too."""
-    return timetick(parts=RootCoordParts(sync=_KeepsEntries), **scenario)
+    return timetick(parts=RootCoordParts(sync=KeepsEntries), **scenario)
 
 
 class _DoesNotWait(TimeTickSync):

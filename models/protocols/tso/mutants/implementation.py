@@ -78,7 +78,9 @@ def load_error_is_fresh(**scenario: Any) -> OracleProgram:
     return _like("implementation:ErrorIsFresh", OracleParts(oracle=_TakesErrorsForNothing), scenario)
 
 
-class _IgnoresSaved(TimestampOracle):
+class IgnoresSaved(TimestampOracle):
+    """Reads the saved window, and begins as if there were none."""
+
     async def _load(self) -> int:
         await super()._load()
         return NEVER_SAVED
@@ -87,7 +89,7 @@ class _IgnoresSaved(TimestampOracle):
 @mutant(killer="tso.ordered", source="B2", instance="tso-impl-takeover")
 def init_ignores_saved(**scenario: Any) -> OracleProgram:
     """The saved window is not used (B2)."""
-    return _like("implementation:SavedIsIgnored", OracleParts(oracle=_IgnoresSaved), scenario)
+    return _like("implementation:SavedIsIgnored", OracleParts(oracle=IgnoresSaved), scenario)
 
 
 class _StartsAtTheEnd(TimestampOracle):
@@ -185,7 +187,9 @@ def saves_too_late(**scenario: Any) -> OracleProgram:
     return _like("specification:SavesTooLate", OracleParts(oracle=_SavesLate), scenario)
 
 
-class _SwallowsErrors(TimestampOracle):
+class SwallowsErrors(TimestampOracle):
+    """Takes a failed save for done, once it serves."""
+
     async def _save_window(self, physical: int) -> None:
         if self.published is None:
             await super()._save_window(physical)
@@ -203,7 +207,7 @@ class _SwallowsErrors(TimestampOracle):
 )
 def save_error_is_swallowed(**scenario: Any) -> OracleProgram:
     """A failed save counts as done."""
-    return _like("specification:SaveErrorSwallowed", OracleParts(oracle=_SwallowsErrors), scenario)
+    return _like("specification:SaveErrorSwallowed", OracleParts(oracle=SwallowsErrors), scenario)
 
 
 @mutant(killer="tso.unique", source="H39", instance="tso-impl-late-answer")
