@@ -1,0 +1,235 @@
+"""Channel checkpoints: in the store, in log lines, at recovery, and how far they lag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
+from tidemark.checks.evidence.table.schema import LARGEST, physical
+
+SYNC_PERIOD = 600.0
+"""Seconds after which a buffer is synced at the latest, as shipped (``dataNode.segment.syncPeriod``)."""
+INTERVAL = 60.0
+"""Seconds between two checkpoints of a channel, as shipped."""
+LAG_BOUND = SYNC_PERIOD * 1.1 + INTERVAL + 30.0
+"""A buffer is taken after the period and up to a tenth more; then the checkpoint goes with the next interval.
+Half a minute is left for the sync itself and for the saved window, which runs three seconds ahead."""
+
+
+class StoredCheckpoint(Monitor):
+    """Channel checkpoints in the order of the store."""
+
+    name = "store-checkpoint"
+    property_id = "flush.stored_never_goes_back"
+    rule = "The stored checkpoint of a channel never goes back, revision by revision."
+    kinds = ("etcd.checkpoint",)
+    needs = ("etcd.checkpoint",)
+    columns = ("source", "line", "channel", "ts")
+    by = "channel"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: dict[str, tuple[int, int, str]] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, channel, ts in rows:
+            before = self.last.get(channel)
+            if before is not None and line == before[1]:
+                continue
+            self.answer.events += 1
+            if before is not None and ts < before[0]:
+                self.answer.breach(
+                    f"The checkpoint of {channel} goes back by {seconds(before[0], ts)}.",
+                    Place(before[2], before[1], f"checkpoint {shown(before[0])}"),
+                    Place(source, line, f"checkpoint {shown(ts)}"),
+                    key=channel,
+                )
+            self.last[channel] = (ts, line, source)
+
+
+class LoggedCheckpoint(Monitor):
+    """The coordinator's lines about stored checkpoints, in one file across its restarts."""
+
+    name = "log-checkpoint"
+    property_id = "flush.stored_never_goes_back"
+    rule = "The checkpoint that the coordinator says it has stored never goes back."
+    kinds = ("checkpoint.store",)
+    needs = ("checkpoint.store",)
+    columns = ("source", "line", "channel", "ts")
+    by = "source"
+    within = "source"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, channel, ts in rows:
+            before = self.last.get((source, channel))
+            self.answer.events += 1
+            if before is not None and ts < before[0]:
+                self.answer.breach(
+                    f"The checkpoint of {channel} goes back by {seconds(before[0], ts)}.",
+                    Place(source, before[1], f"checkpoint {shown(before[0])} stored"),
+                    Place(source, line, f"checkpoint {shown(ts)} stored"),
+                    key=channel,
+                )
+            self.last[source, channel] = (ts, line)
+
+
+class AnsweredCheckpoint(Monitor):
+    """A data node's request is answered: then its position is stored, or a later one."""
+
+    name = "log-checkpoint-answer"
+    property_id = "flush.an_answer_to_the_owner_means_stored"
+    rule = "An answered checkpoint is at or below one that the coordinator said it has stored."
+    kinds = ("checkpoint.store", "checkpoint.answer", "seek.checkpoint")
+    needs = ("checkpoint.answer",)
+    columns = ("source", "line", "kind", "channel", "ts")
+    by = "source"
+    within = "source"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, ts in rows:
+            before = self.stored.get((source, channel))
+            if kind != "checkpoint.answer":
+                if before is None or ts > before[0]:
+                    self.stored[source, channel] = (ts, line)
+                continue
+            if before is None:
+                self.answer.doubt("the coordinator's lines about the channel are not in the same file")
+                continue
+            self.answer.events += 1
+            if ts > before[0]:
+                self.answer.breach(
+                    f"A checkpoint of {channel} is answered that was not stored.",
+                    Place(source, before[1], f"stored {shown(before[0])}"),
+                    Place(source, line, f"answered {shown(ts)}"),
+                    key=channel,
+                )
+
+
+class RecoverySeek(Monitor):
+    """Where a node begins to read again."""
+
+    name = "log-recovery"
+    property_id = "flush.recovery_begins_at_the_checkpoint"
+    rule = "Recovery does not begin beyond the checkpoint that was stored last."
+    kinds = ("checkpoint.store", "seek.checkpoint")
+    needs = ("checkpoint.store", "seek.checkpoint")
+    columns = ("source", "line", "kind", "channel", "ts")
+    by = "source"
+    within = "source"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: dict[tuple[str, str], tuple[int, int]] = {}
+        self.early: dict[tuple[str, str], list[tuple[int, int, int, int]]] = {}
+        """Seeks beyond what was said to be stored: the line about it may come a moment later."""
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, ts in rows:
+            key = (source, channel)
+            before = self.stored.get(key)
+            if kind == "checkpoint.store":
+                self.early[key] = [seek for seek in self.early.get(key, ()) if seek[0] > ts]
+                self.stored[key] = (ts, line)
+            elif before is not None:
+                self.answer.events += 1
+                if ts > before[0]:
+                    self.early.setdefault(key, []).append((ts, line, *before))
+                elif ts < before[0]:
+                    self.answer.report(
+                        "Recovery begins below the stored checkpoint (allowed: more is read again)."
+                    )
+
+    def close(self) -> Answer:
+        """What was still not stored at the end of the evidence."""
+        done = Answer.from_dict(self.answer.as_dict())
+        for (source, channel), seeks in sorted(self.early.items()):
+            for ts, line, stored, stored_line in seeks:
+                done.breach(
+                    f"Recovery of {channel} begins {seconds(ts, stored)} beyond the stored checkpoint.",
+                    Place(source, stored_line, f"stored {shown(stored)}"),
+                    Place(source, line, f"recovery at {shown(ts)}"),
+                    key=channel,
+                )
+        return done
+
+
+class CheckpointLag(Monitor):
+    """A bound in place of "in the end": how far checkpoints stay behind the oracle."""
+
+    name = "store-checkpoint-lag"
+    property_id = "flush.checkpoint_advances"
+    rule = f"No checkpoint of a channel in use stays more than {LAG_BOUND:.0f} s behind the saved window."
+    kinds = ("etcd.checkpoint", "etcd.window", "etcd.other")
+    needs = ("etcd.checkpoint", "etcd.window")
+    columns = ("source", "line", "kind", "channel", "key", "ts", "text")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: dict[str, tuple[int, int, str]] = {}
+        self.late: set[str] = set()
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, key, ts, text in rows:
+            if kind == "etcd.checkpoint":
+                self.last[channel] = (ts, line, source)
+                self.late.discard(channel)
+            elif kind == "etcd.window":
+                self._look(source, line, ts)
+            elif text == "delete" and "/channel-cp/" in key:
+                self.last.pop(key.rpartition("/")[2], None)
+
+    def _look(self, source: str, line: int, now: int) -> None:
+        for channel, (ts, stored_line, stored_source) in self.last.items():
+            self.answer.events += 1
+            lag = (physical(now) - physical(ts)) / 1000
+            if ts < LARGEST and lag > LAG_BOUND and channel not in self.late:
+                self.late.add(channel)
+                self.answer.breach(
+                    f"The checkpoint of {channel} stays {lag:.0f} s behind.",
+                    Place(stored_source, stored_line, f"checkpoint {shown(ts)}"),
+                    Place(source, line, f"window saved up to {shown(now)}"),
+                    key=channel,
+                )
+
+
+class ServiceTime(Monitor):
+    """The service time of a channel on a query node."""
+
+    name = "log-service-order"
+    property_id = "evidence.service_time_never_goes_back"
+    rule = "The service time of a channel never goes back while its query node lives."
+    kinds = ("tsafe.start", "tsafe.next", "server.start")
+    needs = ("tsafe.next",)
+    columns = ("source", "line", "kind", "channel", "ts")
+    by = "source"
+    within = "source"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, ts in rows:
+            if kind == "server.start":
+                self.last = {key: value for key, value in self.last.items() if key[0] != source}
+                continue
+            before = self.last.get((source, channel))
+            if kind == "tsafe.next" and before is not None:
+                self.answer.events += 1
+                if ts < before[0]:
+                    self.answer.breach(
+                        f"The service time of {channel} goes back by {seconds(before[0], ts)}.",
+                        Place(source, before[1], f"service time {shown(before[0])}"),
+                        Place(source, line, f"service time {shown(ts)}"),
+                        key=channel,
+                    )
+            self.last[source, channel] = (ts, line)

@@ -1,0 +1,184 @@
+"""Ticks and the watermark, message by message as they stand in the broker's log."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from typing import Any
+
+from tidemark.checks.evidence.monitors.base import Monitor, Place, seconds, shown
+from tidemark.checks.evidence.table.schema import LOGICAL_BITS
+
+_VIRTUAL = re.compile(r"_\d+v\d+$")
+
+
+class TickOrder(Monitor):
+    """The ticks of a channel, in the order of the broker's log.
+
+    Equal ticks are allowed: an idle channel repeats its value. After a coordinator has ended, the next one
+    may begin lower; such a tick is reported.
+    """
+
+    name = "broker-ticks"
+    property_id = "timetick.ticks_never_go_back"
+    rule = "The ticks of a channel never decrease while one coordinator sends them."
+    kinds = ("broker.tick",)
+    needs = ("broker.tick",)
+    columns = ("source", "line", "channel", "ts", "node")
+    by = "channel"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: dict[str, tuple[int, int, str, str]] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        answer, last = self.answer, self.last
+        for source, line, channel, ts, node in rows:
+            before = last.get(channel)
+            if before is None:
+                last[channel] = (ts, line, source, node)
+                continue
+            if line == before[1]:
+                continue
+            answer.events += 1
+            if ts < before[0]:
+                self._back(source, line, channel, ts, node, before)
+            if ts == before[0]:
+                answer.report("A tick repeats the one before (allowed: an idle channel repeats its value).")
+            last[channel] = (ts, line, source, node)
+
+    def _back(
+        self, source: str, line: int, channel: str, ts: int, node: str, before: tuple[int, int, str, str]
+    ) -> None:
+        if node != before[3]:
+            self.answer.report(
+                "A tick goes back after a new coordinator has begun (allowed: it does not know the last one)."
+            )
+            return
+        self.answer.breach(
+            f"A tick of {channel} goes back by {seconds(before[0], ts)} while one coordinator sends them.",
+            Place(before[2], before[1], f"tick {shown(before[0])} from {before[3]}"),
+            Place(source, line, f"tick {shown(ts)} from {node}"),
+            key=channel,
+        )
+
+
+class Watermark(Monitor):
+    """Whatever is appended lies above every tick that stands before it in its channel."""
+
+    name = "broker-watermark"
+    property_id = "timetick.watermark_promise"
+    rule = "No message stands behind a tick at or above its timestamp in its channel."
+    kinds = ("broker.tick", "broker.insert", "broker.delete", "broker.ddl")
+    needs = ("broker.tick", "broker.insert")
+    columns = ("source", "line", "kind", "channel", "ts", "node", "rows", "text")
+    by = "channel"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.highest: dict[str, tuple[int, int, str]] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        answer, highest = self.answer, self.highest
+        for source, line, kind, channel, ts, node, count, text in rows:
+            best = highest.get(channel)
+            if kind == "broker.tick":
+                if best is None or ts > best[0]:
+                    highest[channel] = (ts, line, source)
+            elif best is not None:
+                answer.events += 1
+                if ts <= best[0]:
+                    what = f"{count} rows" if kind == "broker.insert" and count else text or kind[7:]
+                    answer.breach(
+                        f"A message of {channel} comes {seconds(best[0], ts)} behind a tick that has passed it.",
+                        Place(best[2], best[1], f"tick {shown(best[0])}"),
+                        Place(source, line, f"{what} at {shown(ts)} from {node}"),
+                        key=channel,
+                    )
+
+
+class TicksIssued(Monitor):
+    """No tick is ahead of the oracle.
+
+    Store and broker have no common order, but a stored checkpoint names a message: that message, and all
+    before it in its channel, were in the log when the checkpoint was stored, so that their ticks lie below
+    the window that was saved by then.
+    """
+
+    name = "ticks-issued"
+    property_id = "timetick.ticks_were_issued"
+    rule = "Ticks up to the message that a checkpoint names lie below the window that was saved before it."
+    kinds = ("etcd.window", "etcd.checkpoint", "broker.tick")
+    needs = kinds
+    columns = ("source", "line", "kind", "channel", "ts", "msg_id")
+    within = "store"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.windows: list[tuple[int, int]] = []
+        self.limits: dict[str, list[tuple[int, int, int, str]]] = {}
+        """Per physical channel: message, greatest timestamp, revision and file of the checkpoint."""
+        self.next: dict[str, int] = {}
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, ts, place in rows:
+            if kind == "broker.tick":
+                self._tick(source, line, channel, ts)
+            elif kind == "etcd.window":
+                self.windows.append((line, max(ts, self.windows[-1][1] if self.windows else 0)))
+            elif place is not None:
+                at = bisect_left(self.windows, (line, 0)) - 1
+                if at >= 0:
+                    limit = (place, self.windows[at][1], line, source)
+                    self.limits.setdefault(physical_channel(channel), []).append(limit)
+
+    def _tick(self, source: str, line: int, channel: str, ts: int) -> None:
+        limits = self.limits.get(channel)
+        if limits is None:
+            return
+        if channel not in self.next:
+            limits.sort()
+        at = self.next.get(channel, 0)
+        while at < len(limits) and limits[at][0] < line:
+            at += 1
+        self.next[channel] = at
+        if at == len(limits):
+            return
+        self.answer.events += 1
+        _, window, revision, store = limits[at]
+        if ts >> LOGICAL_BITS > window >> LOGICAL_BITS:
+            self.answer.breach(
+                f"A tick of {channel} is ahead of the oracle.",
+                Place(store, revision, f"a later message is named; the window ends at {shown(window)}"),
+                Place(source, line, f"tick {shown(ts)}"),
+                key=channel,
+            )
+
+
+def physical_channel(channel: str) -> str:
+    """The broker's topic of a virtual channel: ``by-dev-rootcoord-dml_0_47...v1`` is in ``..._dml_0``."""
+    return _VIRTUAL.sub("", channel)
+
+
+class RoundsBack(Monitor):
+    """Versions before 2.1 say it when a source reports less than before."""
+
+    name = "log-report-order"
+    property_id = "ddl.reports_never_go_back"
+    rule = "No line says that the timestamp of a report goes back."
+    kinds = ("tick.back",)
+    needs = ("tick.back",)
+    columns = ("source", "line", "node", "ts", "ts2")
+    by = "source"
+    within = "source"
+
+    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, node, ts, before in rows:
+            self.answer.events += 1
+            if ts < before:
+                self.answer.breach(
+                    f"Source {node} reports less than before.",
+                    Place(source, line, f"{shown(ts)} after {shown(before)}"),
+                    key=str(node),
+                )

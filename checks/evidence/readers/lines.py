@@ -1,0 +1,79 @@
+"""Evidence of one JSON object a line: the store's history, the broker, clients, traces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tidemark.checks.evidence.readers.broker import broker_row
+from tidemark.checks.evidence.readers.client import op_row
+from tidemark.checks.evidence.readers.etcd import etcd_row
+from tidemark.checks.evidence.readers.log import Lines
+from tidemark.checks.evidence.readers.trace import trace_row
+from tidemark.checks.evidence.table.schema import Row
+
+Reader = Callable[[str, int, Mapping[str, Any]], Row]
+
+READERS: dict[str, Reader] = {
+    "etcd": lambda source, _line, entry: etcd_row(source, entry),
+    "broker": lambda source, _line, entry: broker_row(source, entry),
+    "op": op_row,
+    "trace": trace_row,
+}
+"""Value of ``kind`` -> what makes a row of such a line. A step of a trace may leave ``kind`` out."""
+
+
+def kind_of(entry: object) -> str | None:
+    """Which kind of evidence an object is; None if it is none."""
+    if not isinstance(entry, dict):
+        return None
+    kind = entry.get("kind")
+    if isinstance(kind, str) and kind in READERS:
+        return kind
+    return "trace" if kind is None and {"n", "s"} <= entry.keys() else None
+
+
+class JsonReader:
+    """Reads one file, a block of whole lines at a time."""
+
+    def __init__(self, source: str, *, first_line: int = 1) -> None:
+        self.source = source
+        self.counts = Lines()
+        self.problems: list[str] = []
+        """What is wrong with the first damaged lines."""
+        self._line = first_line
+
+    def block(self, data: bytes) -> Iterator[Row]:
+        """The events of some whole lines."""
+        for raw in data.split(b"\n"):
+            row = self._read(raw) if raw and not raw.isspace() else None
+            if row is not None:
+                yield row
+            self._line += 1
+
+    def end(self) -> Iterator[Row]:
+        """Nothing is left open."""
+        return iter(())
+
+    def _read(self, raw: bytes) -> Row | None:
+        counts = self.counts
+        counts.lines += 1
+        try:
+            entry = json.loads(raw)
+            kind = kind_of(entry)
+            if kind is None:
+                raise ValueError("no known kind of evidence")
+            row = READERS[kind](self.source, self._line, entry)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            counts.damage(self._line)
+            if len(self.problems) < 3:
+                self.problems.append(f"line {self._line}: {_short(error)}")
+            return None
+        counts.entries += 1
+        return row
+
+
+def _short(error: Exception) -> str:
+    text = f"{type(error).__name__} {error}" if isinstance(error, KeyError) else str(error)
+    return text.split("\n")[0][:160]

@@ -1,0 +1,281 @@
+"""Which log lines matter, and which column each of their fields fills.
+
+One rule a message. Names of fields differ between versions, so that a column may have several; the first one
+present counts. Lines are those of 2.2 to 2.6; the facts about each stand in ``docs/evidence.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tidemark.checks.evidence.readers.fields import Fields, integer, listed, parsed, timestamp, unescape
+from tidemark.checks.evidence.table.schema import Row
+
+_POSITION = re.compile(r"timestamp:(\d+)")
+_SESSION = re.compile(rb"session (\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """From the fields of a message to columns. Column names map to the names that a field may have."""
+
+    kind: str
+    integers: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    timestamps: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    texts: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """Columns without which the line is damaged."""
+    fixed: dict[str, str] = field(default_factory=dict)
+    each: tuple[str, tuple[bytes, ...]] | None = None
+    """A column, and the field with the list of which every item is an event of its own."""
+    further: Callable[[Fields], dict[str, object] | None] | None = None
+    """What else it takes; None if the line does not matter."""
+
+
+def apply(rule: Rule, found: Fields, head: Row) -> Iterator[Row] | None:
+    """The events of a line; None if it is damaged: a field that it must have is missing."""
+    given: dict[str, object] = dict(rule.fixed)
+    for column, names in rule.integers.items():
+        given[column] = _first(found, names, integer)
+    for column, names in rule.timestamps.items():
+        given[column] = _first(found, names, timestamp)
+    for column, names in rule.texts.items():
+        given[column] = _first(found, names, unescape)
+    if rule.further is not None:
+        more = rule.further(found)
+        if more is None:
+            return iter(())
+        given |= more
+    if any(given.get(column) is None for column in rule.needs):
+        return None
+    row = head._replace(kind=rule.kind, **given)
+    if rule.each is None:
+        return iter((row,))
+    column, names = rule.each
+    items = listed(next((found[name] for name in names if name in found), None))
+    return _each(row, column, items)
+
+
+def _each(row: Row, column: str, items: list[str]) -> Iterator[Row]:
+    for item in items:
+        number = column == "segment"
+        if not number or item.isdigit():
+            yield row._replace(**{column: int(item) if number else item})
+
+
+def _first(found: Fields, names: tuple[bytes, ...], read: Callable[[bytes], object]) -> object:
+    for name in names:
+        value = found.get(name)
+        if value is not None:
+            return read(value)
+    return None
+
+
+def _position(found: Fields) -> dict[str, object]:
+    hit = _POSITION.search(unescape(found.get(b"position", b"")))
+    return {
+        "ts": int(hit[1]) if hit else None,
+        "text": "flush" if found.get(b"flushed") == b"true" else "part",
+    }
+
+
+def _saved(found: Fields) -> dict[str, object]:
+    """Positions and row counts of a save: those of the segment itself, and where others begin."""
+    segment = integer(found.get(b"segmentID"))
+    given: dict[str, object] = {"text": "flush" if found.get(b"isFlush") == b"true" else "part"}
+    listing = parsed(found.get(b"checkpoints"))
+    for item in listing if isinstance(listing, list) else []:
+        position = item.get("position") or {}
+        if item.get("segmentID") == segment:
+            given["ts"] = position.get("timestamp")
+            given["rows"] = item.get("num_of_rows")
+            given["channel"] = position.get("channel_name")
+    return given
+
+
+def _session(found: Fields) -> dict[str, object]:
+    value = parsed(found.get(b"value"))
+    version = value.get("Version") if isinstance(value, dict) else None
+    return {"text": version if isinstance(version, str) else None}
+
+
+def _refused(found: Fields) -> dict[str, object] | None:
+    hit = _SESSION.search(found.get(b"error", b""))
+    return None if hit is None else {"node": hit[1].decode()}
+
+
+_CHANNEL = (b"vChannel", b"channel", b"vchannel", b"vChannelName")
+_FLUSH_STATE = b"DataCoord receive GetFlushState request, Flushed is "
+_SEEK = {
+    b"channel seek position set from channel checkpoint meta": "seek.checkpoint",
+    b"channel seek position set from collection start position": "seek.other",
+    b"channel seek position set from segment position": "seek.other",
+    b"channel seek position set as the minimal segment position": "seek.other",
+    b"segment position not found, setting channel seek position to channel start position": "seek.other",
+}
+
+RULES: dict[bytes, Rule] = {
+    b"starting running Milvus components": Rule(kind="server.start"),
+    b"Proxy disconnected from etcd, process will exit": Rule(kind="server.exit"),
+    b"session key is deleted, exit...": Rule(kind="server.exit"),
+    b"put session key into etcd": Rule(
+        kind="session.put", texts={"key": (b"key",)}, needs=("key",), further=_session
+    ),
+    b"Add session for timeticksync": Rule(
+        kind="session.add", texts={"node": (b"serverID", b"serverIDs")}, needs=("node",)
+    ),
+    b"Remove session from timeticksync": Rule(
+        kind="session.remove", texts={"node": (b"serverID",)}, needs=("node",)
+    ),
+    b"failed to updateTimeTick": Rule(kind="report.refused", further=_refused),
+    b"timestamp go back": Rule(
+        kind="tick.back",
+        texts={"node": (b"source id",)},
+        timestamps={"ts2": (b"prev ts",), "ts": (b"curr ts",)},
+        needs=("ts", "ts2"),
+    ),
+    b"sync and save timestamp": Rule(
+        kind="tso.init",
+        timestamps={"seq": (b"last",), "ts2": (b"save",), "ts": (b"next",)},
+        needs=("ts", "ts2", "seq"),
+    ),
+    b"clock offset is huge, check network latency and clock skew": Rule(
+        kind="tso.lag", timestamps={"ts2": (b"prev-physical",), "ts": (b"now",)}, needs=("ts", "ts2")
+    ),
+    b"send insert request to virtual channels": Rule(
+        kind="task.insert", integers={"ts": (b"task_id",)}, needs=("ts",)
+    ),
+    b"Proxy dmTaskQueue popPChanStats": Rule(kind="task.pop", integers={"ts": (b"taskID",)}, needs=("ts",)),
+    b"received query request": Rule(
+        kind="read.query",
+        integers={"ts2": (b"guaranteeTimestamp",), "ts": (b"mvccTimestamp",)},
+        needs=("ts2",),
+        each=("channel", (b"shards", b"channels", b"dmlChannels", b"vChannels")),
+    ),
+    b"pipeline fetch insert msg": Rule(
+        kind="fetch.insert",
+        integers={
+            "segment": (b"segmentID",),
+            "rows": (b"insertRowNum",),
+            "ts": (b"timestampMin",),
+            "ts2": (b"timestampMax",),
+        },
+        texts={"key": (b"collectionID",)},
+        needs=("segment", "ts"),
+    ),
+    b"pipeline fetch delete msg": Rule(
+        kind="fetch.delete",
+        integers={"rows": (b"insertRowNum",), "ts": (b"timestampMin",), "ts2": (b"timestampMax",)},
+        texts={"key": (b"collectionID",)},
+        needs=("ts",),
+    ),
+    b"start to process delete": Rule(
+        kind="tsafe.next",
+        integers={"ts": (b"ts",)},
+        texts={"channel": (b"channel",)},
+        needs=("ts", "channel"),
+    ),
+    b"add tSafe done": Rule(
+        kind="tsafe.start",
+        timestamps={"ts": (b"timestamp",)},
+        texts={"channel": (b"channel",)},
+        needs=("ts", "channel"),
+    ),
+    b"segment buffer status": Rule(
+        kind="segment.buffer",
+        integers={"segment": (b"segmentID",), "rows": (b"size",)},
+        texts={"channel": (b"channel",)},
+        needs=("segment", "channel"),
+    ),
+    b"adding segment": Rule(
+        kind="segment.add",
+        integers={"segment": (b"segmentID",), "ts": (b"recoverTs",)},
+        texts={"channel": (b"channel",), "text": (b"type",)},
+        needs=("segment", "channel"),
+    ),
+    b"meta update: setting segment state - complete": Rule(
+        kind="segment.state",
+        integers={"segment": (b"segmentID", b"segment ID")},
+        texts={"text": (b"target state",)},
+        needs=("segment", "text"),
+    ),
+    b"flush segment complete": Rule(
+        kind="segment.flushed", integers={"segment": (b"id", b"segmentID")}, needs=("segment",)
+    ),
+    b"flush response with segments": Rule(
+        kind="flush.order",
+        timestamps={"ts": (b"flushTs",)},
+        texts={"key": (b"collectionID",)},
+        needs=("ts",),
+        each=("segment", (b"sealSegments",)),
+    ),
+    b"DataNode receives FlushChannels request": Rule(
+        kind="flush.deliver",
+        timestamps={"ts": (b"flushTs",)},
+        needs=("ts",),
+        each=("channel", (b"channels",)),
+    ),
+    b"GetFlushState all flushed": Rule(
+        kind="flush.state",
+        timestamps={"ts": (b"flushTs",)},
+        texts={"key": (b"collection", b"collectionID")},
+        fixed={"text": "done"},
+        needs=("ts", "key"),
+    ),
+    **{
+        _FLUSH_STATE + answer: Rule(
+            kind="flush.state",
+            timestamps={"ts": (b"flushTs",)},
+            integers={"rows": (b"len",)},
+            texts={"key": (b"collection", b"collectionID")},
+            fixed={"text": text},
+            needs=("ts", "key"),
+        )
+        for answer, text in ((b"false", "open"), (b"true", "done"))
+    },
+    b"insertBufferNode start syncing bufferData": Rule(
+        kind="sync.start",
+        integers={"segment": (b"segmentID",)},
+        texts={"channel": (b"channel",)},
+        needs=("segment", "channel", "ts"),
+        further=_position,
+    ),
+    b"receive SaveBinlogPaths request": Rule(
+        kind="save.receive",
+        integers={"segment": (b"segmentID",)},
+        texts={"node": (b"nodeID",), "key": (b"collectionID",)},
+        needs=("segment",),
+        further=_saved,
+    ),
+    b"UpdateChannelCheckpoint done": Rule(
+        kind="checkpoint.store",
+        timestamps={"ts": (b"ts",)},
+        texts={"channel": _CHANNEL},
+        needs=("ts", "channel"),
+    ),
+    b"UpdateChannelCheckpoint success": Rule(
+        kind="checkpoint.answer",
+        timestamps={"ts": (b"cpTs",)},
+        texts={"channel": _CHANNEL},
+        needs=("ts", "channel"),
+    ),
+    **{
+        message: Rule(
+            kind=kind,
+            timestamps={"ts": (b"posTs",)},
+            texts={"channel": _CHANNEL},
+            fixed={} if kind == "seek.checkpoint" else {"text": message.decode()},
+            needs=("ts", "channel"),
+        )
+        for message, kind in _SEEK.items()
+    },
+    b"stream pipeline seeks from position with msgDispatcher": Rule(
+        kind="seek.pipeline",
+        timestamps={"ts": (b"checkpointTs",)},
+        texts={"channel": (b"vchannel", b"vChannel", b"channel")},
+        needs=("ts", "channel"),
+    ),
+}
+"""Message -> rule."""

@@ -1,0 +1,77 @@
+"""The event table made in one process: for evidence that one core reads in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tidemark.checks.evidence.table.files import Piece, Sort, Source, pieces
+from tidemark.checks.evidence.table.read import Account, read
+from tidemark.checks.evidence.table.schema import SCHEMA
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The events, and for each source what was read of it."""
+
+    events: pa.Table
+    accounts: dict[str, Account]
+    sources: tuple[Source, ...] = ()
+
+
+def order(events: pa.Table) -> pa.Table:
+    """The table in the order of its sources and of the lines in them: what both ways of making it give."""
+    return events.sort_by([("source", "ascending"), ("line", "ascending"), ("kind", "ascending"),
+                           ("channel", "ascending"), ("segment", "ascending"), ("key", "ascending")])
+
+
+def account_for(accounts: dict[str, Account], other: Account) -> None:
+    """Add the account of a piece to that of its file."""
+    if other.name in accounts:
+        accounts[other.name].add(other)
+    else:
+        accounts[other.name] = other
+
+
+def unfinished(source: Source) -> bool:
+    """Is the last line of a plain file without its end?"""
+    if source.packed or source.sort not in (Sort.LOG, Sort.LINES) or not source.size:
+        return False
+    with source.path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) != b"\n"
+
+
+def gather(sources: Iterable[Source], *, size: int = 1 << 25) -> Evidence:
+    """Read everything here, one piece after the other."""
+    listed = tuple(sources)
+    accounts: dict[str, Account] = {}
+    batches: list[pa.RecordBatch] = []
+    for piece in pieces(listed, size=size):
+        account = Account(piece.name)
+        batches += read(piece, account)
+        account_for(accounts, account)
+    finish_accounts(listed, accounts)
+    return Evidence(order(pa.Table.from_batches(batches, schema=SCHEMA)), accounts, listed)
+
+
+def finish_accounts(sources: Iterable[Source], accounts: dict[str, Account]) -> None:
+    """Note which files end within a line; one that has no whole line has no piece."""
+    for source in sources:
+        if unfinished(source):
+            accounts.setdefault(source.name, Account(source.name)).unfinished = True
+
+
+def write(events: pa.Table, path: Path) -> None:
+    """The table as one Parquet file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(events, path, compression="zstd")
+
+
+def piece_of(source: Source) -> Piece:
+    """A whole source as one piece."""
+    return Piece(path=str(source.path), name=source.name, sort=source.sort.value, packed=source.packed)

@@ -1,0 +1,129 @@
+"""A piece of a file becomes Arrow batches of the event table, and a count of its lines."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+
+from tidemark.checks.evidence.readers.broker import broker_row, rocksmq
+from tidemark.checks.evidence.readers.lines import JsonReader
+from tidemark.checks.evidence.readers.log import Lines, LogReader
+from tidemark.checks.evidence.table.files import BLOCK, Piece, Sort, opened
+from tidemark.checks.evidence.table.schema import Row, batch
+
+BATCH_ROWS = 1 << 15
+
+
+@dataclass
+class Account:
+    """What was read of a file."""
+
+    name: str
+    counts: Lines = field(default_factory=Lines)
+    events: int = 0
+    unfinished: bool = False
+    """The last line has no end: the file is being written, or was cut."""
+    problems: list[str] = field(default_factory=list)
+    """What is wrong, in words, with the first lines that cannot be read."""
+    clock_back: int = 0
+    """How often the writer's clock went back by a second or more."""
+
+    def as_dict(self) -> dict[str, object]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, given: dict[str, object]) -> Account:
+        """The inverse of :meth:`as_dict`."""
+        rest = {name: value for name, value in given.items() if name != "counts"}
+        counts = given["counts"]
+        assert isinstance(counts, dict)
+        return cls(counts=Lines(**counts), **rest)  # type: ignore[arg-type] # read back from our own JSON
+
+    def add(self, other: Account) -> None:
+        """Count what another piece of the same file has."""
+        self.counts.add(other.counts)
+        self.events += other.events
+        self.unfinished = self.unfinished or other.unfinished
+        self.problems = (self.problems + other.problems)[:3]
+        self.clock_back += other.clock_back
+
+
+def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
+    """The events of a piece; ``account`` is filled as they are taken."""
+    rows = _watched(_rows(piece, account), account)
+    while taken := list(islice(rows, BATCH_ROWS)):
+        yield batch(taken)
+
+
+def _watched(rows: Iterator[Row], account: Account) -> Iterator[Row]:
+    latest = 0
+    for row in rows:
+        account.events += 1
+        if row.at is not None:
+            if row.at + 1000 <= latest and row.component != "etcd":
+                account.clock_back += 1
+                latest = row.at
+            latest = max(latest, row.at)
+        yield row
+
+
+def _rows(piece: Piece, account: Account) -> Iterator[Row]:
+    if piece.sort == Sort.ROCKSMQ:
+        yield from _broker(piece, account)
+        return
+    reader = (
+        LogReader(piece.name, first_line=piece.first_line)
+        if piece.sort == Sort.LOG
+        else JsonReader(piece.name, first_line=piece.first_line)
+    )
+    try:
+        for data in blocks(piece, account):
+            yield from reader.block(data)
+        yield from reader.end()
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        reader.counts.damage(piece.first_line + reader.counts.lines)
+        account.problems.append(f"the rest of the file cannot be unpacked: {error}")
+    account.counts.add(reader.counts)
+    if isinstance(reader, JsonReader):
+        account.problems = (account.problems + reader.problems)[:3]
+
+
+def _broker(piece: Piece, account: Account) -> Iterator[Row]:
+    try:
+        for entry in rocksmq(Path(piece.path)):
+            account.counts.lines += 1
+            account.counts.entries += 1
+            yield broker_row(piece.name, entry)
+    except ImportError:
+        account.problems.append("the broker's RocksDB needs the package rocksdict: pip install tidemark[evidence]")
+        account.counts.damage(account.counts.lines + 1)
+    except Exception as error:  # noqa: BLE001 - rocksdict raises its own kinds for a damaged store
+        account.problems.append(f"the broker's store cannot be read: {error}")
+        account.counts.damage(account.counts.lines + 1)
+
+
+def blocks(piece: Piece, account: Account) -> Iterator[bytes]:
+    """Whole lines of a piece, without the last line's end. A line without an end is left out, and said."""
+    rest = b""
+    with opened(Path(piece.path), piece.packed) as file:
+        if piece.start:
+            file.seek(piece.start)
+        left = piece.end - piece.start if piece.end >= 0 else -1
+        while data := file.read(BLOCK if left < 0 else min(BLOCK, left)):
+            left = left - len(data) if left >= 0 else left
+            whole, mark, tail = data.rpartition(b"\n")
+            if mark:
+                yield rest + whole
+                rest = tail
+            else:
+                rest += tail
+            if left == 0:
+                break
+    if rest.strip():
+        account.unfinished = True
