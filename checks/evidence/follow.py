@@ -1,14 +1,13 @@
-"""Judge evidence while it grows: Structured Streaming reads what is new, the monitors go on from their memory.
+"""Judge evidence while it grows: Structured Streaming reads what is new, monitors go on from memory.
 
-After each batch the memory of all monitors is written beside Spark's own checkpoint, under the number of the
-batch. If the program is killed, Spark repeats the last batch; the monitors then take up the memory from before
-it, so that no event counts twice.
+After each batch the memory of all monitors is written beside Spark's own checkpoint, under the number of
+the batch. If the program is killed, Spark repeats the last batch; the monitors then take up the memory from
+before it, so that no event counts twice.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,8 @@ from tidemark.checks.evidence.monitors.distribute import of_kinds
 from tidemark.checks.evidence.monitors.run import MONITORS, ordered, rows
 from tidemark.checks.evidence.table.distribute import ACCOUNT
 from tidemark.checks.evidence.table.growing import FORMAT, GrowingFiles
-from tidemark.checks.evidence.table.read import Account
 from tidemark.checks.evidence.table.plain import account_for, order, write
+from tidemark.checks.evidence.table.read import Account
 from tidemark.checks.evidence.table.schema import SCHEMA
 
 if TYPE_CHECKING:
@@ -63,11 +62,11 @@ class Memory:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(document), encoding="utf-8")
-        os.replace(fresh, path)
+        fresh.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> Memory:
-        """The inverse of :meth:`save`."""
+        """The inverse of ``save``."""
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         made = cls()
         for one in made.monitors:
@@ -133,7 +132,9 @@ def follow(
     spark.dataSource.register(GrowingFiles)
     listed = json.dumps([str(path.resolve()) for path in paths])
     stream = spark.readStream.format(FORMAT).option("paths", listed).load()
-    writer = stream.writeStream.foreachBatch(follower.take).option("checkpointLocation", str(folder / "spark"))
+    writer = stream.writeStream.foreachBatch(follower.take).option(
+        "checkpointLocation", str(folder / "spark")
+    )
     query = (writer.trigger(availableNow=True) if once else writer.trigger(processingTime="1 second")).start()
     try:
         query.awaitTermination(None if once or seconds is None else int(seconds))

@@ -28,10 +28,11 @@ def write_partial(result: RunResult, *, build: Path, fingerprint: str) -> Path:
     return _replace(build / PARTIAL, to_json(result, fingerprint=fingerprint))
 
 
-def write_files(result: RunResult, *, build: Path) -> list[Path]:
+def write_files(result: RunResult, *, build: Path, pictures: Sequence[tuple[str, str]] = ()) -> list[Path]:
     """Write every file of a finished (or stopped) run and return their paths.
 
-    The partial file is removed if the run was not stopped: then ``verdicts.json`` has all of it.
+    ``pictures`` are titles and SVG texts that the page shows below the table. The partial file is removed if
+    the run was not stopped: then ``verdicts.json`` has all of it.
     """
     from tidemark.checks.report.html import page
 
@@ -40,7 +41,7 @@ def write_files(result: RunResult, *, build: Path) -> list[Path]:
     written = [
         _replace(build / VERDICTS, to_json(result)),
         _replace(build / JUNIT, to_junit(result)),
-        _replace(build / PAGE, page(result)),
+        _replace(build / PAGE, page(result, pictures=pictures)),
     ]
     if not result.stopped:
         (build / PARTIAL).unlink(missing_ok=True)

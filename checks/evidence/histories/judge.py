@@ -16,7 +16,7 @@ MONITOR = "client-history"
 
 
 def judge_history(rows: Iterable[tuple[Any, ...]]) -> list[Answer]:
-    """The answers about rows of :data:`operations.COLUMNS`, in order of the claims' names."""
+    """The answers about rows of ``operations.COLUMNS``, in order of the claims' names."""
     found: dict[str, Answer] = {}
 
     def answer(claim: str) -> Answer:
@@ -66,7 +66,7 @@ def _missing(collection: Collection, answer: Any) -> None:
     counts = [count for count in collection.counts if count.end > collection.whole_until]
     what = f"{collection.missing} operations of clients are missing; from there on nothing is judged"
     if reads:
-        for claim in {"history.strong", "history.written", "history.kept"}:
+        for claim in ("history.strong", "history.written", "history.kept"):
             answer(claim).doubt(what, len(reads))
     if counts:
         answer("history.count").doubt(what, len(counts))

@@ -36,6 +36,7 @@ class Cells:
     delete_ts: Ints
     delete_by: Ints
     delete_process: Ints
+    is_odd: Bools
     odd: dict[int, list[Write]]
     processes: dict[str, int]
 
@@ -72,7 +73,6 @@ def cells(collection: Collection) -> Cells:
     def column(value: int) -> Ints:
         return np.full(count, value, dtype=np.int64)
 
-    processes: dict[str, int] = {}
     made = Cells(
         edges=edges,
         width=np.diff(edges) if count else column(0),
@@ -86,14 +86,14 @@ def cells(collection: Collection) -> Cells:
         delete_ts=column(0),
         delete_by=column(-1),
         delete_process=column(-1),
+        is_odd=np.zeros(count, dtype=np.bool_),
         odd={},
-        processes=processes,
+        processes={},
     )
     spans = made.spans([write.keys for write in collection.writes])
-    for number, write in enumerate(collection.writes):
-        process = processes.setdefault(write.process, len(processes))
-        for span in spans[number]:
-            _put(made, collection, number, write, process, span)
+    for number, of_write in enumerate(spans):
+        for span in of_write:
+            _put(made, collection, number, span)
     _check_order(made, collection)
     return made
 
@@ -108,9 +108,9 @@ def _edges(collection: Collection) -> Ints:
     return np.unique(np.concatenate((table[:, 0], table[:, 1] + 1)))
 
 
-def _put(
-    made: Cells, collection: Collection, number: int, write: Write, process: int, span: tuple[int, int]
-) -> None:
+def _put(made: Cells, collection: Collection, number: int, span: tuple[int, int]) -> None:
+    write = collection.writes[number]
+    process = made.processes.setdefault(write.process, len(made.processes))
     first, last = span
     if write.is_insert:
         columns = (made.insert_start, made.insert_end, made.insert_ts, made.insert_by, made.insert_process)
@@ -119,14 +119,14 @@ def _put(
     values = (write.start, write.end, write.ts, number, process)
     by = columns[3]
     if last - first == 1:  # most writes have keys of their own
-        if by[first] >= 0:
+        if by[first] >= 0 or made.is_odd[first]:
             _make_odd(made, collection, first, write)
             return
         for column, value in zip(columns, values, strict=True):
             column[first] = value
         return
-    for cell in np.flatnonzero(by[first:last] >= 0) + first:
-        _make_odd(made, collection, int(cell), write)
+    for cell in np.flatnonzero((by[first:last] >= 0) | made.is_odd[first:last]):
+        _make_odd(made, collection, int(cell) + first, write)
     fresh = by[first:last] < 0
     for column, value in zip(columns, values, strict=True):
         column[first:last][fresh] = value
@@ -134,6 +134,7 @@ def _put(
 
 def _make_odd(made: Cells, collection: Collection, cell: int, write: Write | None) -> None:
     if cell not in made.odd:
+        made.is_odd[cell] = True
         numbers = (int(made.insert_by[cell]), int(made.delete_by[cell]))
         made.odd[cell] = [collection.writes[one] for one in numbers if one >= 0]
     if write is not None:

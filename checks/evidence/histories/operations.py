@@ -1,4 +1,4 @@
-"""The operations of one collection: writes, reads and counts, and the moment from which something is missing."""
+"""The operations of one collection: writes, reads, counts, and the moment from which one is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,21 @@ from typing import Any, NamedTuple
 FOREVER = 1 << 62
 """Later than everything."""
 
-COLUMNS = ("source", "line", "kind", "channel", "key", "node", "seq", "ts", "ts2", "level", "rows", "text", "value")
+COLUMNS = (
+    "source",
+    "line",
+    "kind",
+    "channel",
+    "key",
+    "node",
+    "seq",
+    "ts",
+    "ts2",
+    "level",
+    "rows",
+    "text",
+    "value",
+)
 KINDS = ("op.insert", "op.delete", "op.query", "op.count", "op.flush", "op.other")
 
 Runs = list[list[int]]
@@ -50,7 +64,7 @@ class Count(NamedTuple):
     level: str
     start: int
     end: int
-    count: int
+    total: int
     source: str
     line: int
 
@@ -72,7 +86,7 @@ class Collection:
 def collections(rows: Iterable[tuple[Any, ...]]) -> list[Collection]:
     """The operations by collection, in order of their names.
 
-    ``rows`` are tuples of :data:`COLUMNS`. A client numbers its operations; a number that is left out is an
+    ``rows`` are tuples of ``COLUMNS``. A client numbers its operations; a number that is left out is an
     operation that nobody knows: it may have been a write to any collection.
     """
     found: dict[str, Collection] = {}
@@ -82,14 +96,16 @@ def collections(rows: Iterable[tuple[Any, ...]]) -> list[Collection]:
         start, end, ok = op["start"], op["end"], op["outcome"] == "ok"
         seen.setdefault((process, client), []).append((seq, start, end))
         one = found.get(name) or found.setdefault(name, Collection(name))
-        if kind == "op.insert" or kind == "op.delete":
+        if kind in {"op.insert", "op.delete"}:
             acknowledged = end if ok else FOREVER
             one.writes.append(
                 Write(kind == "op.insert", start, acknowledged, ts or 0, process, op["keys"], source, line)
             )
         elif kind == "op.other" and text == "drop":
             whole = [[-(1 << 63), (1 << 63) - 2]]
-            one.writes.append(Write(False, start, end if ok else FOREVER, 0, process, whole, source, line))
+            one.writes.append(
+                Write(kind == "op.insert", start, end if ok else FOREVER, 0, process, whole, source, line)
+            )
         elif kind == "op.query" and ok:
             one.reads.append(
                 Read(level or "Bounded", start, end, process, ts2 or 0, op["keys"], op["seen"], source, line)

@@ -40,7 +40,7 @@ class Sweep:
 
     def __init__(self, collection: Collection, cells: Cells, answers: Callable[[str], Answer]) -> None:
         self.collection, self.cells, self.answers = collection, cells, answers
-        self.before = np.full(len(cells), False)
+        self.before = np.zeros(len(cells), dtype=np.bool_)
         """Cells that a read saw which has ended before the present one starts."""
         self.saw: dict[int, Read] = {}
         self.ended: list[tuple[int, int]] = []
@@ -119,11 +119,9 @@ class Sweep:
         for low, high in seen:
             if high > first and low < last:
                 there[max(low - first, 0) : high - first] = True
-        simple = np.ones(last - first, dtype=bool)
-        for cell in cells.odd:
-            if first <= cell < last:
-                simple[cell - first] = False
-                self._cell(read, cell, there=bool(there[cell - first]), found=found)
+        simple = ~cells.is_odd[place]
+        for cell in np.flatnonzero(cells.is_odd[place]):
+            self._cell(read, int(cell) + first, there=bool(there[cell]), found=found)
         begun = cells.insert_start[place] < read.end
         kept = cells.delete_start[place] >= read.end
         absent = simple & ~there
@@ -145,17 +143,19 @@ class Sweep:
     def _due(self, read: Read, place: slice, *, is_insert: bool) -> Bools:
         cells = self.cells
         end = (cells.insert_end if is_insert else cells.delete_end)[place]
-        if read.level == "Strong":
-            return end < read.start
-        if read.level == "Bounded":
-            return end < read.start - BOUND
+        if read.level in ("Strong", "Bounded"):
+            early: Bools = end < read.start - (BOUND if read.level == "Bounded" else 0)
+            return early
         if read.level == "Session":
             process = (cells.insert_process if is_insert else cells.delete_process)[place]
-            return (end < read.start) & (process == cells.processes.get(read.process, -2))
+            mine: Bools = process == cells.processes.get(read.process, -2)
+            return mine & (end < read.start)
         if read.level == "Customized":
             ts = (cells.insert_ts if is_insert else cells.delete_ts)[place]
-            return (end < FOREVER) & (ts > 0) & (ts <= read.guarantee)
-        return np.zeros(len(end), dtype=bool)
+            covered: Bools = (ts > 0) & (ts <= read.guarantee)
+            return covered & (end < FOREVER)
+        nothing: Bools = np.zeros(len(end), dtype=np.bool_)
+        return nothing
 
     # ---- in words ----
 
@@ -189,7 +189,9 @@ class Sweep:
         places = [self._write(write, read) for write in self._writes(cell)]
         if what.startswith("gone") and cell in self.saw:
             earlier = self.saw[cell]
-            places.append(Place(earlier.source, earlier.line, f"{earlier.level} read sees {self.cells.name(cell)}"))
+            places.append(
+                Place(earlier.source, earlier.line, f"{earlier.level} read sees {self.cells.name(cell)}")
+            )
         answer.breach(
             f"{read.level} read: {keys} {'row is' if keys == 1 else 'rows are'} {what}, for example "
             f"{self.cells.name(cell)}.",

@@ -27,7 +27,9 @@ def torn_batches(collection: Collection, cells: Cells, answer: Callable[[], Answ
     for read, spans, wanted in zip(collection.reads, seen, asked, strict=True):
         if read.end > collection.whole_until:
             continue
-        beside = [first - 1 for first, _ in spans if inner[first]] + [last for _, last in spans if inner[last]]
+        beside = [first - 1 for first, _ in spans if inner[first]] + [
+            last for _, last in spans if inner[last]
+        ]
         if any(
             cells.delete_start[cell] >= read.end
             and cell not in cells.odd

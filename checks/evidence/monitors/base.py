@@ -89,7 +89,7 @@ class Answer:
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Answer:
-        """The inverse of :meth:`as_dict`."""
+        """The inverse of ``as_dict``."""
         breaches = [
             Breach(one["sentence"], tuple(Place(**place) for place in one["places"]), one["key"])
             for one in given["breaches"]
@@ -119,9 +119,13 @@ class Monitor(ABC):
     def __init__(self) -> None:
         self.answer = Answer(self.name, self.property_id)
 
-    @abstractmethod
     def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Look at the next events: tuples of the named columns, in order."""
+        self._feed(rows)
+
+    @abstractmethod
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """What each monitor does with them."""
 
     def close(self) -> Answer:
         """The answer, when there are no more events. May be called again after more events."""
@@ -134,7 +138,7 @@ class Monitor(ABC):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what :meth:`state` gave."""
+        """Take up what ``state`` gave."""
         for name, value in state.items():
             setattr(self, name, Answer.from_dict(value) if name == "answer" else thaw(value))
 
@@ -155,7 +159,7 @@ def freeze(value: Any) -> Any:
 
 
 def thaw(value: Any) -> Any:
-    """The inverse of :func:`freeze`."""
+    """The inverse of ``freeze``."""
     if isinstance(value, list):
         return [thaw(item) for item in value]
     if not isinstance(value, dict):

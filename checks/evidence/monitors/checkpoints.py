@@ -32,7 +32,7 @@ class StoredCheckpoint(Monitor):
         super().__init__()
         self.last: dict[str, tuple[int, int, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, channel, ts in rows:
             before = self.last.get(channel)
             if before is not None and line == before[1]:
@@ -64,7 +64,7 @@ class LoggedCheckpoint(Monitor):
         super().__init__()
         self.last: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, channel, ts in rows:
             before = self.last.get((source, channel))
             self.answer.events += 1
@@ -94,7 +94,7 @@ class AnsweredCheckpoint(Monitor):
         super().__init__()
         self.stored: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, ts in rows:
             before = self.stored.get((source, channel))
             if kind != "checkpoint.answer":
@@ -132,7 +132,7 @@ class RecoverySeek(Monitor):
         self.early: dict[tuple[str, str], list[tuple[int, int, int, int]]] = {}
         """Seeks beyond what was said to be stored: the line about it may come a moment later."""
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, ts in rows:
             key = (source, channel)
             before = self.stored.get(key)
@@ -177,7 +177,7 @@ class CheckpointLag(Monitor):
         self.last: dict[str, tuple[int, int, str]] = {}
         self.late: set[str] = set()
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, key, ts, text in rows:
             if kind == "etcd.checkpoint":
                 self.last[channel] = (ts, line, source)
@@ -217,7 +217,7 @@ class ServiceTime(Monitor):
         super().__init__()
         self.last: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, ts in rows:
             if kind == "server.start":
                 self.last = {key: value for key, value in self.last.items() if key[0] != source}

@@ -1,7 +1,7 @@
 """The monitors as a Spark job: each event goes to the partition of its channel, file or segment.
 
-Monitors that have to see everything (a few events of the store, mostly) run in one task each, at the same
-time as the others. Only answers come back.
+Monitors that have to see everything (a few events of the store, mostly) run in one task, at the same time as
+the others. Only answers come back.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ _OF_HISTORIES = "histories"
 
 
 def judge_frame(frame: DataFrame, *, parts: int) -> list[Answer]:
-    """The answers about a Spark table of events, in the order of :data:`run.MONITORS`, histories last."""
+    """The answers about a Spark table of events, in the order of ``run.MONITORS``, histories last."""
     from pyspark.sql import functions as spark_functions
 
-    present = {row["kind"]: row["n"] for row in frame.groupBy("kind").agg(spark_functions.count("*").alias("n")).collect()}
+    present = {
+        row["kind"]: row["n"]
+        for row in frame.groupBy("kind").agg(spark_functions.count("*").alias("n")).collect()
+    }
     wanted = due(present)
     jobs = [_job(frame, group, parts=parts) for group in _groups(wanted)]
     if any(kind in present for kind in HISTORY_KINDS):
@@ -42,11 +45,10 @@ def judge_frame(frame: DataFrame, *, parts: int) -> list[Answer]:
 
 
 def _groups(wanted: list[type[Monitor]]) -> list[list[type[Monitor]]]:
-    """Monitors whose events are dealt out alike share a shuffle; those that see everything have their own."""
-    groups: dict[tuple[str, ...], list[type[Monitor]]] = {}
+    """Monitors whose events are dealt out alike share a shuffle."""
+    groups: dict[tuple[str, str], list[type[Monitor]]] = {}
     for one in wanted:
-        key = (one.by, one.within) if one.by else ("", one.within, one.name)
-        groups.setdefault(key, []).append(one)
+        groups.setdefault((one.by, one.within), []).append(one)
     return list(groups.values())
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
 from tidemark.checks.evidence.table.schema import LARGEST
@@ -19,7 +19,13 @@ from tidemark.checks.evidence.table.schema import LARGEST
 class FetchBelow(Monitor):
     """A fetch at or below a value of its own channel that only what was consumed can pass."""
 
-    kinds = ("segment.buffer", "segment.add", "sync.start", "fetch.insert", "server.start")
+    kinds: ClassVar[tuple[str, ...]] = (
+        "segment.buffer",
+        "segment.add",
+        "sync.start",
+        "fetch.insert",
+        "server.start",
+    )
     columns = ("source", "line", "kind", "channel", "segment", "ts", "rows")
     by = "source"
     within = "source"
@@ -34,7 +40,7 @@ class FetchBelow(Monitor):
         self.waiting: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
         """Fetches of segments whose channel is not known yet."""
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, segment, ts, count in rows:
             if kind == "fetch.insert":
                 known = self.channel.get((source, segment))
@@ -66,7 +72,8 @@ class FetchBelow(Monitor):
         stored_line, stored = marks[at]
         if ts <= stored:
             self.answer.breach(
-                f"Rows are fetched {seconds(stored, ts)} below {self.passed_by[1]} of their channel {channel}.",
+                f"Rows are fetched {seconds(stored, ts)} below {self.passed_by[1]} of their channel "
+                f"{channel}.",
                 Place(source, stored_line, f"{self.passed_by[1]} {shown(stored)}"),
                 Place(source, line, f"{count} rows of segment {segment} at {shown(ts)}"),
                 key=channel,
@@ -125,7 +132,7 @@ class FetchOfFlushed(Monitor):
         super().__init__()
         self.flushed: dict[tuple[str, int], int] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         flushed, answer = self.flushed, self.answer
         for source, line, kind, segment, ts, count in rows:
             if kind == "segment.flushed":

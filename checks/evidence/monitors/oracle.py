@@ -23,7 +23,7 @@ class WindowGrows(Monitor):
         super().__init__()
         self.last: list[Any] = []
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, ts in rows:
             place = Place(source, line, f"window saved up to {shown(ts)}")
             if self.last:
@@ -50,7 +50,7 @@ class StoredBelowWindow(Monitor):
         self.saved = 0
         self.where: list[Place] = []
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, ts, key in rows:
             if kind == "etcd.window":
                 if ts > self.saved:
@@ -75,7 +75,7 @@ class AllocatorStart(Monitor):
     by = "source"
     within = "source"
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, found, first, saved in rows:
             self.answer.events += 1
             place = Place(source, line, f"found {shown(found)}, begins at {shown(first)}")
@@ -105,7 +105,7 @@ class AnswersUnique(Monitor):
         super().__init__()
         self.by_ts: dict[int, tuple[str, int]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         known = self.by_ts
         for source, line, ts, key in rows:
             if not ts:

@@ -25,7 +25,7 @@ class FlushedFinal(Monitor):
         super().__init__()
         self.flushed: dict[int, tuple[int, int, int, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, segment, state, count, ts in rows:
             self.answer.events += 1
             before = self.flushed.get(segment)
@@ -34,7 +34,9 @@ class FlushedFinal(Monitor):
                 if state != "Flushed" or more:
                     self.answer.breach(
                         f"The flushed segment {segment} changes.",
-                        Place(before[3], before[2], f"flushed with {before[0]} rows up to {shown(before[1])}"),
+                        Place(
+                            before[3], before[2], f"flushed with {before[0]} rows up to {shown(before[1])}"
+                        ),
                         Place(source, line, f"{state} with {count} rows up to {shown(ts)}"),
                         key=str(segment),
                     )
@@ -59,7 +61,7 @@ class BinlogsOnce(Monitor):
         self.files: dict[str, tuple[int, str]] = {}
         self.flushed: dict[int, tuple[int, int, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, segment, key, text, count, value in rows:
             if kind == "etcd.segment":
                 if text == "Flushed":
@@ -117,7 +119,7 @@ class SaveOrder(Monitor):
         super().__init__()
         self.last: dict[tuple[str, int], tuple[int, int, str, int]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, segment, ts, count, text in rows:
             if ts is None:
                 self.answer.doubt("a save does not say its segment's position")
@@ -172,7 +174,7 @@ class FlushConfirmed(Monitor):
         self.gone: set[tuple[str, int]] = set()
         self.stored: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, key, channel, segment, ts, text in rows:
             if kind == "flush.order":
                 self.sealed.setdefault((source, key, physical(ts)), []).append((segment, line))
@@ -228,7 +230,7 @@ class RowsBelowCheckpoint(Monitor):
         self.messages: dict[int, list[tuple[int, int, int, str]]] = {}
         self.unnamed = 0
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, key, segment, ts, count, text, value in rows:
             if kind == "broker.insert":
                 if segment and count:

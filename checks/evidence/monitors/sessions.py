@@ -25,7 +25,7 @@ class SessionsFinal(Monitor):
         self.live: dict[str, tuple[str, int, str]] = {}
         self.ended: dict[tuple[str, str], tuple[int, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, key, node in rows:
             if kind == "etcd.session_end":
                 before = self.live.pop(key, None)
@@ -58,7 +58,7 @@ class OneCoordinator(Monitor):
         super().__init__()
         self.holder: dict[str, tuple[str, int, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, key, node in rows:
             if not key.endswith(_LEADERS):
                 continue
@@ -93,7 +93,7 @@ class KnownSessions(Monitor):
         super().__init__()
         self.removed: dict[tuple[str, str], int] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, node in rows:
             if kind == "session.remove":
                 self.answer.events += 1
@@ -102,7 +102,8 @@ class KnownSessions(Monitor):
                 self.answer.events += 1
                 if (source, node) in self.removed:
                     self.answer.report(
-                        "A removed proxy still reports, and is refused: its process lives on, and may still append."
+                        "A removed proxy still reports, and is refused: its process lives on, and may still "
+                        "append."
                     )
             else:
                 self.answer.events += 1

@@ -32,7 +32,7 @@ class TickOrder(Monitor):
         super().__init__()
         self.last: dict[str, tuple[int, int, str, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         answer, last = self.answer, self.last
         for source, line, channel, ts, node in rows:
             before = last.get(channel)
@@ -43,14 +43,13 @@ class TickOrder(Monitor):
                 continue
             answer.events += 1
             if ts < before[0]:
-                self._back(source, line, channel, ts, node, before)
+                self._back(channel, (ts, line, source, node), before)
             if ts == before[0]:
                 answer.report("A tick repeats the one before (allowed: an idle channel repeats its value).")
             last[channel] = (ts, line, source, node)
 
-    def _back(
-        self, source: str, line: int, channel: str, ts: int, node: str, before: tuple[int, int, str, str]
-    ) -> None:
+    def _back(self, channel: str, now: tuple[int, int, str, str], before: tuple[int, int, str, str]) -> None:
+        ts, line, source, node = now
         if node != before[3]:
             self.answer.report(
                 "A tick goes back after a new coordinator has begun (allowed: it does not know the last one)."
@@ -79,7 +78,7 @@ class Watermark(Monitor):
         super().__init__()
         self.highest: dict[str, tuple[int, int, str]] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         answer, highest = self.answer, self.highest
         for source, line, kind, channel, ts, node, count, text in rows:
             best = highest.get(channel)
@@ -91,7 +90,8 @@ class Watermark(Monitor):
                 if ts <= best[0]:
                     what = f"{count} rows" if kind == "broker.insert" and count else text or kind[7:]
                     answer.breach(
-                        f"A message of {channel} comes {seconds(best[0], ts)} behind a tick that has passed it.",
+                        f"A message of {channel} comes {seconds(best[0], ts)} behind a tick that has "
+                        "passed it.",
                         Place(best[2], best[1], f"tick {shown(best[0])}"),
                         Place(source, line, f"{what} at {shown(ts)} from {node}"),
                         key=channel,
@@ -121,7 +121,7 @@ class TicksIssued(Monitor):
         """Per physical channel: message, greatest timestamp, revision and file of the checkpoint."""
         self.next: dict[str, int] = {}
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, ts, place in rows:
             if kind == "broker.tick":
                 self._tick(source, line, channel, ts)
@@ -173,7 +173,7 @@ class RoundsBack(Monitor):
     by = "source"
     within = "source"
 
-    def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, node, ts, before in rows:
             self.answer.events += 1
             if ts < before:

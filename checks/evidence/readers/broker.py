@@ -120,6 +120,8 @@ def rocksmq(folder: Path) -> Iterator[dict[str, Any]]:
         store = Rdict(str(copy), options, column_families=families, access_type=AccessType.read_only())
         try:
             for key, value in store.items():
+                assert isinstance(key, bytes)
+                assert isinstance(value, bytes)
                 topic, _, number_ = key.decode("utf-8", "replace").rpartition("/")
                 if topic and number_.isdigit():
                     yield decode(topic, int(number_), value)

@@ -27,7 +27,7 @@ class Operation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    v: Literal[1] = FORMAT
+    v: Literal[1] = 1
     """Version of the format."""
     client: str = Field(min_length=1)
     process: str = Field(min_length=1)
@@ -61,7 +61,7 @@ class Operation(BaseModel):
 def op_row(source: str, line: int, entry: Mapping[str, Any]) -> Row:
     """A line as a row. Raises ValueError, KeyError or TypeError if it is no operation.
 
-    The line is checked by hand, not by :class:`Operation`: there may be millions. A test compares the two.
+    The line is checked by hand, not by ``Operation``: there may be millions. A test compares the two.
     """
     start, end, outcome = entry["start"], entry["end"], entry["outcome"]
     keys, seen = _runs(entry.get("keys")), _runs(entry.get("seen"))

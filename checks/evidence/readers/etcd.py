@@ -129,8 +129,8 @@ def _session(head: Row, rest: str, value: bytes) -> Row:
     )
 
 
-def _watch(head: Row, rest: str, value: bytes) -> Row:
-    node = rest.split("/")[0]
+def _watch(head: Row, rest: str, _value: bytes) -> Row:
+    node = rest.split("/", maxsplit=1)[0]
     return head._replace(kind="etcd.watch", node=node, channel=rest.rpartition("/")[2])
 
 

@@ -1,7 +1,7 @@
-"""The fields of one Milvus log line: ``[key=value]`` groups, quoted where they have to be.
+r"""The fields of one Milvus log line: ``[key=value]`` groups, quoted where they have to be.
 
 Source of the format: the zap text encoder of Milvus. A name or value is quoted if it holds a blank or one of
-``\\ " [ ] =``, and then escaped as in JSON; times and durations are written raw although they hold blanks.
+``\ " [ ] =``, and then escaped as in JSON; times and durations are written raw although they hold blanks.
 """
 
 from __future__ import annotations

@@ -61,10 +61,7 @@ class JsonReader:
         counts.lines += 1
         try:
             entry = json.loads(raw)
-            kind = kind_of(entry)
-            if kind is None:
-                raise ValueError("no known kind of evidence")
-            row = READERS[kind](self.source, self._line, entry)
+            row = _reader(entry)(self.source, self._line, entry)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             counts.damage(self._line)
             if len(self.problems) < 3:
@@ -72,6 +69,13 @@ class JsonReader:
             return None
         counts.entries += 1
         return row
+
+
+def _reader(entry: object) -> Reader:
+    kind = kind_of(entry)
+    if kind is None:
+        raise ValueError("no known kind of evidence")
+    return READERS[kind]
 
 
 def _short(error: Exception) -> str:

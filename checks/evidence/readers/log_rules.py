@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from tidemark.checks.evidence.readers.fields import Fields, integer, listed, parsed, timestamp, unescape
 from tidemark.checks.evidence.table.schema import Row
@@ -50,7 +51,7 @@ def apply(rule: Rule, found: Fields, head: Row) -> Iterator[Row] | None:
         given |= more
     if any(given.get(column) is None for column in rule.needs):
         return None
-    row = head._replace(kind=rule.kind, **given)
+    row = _changed(head, {"kind": rule.kind, **given})
     if rule.each is None:
         return iter((row,))
     column, names = rule.each
@@ -58,11 +59,15 @@ def apply(rule: Rule, found: Fields, head: Row) -> Iterator[Row] | None:
     return _each(row, column, items)
 
 
+def _changed(row: Row, given: dict[str, Any]) -> Row:
+    return row._replace(**given)
+
+
 def _each(row: Row, column: str, items: list[str]) -> Iterator[Row]:
     for item in items:
         number = column == "segment"
         if not number or item.isdigit():
-            yield row._replace(**{column: int(item) if number else item})
+            yield _changed(row, {column: int(item) if number else item})
 
 
 def _first(found: Fields, names: tuple[bytes, ...], read: Callable[[bytes], object]) -> object:

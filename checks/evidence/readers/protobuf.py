@@ -68,5 +68,5 @@ def text(found: dict[int, Value], place: int) -> str:
 
 
 def message_id(raw: bytes) -> int | None:
-    """The broker's id of a position: eight bytes, little end first (RocksMQ, Kafka); None of other brokers."""
+    """The broker's id of a position: eight bytes, little end first (RocksMQ, Kafka); else None."""
     return int.from_bytes(raw, "little", signed=True) if len(raw) == 8 else None

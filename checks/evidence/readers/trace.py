@@ -14,8 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.evidence.table.schema import Row, clamp
 
-FORMAT = 1
-
 
 class Begin(BaseModel):
     """First line: which protocol the steps belong to, and what is fixed."""
@@ -23,7 +21,7 @@ class Begin(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: Literal["trace"] = "trace"
-    v: Literal[1] = FORMAT
+    v: Literal[1] = 1
     protocol: str = Field(min_length=1)
     """Name of the protocol (``timetick``), or a reference ``module:Class``."""
     constants: dict[str, Any] = Field(default_factory=dict)

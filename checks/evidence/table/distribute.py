@@ -7,14 +7,14 @@ reachable under the same path on every executor (one machine, or a shared folder
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tidemark.checks.evidence.table.files import Piece, Source, pieces
-from tidemark.checks.evidence.table.plain import Evidence, account_for, finish_accounts, order
+from tidemark.checks.evidence.table.plain import Evidence, account_for
 from tidemark.checks.evidence.table.read import Account, read
 from tidemark.checks.evidence.table.schema import SCHEMA, SPARK_SCHEMA, Row, batch
 
@@ -62,16 +62,18 @@ def accounts_of(frame: DataFrame) -> dict[str, Account]:
 
 
 def spark_evidence(spark: SparkSession, sources: Iterable[Source], *, size: int = _PIECE_BYTES) -> Evidence:
-    """The same as :func:`plain.gather`, by Spark, with the table brought here."""
+    """The same as ``plain.gather``, by Spark, with the table brought here."""
     listed = tuple(sources)
     frame = event_frame(spark, pieces(listed, size=size)).cache()
     try:
-        accounts = accounts_of(frame)
-        events = pa.table(without_accounts(frame).toArrow()).cast(SCHEMA)
+        return Evidence.of(collected(frame), accounts_of(frame), listed)
     finally:
         frame.unpersist()
-    finish_accounts(listed, accounts)
-    return Evidence(order(events), accounts, listed)
+
+
+def collected(frame: DataFrame) -> pa.Table:
+    """The events, brought here."""
+    return pa.table(without_accounts(frame).toArrow()).cast(SCHEMA)
 
 
 def without_accounts(frame: DataFrame) -> DataFrame:
@@ -85,6 +87,3 @@ def write_parquet(frame: DataFrame, path: str, *, parts: int) -> None:
     """The table on disk: what belongs to one component, channel and key stands in one file, in order."""
     arranged = frame.repartition(parts, "component", "channel", "key").sortWithinPartitions("source", "line")
     arranged.write.mode("overwrite").parquet(path)
-
-
-Progress = Callable[[str], None]

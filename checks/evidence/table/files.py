@@ -23,14 +23,14 @@ BLOCK = 1 << 22
 
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz"}
 
-_FOLDERS = frozenset(
-    """
-    roles tso rootcoord proxy datacoord datanode querynode querynodev2 querycoord querycoordv2 indexnode
-    indexcoord delegator pipeline msgstream msgdispatcher sessionutil segments writebuffer metacache tsafe
-    meta task observers checkers dist balance paramtable syncmgr flusherimpl recovery adaptor streamingnode
-    streamingcoord wal flushcommon allocator tikv etcd kv config compaction server rocksmq session timetick
-    """.split()
-)
+_FOLDERS = frozenset((
+    "roles", "tso", "rootcoord", "proxy", "datacoord", "datanode", "querynode", "querynodev2",
+    "querycoord", "querycoordv2", "indexnode", "indexcoord", "delegator", "pipeline", "msgstream",
+    "msgdispatcher", "sessionutil", "segments", "writebuffer", "metacache", "tsafe", "meta", "task",
+    "observers", "checkers", "dist", "balance", "paramtable", "syncmgr", "flusherimpl", "recovery",
+    "adaptor", "streamingnode", "streamingcoord", "wal", "flushcommon", "allocator", "tikv", "etcd",
+    "kv", "config", "compaction", "server", "rocksmq", "session", "timetick",
+))  # fmt: skip
 """Folders of Milvus's sources, as they stand in its log lines."""
 
 

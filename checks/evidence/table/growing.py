@@ -30,7 +30,7 @@ class GrowingFiles(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """See :data:`FORMAT`."""
+        """See ``FORMAT``."""
         return FORMAT
 
     def schema(self) -> str:

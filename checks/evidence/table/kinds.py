@@ -21,15 +21,18 @@ KINDS: dict[str, str] = {
     "tsafe.start": "a channel's service time begins: channel, ts",
     "tsafe.next": "deletes of a pack are applied: channel, ts = service time about to be set",
     "segment.buffer": "rows of a segment are buffered: segment, channel, rows",
-    "segment.add": "a data node learns a segment: segment, channel, text = New, Normal, Flushed; ts = recover ts",
+    "segment.add": "a data node learns a segment: segment, channel, text = New, Normal, Flushed; ts "
+    "= recover ts",
     "segment.state": "the coordinator moves a segment: segment, text = state",
     "segment.flushed": "the coordinator has completed a flush: segment",
     "flush.order": "a flush seals a segment: key = collection, segment, ts = flushTs",
     "flush.deliver": "a data node got a flush: channel, ts = flushTs",
-    "flush.state": "a flush was asked after: key = collection, ts = flushTs, text = open or done, rows = open ones",
-    "sync.start": "a sync task takes a segment's buffer: segment, channel, ts = end position, text = flush or part",
-    "save.receive": "the coordinator got binlogs: segment, channel, ts = end position, rows = all rows so far, "
-    "text = flush or part, value = segments and positions",
+    "flush.state": "a flush was asked after: key = collection, ts = flushTs, text = open or done, "
+    "rows = open ones",
+    "sync.start": "a sync task takes a segment's buffer: segment, channel, ts = end position, text = "
+    "flush or part",
+    "save.receive": "the coordinator got binlogs: segment, channel, ts = end position, rows = all "
+    "rows so far, text = flush or part, value = segments and positions",
     "checkpoint.store": "the coordinator stores a channel checkpoint: channel, ts",
     "checkpoint.answer": "a data node's checkpoint request was answered: channel, ts",
     "seek.checkpoint": "recovery begins at the stored checkpoint: channel, ts",
@@ -39,9 +42,10 @@ KINDS: dict[str, str] = {
     "etcd.window": "the oracle saves a window: ts = saved end",
     "etcd.allocator": "an id allocator saves a window: key, ts = saved end",
     "etcd.checkpoint": "a channel checkpoint is stored: channel, ts, msg_id",
-    "etcd.segment": "a segment's record: segment, channel, text = state, rows, ts = end position, ts2 = start position",
-    "etcd.binlog": "a binlog record: segment, key = field, rows = entries, ts, ts2 = least and greatest timestamp, "
-    "text = insert, delta or stats, seq = entries in the record's files, value = files",
+    "etcd.segment": "a segment's record: segment, channel, text = state, rows, ts = end position, "
+    "ts2 = start position",
+    "etcd.binlog": "a binlog record: segment, key = field, rows = entries, ts, ts2 = least and "
+    "greatest timestamp, text = insert, delta or stats, value = files",
     "etcd.session": "a session appears: key, node = server id, seq = lease, text = version",
     "etcd.session_end": "a session is removed: key",
     "etcd.ddl": "a schema change: key, ts",
@@ -53,7 +57,8 @@ KINDS: dict[str, str] = {
     "broker.delete": "deletes: channel, msg_id, ts, rows, key = shard, node = source",
     "broker.ddl": "another message: channel, msg_id, ts, text = type, node = source",
     # clients
-    "op.insert": "a client inserted: key = client, node = process, channel = collection, seq, ts = answer's, value",
+    "op.insert": "a client inserted: key = client, node = process, channel = collection, seq, ts = "
+    "answer's, value",
     "op.delete": "a client deleted",
     "op.query": "a client read keys: level, ts2 = guarantee, value = start, end, outcome, keys, seen",
     "op.count": "a client counted: level, rows = count",
@@ -61,7 +66,8 @@ KINDS: dict[str, str] = {
     "op.other": "another client operation: text",
     # traces
     "trace.begin": "a trace names its protocol: text, value = who is who",
-    "trace.step": "a step of a program: node, seq, text = action, channel, ts, value = arguments and what was seen",
+    "trace.step": "a step of a program: node, seq, text = action, channel, ts, value = arguments and "
+    "what was seen",
     "trace.dropped": "the writer lost steps: node, rows = how many",
 }
 """Kind -> what its columns hold."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidemark.checks.evidence.table.files import Piece, Sort, Source, pieces
+from tidemark.checks.evidence.table.files import Sort, Source, pieces
 from tidemark.checks.evidence.table.read import Account, read
 from tidemark.checks.evidence.table.schema import SCHEMA
 
@@ -22,11 +22,32 @@ class Evidence:
     accounts: dict[str, Account]
     sources: tuple[Source, ...] = ()
 
+    @classmethod
+    def of(cls, events: pa.Table, accounts: dict[str, Account], sources: Iterable[Source]) -> Evidence:
+        """Events that were read in any order."""
+        listed = tuple(sources)
+        finish_accounts(listed, accounts)
+        return cls(order(events), accounts, listed)
+
+    @classmethod
+    def kept(cls, folder: Path, accounts: dict[str, Account], sources: Iterable[Source]) -> Evidence:
+        """Events that stand in the Parquet files of a folder."""
+        parts = [pq.read_table(path, schema=SCHEMA) for path in sorted(folder.glob("*.parquet"))]
+        return cls.of(pa.concat_tables(parts) if parts else SCHEMA.empty_table(), accounts, sources)
+
 
 def order(events: pa.Table) -> pa.Table:
     """The table in the order of its sources and of the lines in them: what both ways of making it give."""
-    return events.sort_by([("source", "ascending"), ("line", "ascending"), ("kind", "ascending"),
-                           ("channel", "ascending"), ("segment", "ascending"), ("key", "ascending")])
+    return events.sort_by(
+        [
+            ("source", "ascending"),
+            ("line", "ascending"),
+            ("kind", "ascending"),
+            ("channel", "ascending"),
+            ("segment", "ascending"),
+            ("key", "ascending"),
+        ]
+    )
 
 
 def account_for(accounts: dict[str, Account], other: Account) -> None:
@@ -55,8 +76,7 @@ def gather(sources: Iterable[Source], *, size: int = 1 << 25) -> Evidence:
         account = Account(piece.name)
         batches += read(piece, account)
         account_for(accounts, account)
-    finish_accounts(listed, accounts)
-    return Evidence(order(pa.Table.from_batches(batches, schema=SCHEMA)), accounts, listed)
+    return Evidence.of(pa.Table.from_batches(batches, schema=SCHEMA), accounts, listed)
 
 
 def finish_accounts(sources: Iterable[Source], accounts: dict[str, Account]) -> None:
@@ -70,8 +90,3 @@ def write(events: pa.Table, path: Path) -> None:
     """The table as one Parquet file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(events, path, compression="zstd")
-
-
-def piece_of(source: Source) -> Piece:
-    """A whole source as one piece."""
-    return Piece(path=str(source.path), name=source.name, sort=source.sort.value, packed=source.packed)

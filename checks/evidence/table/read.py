@@ -39,7 +39,7 @@ class Account:
 
     @classmethod
     def from_dict(cls, given: dict[str, object]) -> Account:
-        """The inverse of :meth:`as_dict`."""
+        """The inverse of ``as_dict``."""
         rest = {name: value for name, value in given.items() if name != "counts"}
         counts = given["counts"]
         assert isinstance(counts, dict)
@@ -101,7 +101,9 @@ def _broker(piece: Piece, account: Account) -> Iterator[Row]:
             account.counts.entries += 1
             yield broker_row(piece.name, entry)
     except ImportError:
-        account.problems.append("the broker's RocksDB needs the package rocksdict: pip install tidemark[evidence]")
+        account.problems.append(
+            "the broker's RocksDB needs the package rocksdict: pip install tidemark[evidence]"
+        )
         account.counts.damage(account.counts.lines + 1)
     except Exception as error:  # noqa: BLE001 - rocksdict raises its own kinds for a damaged store
         account.problems.append(f"the broker's store cannot be read: {error}")

@@ -1,6 +1,6 @@
 """The columns of the event table. They are the same for every kind of evidence, and fixed.
 
-``docs/evidence.md`` describes them. A row is made as a tuple in this order (:class:`Row`); rows become Arrow
+``docs/evidence.md`` describes them. A row is made as a tuple in this order (``Row``); rows become Arrow
 batches a block at a time.
 """
 
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     line: int
     """Line number from 1; store revision; message id: whatever numbers the events of this source."""
     kind: str
-    """What happened, for example ``checkpoint.store``; see :mod:`tidemark.checks.evidence.table.kinds`."""
+    """What happened, for example ``checkpoint.store``; see ``tidemark.checks.evidence.table.kinds``."""
     component: str | None = None
     """Who says so: ``dir/file.go`` of a log line, ``etcd``, ``broker``, ``client``, ``trace``."""
     node: str | None = None

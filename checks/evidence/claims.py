@@ -1,0 +1,142 @@
+"""For every claim of the protocols: can evidence judge it, by what, and if not, what is missing?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from tidemark.checks.evidence.histories.claims import CLAIMS as HISTORY_CLAIMS
+from tidemark.checks.evidence.monitors.run import MONITORS
+from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.spec import Property
+
+PROTOCOLS = {
+    "tso": "tidemark.spec.tso:Tso",
+    "proxy": "tidemark.spec.proxy:Proxy",
+    "ddl": "tidemark.spec.ddl:Ddl",
+    "timetick": "tidemark.spec.timetick:TimeTick",
+    "flush": "tidemark.spec.flush:Flush",
+}
+"""Name -> reference, in the order in which they rest on each other."""
+
+OF_CLIENTS = {"tso.ordered": "history.ordered"}
+"""Claims that what clients saw decides: claim of a protocol -> claim about histories."""
+
+_MEMORY = "a trace: the value is in a process's memory, and no line, key or message has it"
+_TRACE = {
+    "tso.logical_never_carries": "a trace of `allocate`: answers carry one number, not the counter "
+    "of the object",
+    "tso.a_new_object_has_a_new_millisecond": "a trace of `publish`: published objects are not logged",
+    "tso.what_ended_is_over": "a trace of `crash` and `allocate`: an answer does not name the "
+    "process that gave it",
+    "tso.answers_are_final": "nothing can: an answer is seen once",
+    "tso.an_update_goes_step_by_step": "a trace of `decide`, `save` and `publish`: renewals are not logged",
+    "tso.calls_end": "client histories with the oracle's own calls: inserts wait for more than the oracle",
+    "timetick.ticks_are_below_all_to_come": "what is judged is its consequence, timetick.watermark_promise; "
+    "the promise itself speaks about messages under way",
+    "timetick.a_round_waits_for_every_session": "a trace of `accept` and `close_round`: reports are "
+    "not logged",
+    "timetick.a_round_is_the_minimum": "a trace of `accept` and `close_round`: reports are not logged",
+    "timetick.a_taken_round_leaves_none_behind": "a trace of `take_round`",
+    "timetick.a_full_queue_keeps_its_round": "a trace of `close_round` and `drop_round`",
+    "timetick.a_round_is_sent_to_its_end": "a trace of `take_round`, `send_tick` and `end_round`",
+    "timetick.reports_wait_for_a_round": "a trace of `accept`, `close_round` and `drop_round`",
+    "timetick.reports_are_used_once": "a trace of `accept`, `close_round` and `drop_round`",
+    "timetick.whoever_may_append_is_waited_for": "a trace of `stamp`, `append` and `forget`: "
+    "messages under way "
+    "are not logged; its consequence is judged as timetick.watermark_promise",
+    "timetick.whoever_serves_is_waited_for": "a trace of `accept` and `forget`",
+    "timetick.only_known_sessions_have_entries": "a trace of `accept`: accepted reports are not logged",
+    "timetick.what_counts_as_sent_is_in_the_log": "a trace of `send_tick`: what a coordinator "
+    "counts as sent is "
+    "in its memory",
+    "timetick.a_dead_coordinator_sends_nothing": "a common order of the broker and the processes: a trace of "
+    "`crash_coordinator` and `send_tick`",
+    "timetick.a_message_goes_one_way": "a trace of `ask`, `stamp`, `append` and `drop`",
+    "timetick.proxies_outlive_the_coordinator": "a trace of `crash_coordinator` and `append`",
+    "timetick.ticks_advance": "an end: evidence is finite, and nothing says how long a tick may take",
+    "timetick.ticks_come_to_count": _MEMORY,
+    "timetick.a_proxy_comes_to_serve": "an end: evidence is finite",
+    "timetick.an_open_message_ends": "an end: evidence is finite",
+    "flush.reset_only_by_greater_checkpoint": "a trace of `read_flush_ts` and `clear_flush_ts`: the reset is "
+    "not logged",
+    "flush.reset_means_durable": "a trace of `clear_flush_ts`: the reset is not logged",
+    "flush.nothing_lost": "the buffers: they are in memory. What is lost for good shows in client histories "
+    "(history.strong, history.kept) and as flush.checkpoint_before_earliest_unsynced",
+    "flush.flush_request_not_lost": "a trace of `deliver_flush` and `clear_flush_ts`",
+    "flush.flushed_is_recorded": "a trace of `finish_sync`: what a node believes is in its memory",
+    "flush.a_dead_node_does_nothing": "a trace: the memory of a dead node cannot be seen",
+    "flush.only_the_owner_records": "a trace of `record` and `unassign`: a save does not say who owned the "
+    "channel when it was recorded",
+    "flush.a_flag_means_that_a_flush_is_due": "a trace of `submit_checkpoint`: the flag is not logged",
+    "flush.flush_completes": "an end: evidence is finite",
+    "flush.flush_ts_is_reset": _MEMORY,
+    "flush.sealed_is_flushed": "an end: evidence is finite",
+    "proxy.reported_is_below_all_to_come": "a trace of `report` and `append`: reports are not logged; the "
+    "consequence is judged as timetick.watermark_promise",
+    "proxy.reported_is_given_to_nobody_else": "a trace of `report` and `stamp`",
+    "proxy.appends_are_above_the_report": "a trace of `report` and `append`",
+    "proxy.min_ts_never_goes_back": "a trace of `commit` and `pop`: the statistics are in memory",
+    "proxy.min_ts_stays_above_its_report": "a trace of `commit` and `report`",
+    "proxy.unfinished_tasks_are_tracked": "a trace of `commit` and `pop`",
+    "proxy.no_ghost_is_tracked": "a trace of `commit` and `pop`",
+    "proxy.least_and_greatest_are_exact": "a trace of `commit` and `pop`",
+    "proxy.reports_never_go_back": "a trace of `report`",
+    "proxy.the_gate_waits_for_nobody_to_come": "a trace of `take_snapshot`",
+    "proxy.a_batch_that_ended_is_passed": "a trace of `publish`",
+    "proxy.reports_pass_finished_tasks": "an end: evidence is finite",
+    "proxy.reports_follow_the_oracle": "an end: evidence is finite",
+    "ddl.minimum_is_below_all_to_come": "a trace of `report` and `append`",
+    "ddl.minimum_is_given_to_nobody_else": "a trace of `report` and `stamp`",
+    "ddl.appends_are_above_the_report": "a trace of `report` and `append`; the consequence is judged as "
+    "timetick.watermark_promise",
+    "ddl.minima_never_go_back": "a trace of `finish` and `note`: the minima are in memory",
+    "ddl.a_finished_task_stays_finished": "a trace of `finish`",
+    "ddl.reports_pass_finished_jobs": "an end: evidence is finite",
+    "ddl.reports_follow_the_oracle": "an end: evidence is finite",
+}
+"""Claim -> what is missing. The refinement of a trace judges every claim on the states of the trace."""
+
+
+@dataclass(frozen=True)
+class Ability:
+    """What evidence can say about a claim."""
+
+    claim: str
+    kind: str
+    by: tuple[str, ...]
+    """Monitors, or the claim about histories."""
+    missing: str
+    """Why nothing but a trace, or nothing at all, can judge it; empty if something can."""
+
+
+@cache
+def spec_claims() -> tuple[Property, ...]:
+    """All claims of the protocols, without lemmas."""
+    specs = (resolve(reference).trace() for reference in PROTOCOLS.values())
+    left_out = ("lemma", "assumption")
+    return tuple(prop for spec in specs for prop in spec.properties if prop.kind not in left_out)
+
+
+def abilities() -> Iterator[Ability]:
+    """One line a claim, in the order of the protocols."""
+    for claim in spec_claims():
+        by = [one.name for one in MONITORS if one.property_id == claim.id]
+        if claim.id in OF_CLIENTS:
+            by.append(OF_CLIENTS[claim.id])
+        missing = "" if by else _TRACE.get(claim.id, "")
+        if claim.kind == "reachable":
+            missing = "a witness says that something can happen: models show it, and a trace that goes there"
+        yield Ability(claim.id, claim.kind, tuple(by), missing)
+
+
+def lines() -> list[str]:
+    """The table as text."""
+    found = [
+        f"{one.claim:<50} {', '.join(one.by) if one.by else 'not judged; it needs ' + one.missing}"
+        for one in abilities()
+    ]
+    found += [f"{claim:<50} client histories: {sentence}" for claim, sentence in HISTORY_CLAIMS.items()]
+    rules = [f"  {one.name:<24} {one.rule} Needs {', '.join(one.needs)}." for one in MONITORS]
+    return [*found, "", "What the monitors look at:", *rules]

@@ -1,0 +1,214 @@
+"""``tidemark evidence PATH...``: read, judge, show."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from tidemark.checks.evidence import claims
+from tidemark.checks.evidence.judge import Finding, judge_evidence, result
+from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.evidence.table.files import Sort, Source, find, pieces
+from tidemark.checks.evidence.table.plain import Evidence, gather, write
+from tidemark.checks.evidence.timeline import pictures
+from tidemark.checks.report.console import show_result
+from tidemark.checks.report.files import write_files
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.verdict import Outcome
+
+SPARK_FROM = 1 << 30
+"""Bytes of evidence from which Spark is quicker than one process, which needs no start."""
+
+EVENTS = "events.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How evidence is read and shown."""
+
+    build: Path = Path("build/evidence")
+    spark: bool | None = None
+    """Read on Spark; None decides by the size."""
+    master: str = "local[*]"
+    instance: str = ""
+    """Specification instance of traces and runs that do not name theirs."""
+    manifests: tuple[Path, ...] = ()
+
+
+def evidence(paths: Sequence[Path], *, options: Options, console: Console) -> int:
+    """Judge the evidence at and below the paths; returns the exit status.
+
+    Raises BadInputError if a path does not exist or none of the files is evidence.
+    """
+    begun = time.perf_counter()
+    replay = "tidemark evidence " + " ".join(shlex.quote(path.as_posix()) for path in paths)
+    read, found = read_and_judge(paths, options)
+    say_files(read, found, console)
+    finished = finish(read, found, replay=replay, options=options, begun=begun, name=_name(paths))
+    show_result(finished.result, console, build=options.build, files=finished.files)
+    return finished.result.exit_code.value
+
+
+def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, Finding]:
+    """The events and what the judges say about them. Raises BadInputError as ``evidence`` does."""
+    sources = sources_at(paths)
+    answers: list[Answer] | None = None
+    if _on_spark(sources, options):
+        read, answers = _spark(sources, options)
+    else:
+        read = gather(sources)
+    return read, judge_evidence(read, answers)
+
+
+def sources_at(paths: Sequence[Path]) -> list[Source]:
+    """The files; BadInputError if there are none that can be judged."""
+    try:
+        sources = find(paths)
+    except FileNotFoundError as error:
+        raise BadInputError(
+            f"there is no {Path(error.args[0]).as_posix()}", remedy="name log files, or folders with evidence"
+        ) from error
+    if not sources:
+        raise BadInputError(
+            f"there is no file in {', '.join(path.as_posix() for path in paths)}",
+            remedy="name log files, or folders with evidence",
+        )
+    if all(source.sort in (Sort.NONE, Sort.NOTES) for source in sources):
+        told = "\n  ".join(f"{one.name}: {one.problem or 'no evidence'}" for one in sources[:8])
+        raise BadInputError(
+            f"none of {len(sources)} files is evidence:\n  {told}",
+            remedy="docs/evidence.md lists what is understood",
+        )
+    return sources
+
+
+def _on_spark(sources: Sequence[Source], options: Options) -> bool:
+    if options.spark is not None:
+        return options.spark
+    return sum(source.size * (12 if source.packed else 1) for source in sources) > SPARK_FROM
+
+
+def _spark(sources: Sequence[Source], options: Options) -> tuple[Evidence, list[Answer]]:
+    from tidemark.checks.evidence.monitors.distribute import judge_frame
+    from tidemark.checks.evidence.table.distribute import accounts_of, event_frame, without_accounts
+    from tidemark.checks.evidence.table.distribute import collected as brought
+    from tidemark.checks.spark.session import spark_session
+
+    spark = spark_session(master=options.master, build=options.build)
+    frame = event_frame(spark, pieces(sources)).cache()
+    try:
+        accounts = accounts_of(frame)
+        answers = judge_frame(without_accounts(frame), parts=spark.sparkContext.defaultParallelism)
+        events = brought(frame)
+    finally:
+        frame.unpersist()
+    return Evidence.of(events, accounts, sources), answers
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The result, and the files in which it stands."""
+
+    result: RunResult
+    files: list[Path]
+
+
+def finish(
+    read: Evidence,
+    found: Finding,
+    *,
+    replay: str,
+    options: Options,
+    begun: float,
+    name: str,
+    expected: Mapping[str, Outcome] | None = None,
+) -> Finished:
+    """Verdicts, files and pictures. ``expected``: property id -> what must come out, if not ``holds``."""
+    done = result(
+        found,
+        instance=name,
+        replay=replay,
+        seconds=time.perf_counter() - begun,
+        expected=expected,
+    )
+    write(read.events, options.build / EVENTS)
+    drawn = pictures(read.events, found.answers)
+    files = [*write_files(done, build=options.build, pictures=drawn), options.build / EVENTS]
+    return Finished(done, files)
+
+
+def _name(paths: Sequence[Path]) -> str:
+    return paths[0].resolve().name if len(paths) == 1 else f"{len(paths)}-paths"
+
+
+def say_files(read: Evidence, found: Finding, console: Console) -> None:
+    """What was read, what was not, and what could not be judged."""
+    counted = [account for account in read.accounts.values() if account.counts.lines]
+    lines = sum(account.counts.lines for account in counted)
+    _say(console, f"read {len(counted)} files, {lines:,} lines, {read.events.num_rows:,} events")
+    for note in found.notes:
+        _say(console, f"  note: {note}")
+    for gap in found.gaps:
+        _say(console, f"  gap: {gap}")
+    if found.idle:
+        _say(console, f"not judged, for want of events: {', '.join(name for name, _ in found.idle)}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(Text(text), soft_wrap=True)
+
+
+def show_claims(console: Console) -> int:
+    """The table of ``--claims``."""
+    for line in claims.lines():
+        _say(console, line)
+    return ExitCode.AS_EXPECTED.value
+
+
+def follow_evidence(
+    paths: Sequence[Path], *, options: Options, seconds: float | None, console: Console
+) -> int:
+    """``--follow``: judge what is there and what comes; each new violation is shown once.
+
+    A run with the same build folder goes on where the last one ended.
+    """
+    from tidemark.checks.evidence.follow import follow
+    from tidemark.checks.spark.session import spark_session
+
+    begun = time.perf_counter()
+    sources_at(paths)
+    shown: dict[str, int] = {}
+
+    def say(answers: list[Answer]) -> None:
+        for one in answers:
+            if one.broken > shown.get(one.monitor, 0):
+                shown[one.monitor] = one.broken
+                _say(console, f"{one.property_id} ({one.monitor}): {one.breaches[-1].sentence}")
+                for place in one.breaches[-1].places:
+                    _say(console, f"  {place}")
+
+    spark = spark_session(master=options.master, build=options.build)
+    folder = options.build / "follow"
+    stopped = False
+    try:
+        memory = follow(spark, paths, folder=folder, say=say, seconds=seconds)
+    except KeyboardInterrupt:
+        from tidemark.checks.evidence.follow import Follower
+
+        stopped, memory = True, Follower(folder, say).latest()
+    kept = Evidence.kept(folder / "events", memory.accounts, find(paths))
+    found = judge_evidence(kept, memory.answers())
+    replay = "tidemark evidence " + " ".join(shlex.quote(path.as_posix()) for path in paths)
+    done = finish(kept, found, replay=replay, options=options, begun=begun, name=_name(paths))
+    if stopped:
+        _say(console, f"stopped; the same command goes on from {folder.as_posix()}")
+    show_result(done.result, console, build=options.build, files=done.files)
+    return done.result.exit_code.value

@@ -1,0 +1,249 @@
+"""From answers about evidence to verdicts: the one place where evidence meets the suite's own results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidemark.checks.evidence.histories.claims import CLAIMS as HISTORY_CLAIMS
+from tidemark.checks.evidence.histories.judge import MONITOR as HISTORY_MONITOR
+from tidemark.checks.evidence.histories.judge import judge_history
+from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
+from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
+from tidemark.checks.evidence.monitors.distribute import of_kinds
+from tidemark.checks.evidence.monitors.run import MONITORS, judge, kinds_present, ordered, rows
+from tidemark.checks.evidence.table.files import Sort
+from tidemark.checks.evidence.table.plain import Evidence
+from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
+from tidemark.checks.verdicts.counterexample import Counterexample, Step
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.result import RunResult, Unjudged
+from tidemark.checks.verdicts.verdict import (
+    Judgement,
+    Outcome,
+    Subject,
+    Verdict,
+    holds,
+    inconclusive,
+    refuted,
+)
+from tidemark.checks.verdicts.verdict import judge as compared
+
+JUDGE = "evidence"
+_BY_NAME: dict[str, type[Monitor]] = {one.name: one for one in MONITORS}
+_ASIDE = frozenset((".md", ".yaml", ".yml", ".toml", ".json", ".py", ".svg", ".html", ".parquet", ".pid"))
+"""Files beside the evidence that nobody takes for it."""
+
+
+@dataclass
+class Finding:
+    """All that came out about some evidence."""
+
+    answers: list[Answer] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What is worth knowing about the files."""
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """File, and why it, or what depends on it, was not judged."""
+    idle: list[tuple[str, str]] = field(default_factory=list)
+    """Monitor, and what it would have needed."""
+
+
+def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) -> Finding:
+    """Judge what can be judged. ``answers`` are those that Spark has found already.
+
+    Of mixed clusters only what stands in one file is judged: order between files means nothing then.
+    """
+    found = Finding(gaps=gaps(evidence.events, evidence.accounts.values()))
+    _files(evidence, found)
+    strange = mixed(evidence.events)
+    if strange:
+        what = "evidence of more than one cluster: " + "; ".join(strange)
+        found.problems.append(("all files together", f"{what}; only single files are judged"))
+    if answers is None:
+        answers = judge(evidence.events) + _history(evidence)
+    alone = {one.name for one in MONITORS if one.within == "source"}
+    found.answers = [one for one in answers if not strange or one.monitor in alone]
+    _idle(evidence, found)
+    return found
+
+
+def _history(evidence: Evidence) -> list[Answer]:
+    mine = of_kinds(evidence.events, KINDS)
+    return judge_history(rows(ordered(mine, "source"), COLUMNS)) if mine.num_rows else []
+
+
+def _files(evidence: Evidence, found: Finding) -> None:
+    for source in evidence.sources:
+        if source.problem and source.sort is Sort.NONE:
+            aside = "read once" in source.problem or source.path.suffix in _ASIDE
+            if aside:
+                found.notes.append(f"{source.name}: {source.problem}")
+            else:
+                found.problems.append((source.name, source.problem))
+    for account in evidence.accounts.values():
+        if account.unfinished:
+            found.notes.append(
+                f"{account.name}: the last line has no end: the file is being written, or was cut; "
+                "that line was not read"
+            )
+        if account.clock_back:
+            found.notes.append(
+                f"{account.name}: the clock goes back {account.clock_back} times; lines are judged in their "
+                "order, not by their times"
+            )
+        found.notes += [f"{account.name}: {problem}" for problem in account.problems]
+    named = versions(evidence.events)
+    if len(named) > 1:
+        found.notes.append(f"sessions of several versions: {', '.join(named)}")
+    for version in unknown_versions(evidence.events):
+        found.problems.append(
+            ("version", f"{version} is not among 2.2 to 2.6: lines that it words otherwise are not seen")
+        )
+
+
+def _idle(evidence: Evidence, found: Finding) -> None:
+    present = kinds_present(evidence.events)
+    for one in MONITORS:
+        lacking = [kind for kind in one.needs if kind not in present]
+        if lacking:
+            found.idle.append((one.name, f"no {', no '.join(lacking)} events"))
+    for answer in found.answers:
+        if not answer.events and not answer.broken:
+            why = next(iter(answer.unsure), next(iter(answer.reports), "nothing to compare"))
+            found.idle.append((answer.monitor, why))
+
+
+def verdicts(found: Finding, *, instance: str, replay: str) -> list[Verdict]:
+    """One verdict an answer that compared something."""
+    return [
+        _verdict(answer, found.gaps, instance=instance, replay=replay)
+        for answer in found.answers
+        if answer.events or answer.broken
+    ]
+
+
+def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: str) -> Verdict:
+    subject = Subject(
+        protocol=answer.property_id.partition(".")[0],
+        property_id=answer.property_id,
+        judge=JUDGE,
+        instance=f"{instance}:{answer.monitor}",
+    )
+    notes = tuple(
+        f"{sentence} {count:,} times." if count > 1 else sentence
+        for sentence, count in answer.reports.items()
+    )
+    counts = {"events": answer.events}
+    doubts = [f"{reason} ({count})" for reason, count in answer.unsure.items()]
+    families = _families(answer.monitor)
+    doubts += [str(gap) for gap in missing if gap.family in families]
+    if answer.broken and not (doubts and answer.monitor == HISTORY_MONITOR and not answer.events):
+        return refuted(
+            subject,
+            counts={"events": max(1, answer.events), "breaches": answer.broken},
+            counterexample=_counterexample(answer.breaches[0]),
+            replay=replay,
+            bounds=_BOUNDS,
+            notes=(*_others(answer), *notes, *doubts),
+        )
+    if doubts:
+        return inconclusive(subject, reason="; ".join(doubts), counts=counts, replay=replay, notes=notes)
+    return holds(subject, counts=counts, bounds=_BOUNDS, replay=replay, notes=notes)
+
+
+_BOUNDS = "the events of the given files, and no others"
+
+
+def _families(monitor: str) -> set[str]:
+    if monitor == HISTORY_MONITOR:
+        return {"op"}
+    known = _BY_NAME.get(monitor)
+    return {family(kind) for kind in known.kinds} if known else {"trace"}
+
+
+def _others(answer: Answer) -> tuple[str, ...]:
+    """The further breaches, each with its places."""
+    shown = [
+        f"{breach.sentence} {' | '.join(str(place) for place in breach.places)}"
+        for breach in answer.breaches[1:]
+    ]
+    more = answer.broken - len(answer.breaches)
+    return (*shown, *([f"... and {more:,} more like these."] if more > 0 else []))
+
+
+def _counterexample(breach: Breach) -> Counterexample:
+    """The events that show it, in order: each is a step of what is known."""
+    steps = tuple(
+        Step(
+            action=f"{place.source}:{place.line}",
+            after={"known": place.shown},
+            actor=breach.key or place.source,
+        )
+        for place in breach.places
+    )
+    return Counterexample(initial={"known": "nothing"}, steps=steps, failing=breach.sentence)
+
+
+def result(
+    found: Finding,
+    *,
+    instance: str,
+    replay: str,
+    seconds: float,
+    expected: Mapping[str, Outcome] | None = None,
+    further: Iterable[Verdict] = (),
+) -> RunResult:
+    """Everything as the result of a run. Every claim is expected to hold, but for what ``expected`` says by
+    property id; a file that could not be judged makes the run inconclusive.
+    """
+    due = expected or {}
+    decided = [*verdicts(found, instance=instance, replay=replay), *further]
+    judged = [
+        compared(verdict, expected=due.get(verdict.subject.property_id, Outcome.HOLDS)) for verdict in decided
+    ]
+    unjudged = [
+        Unjudged(
+            task=name,
+            exit_code=ExitCode.INCONCLUSIVE,
+            message=problem,
+            remedy="give the file as the system wrote it, or leave it out",
+            replay=replay,
+        )
+        for name, problem in found.problems
+    ]
+    if not judged and not unjudged:
+        unjudged.append(_nothing(found, replay))
+    work = len({one.verdict.subject.instance for one in judged}) + len(unjudged)
+    return RunResult(
+        tier="evidence",
+        seed=0,
+        judgements=tuple(judged),
+        unjudged=tuple(unjudged),
+        planned=work,
+        done=work,
+        descriptions=descriptions(judged),
+        seconds=seconds,
+        task_seconds={f"{JUDGE}/{instance}": seconds},
+    )
+
+
+def _nothing(found: Finding, replay: str) -> Unjudged:
+    needed = "; ".join(f"{name}: {what}" for name, what in found.idle[:4])
+    return Unjudged(
+        task=JUDGE,
+        exit_code=ExitCode.INCONCLUSIVE,
+        message=f"there is nothing in these files that a claim speaks about ({needed}; ...)",
+        remedy="`tidemark evidence --claims` lists what each claim needs",
+        replay=replay,
+    )
+
+
+def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
+    """Property id -> sentence, for what was judged."""
+    from tidemark.checks.evidence.claims import spec_claims
+
+    known = {claim.id: claim.description for claim in spec_claims()} | HISTORY_CLAIMS
+    known["evidence.service_time_never_goes_back"] = "The service time of a channel never goes back."
+    ids = {one.verdict.subject.property_id for one in judged}
+    return {name: known[name] for name in sorted(ids) if name in known}

@@ -1,0 +1,152 @@
+"""``tidemark evidence``: verdicts, exit statuses, files, messages."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.checks.evidence import parts
+from tests.checks.evidence.parts import message, sound, ts, write
+from tidemark.checks.cli import app
+
+
+def judge(capsys: pytest.CaptureFixture[str], *arguments: object, build: Path) -> tuple[int, str]:
+    status = app.run(["evidence", *map(str, arguments), "--build", str(build)])
+    said = capsys.readouterr()
+    return status, said.out + said.err
+
+
+def test_a_sound_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = judge(capsys, sound(tmp_path / "run"), build=tmp_path / "build")
+    assert status == 0, said
+    assert "as expected" in said
+    document = json.loads((tmp_path / "build" / "verdicts.json").read_text())
+    assert {one["outcome"] for one in document["judgements"]} == {"holds"}
+    assert len(document["judgements"]) >= 18
+    assert all("no others" in one["bounds"] for one in document["judgements"])
+    assert all(one["counts"]["events"] > 0 for one in document["judgements"])
+    assert document["sentences" if "sentences" in document else "descriptions"]["history.strong"]
+    page = (tmp_path / "build" / "report" / "index.html").read_text()
+    assert page.count('<svg class="timeline"') >= 2
+    ET.fromstring(page[page.index('<svg class="timeline"') : page.index("</svg>") + 6])
+    assert (tmp_path / "build" / "events.parquet").stat().st_size > 0
+
+
+def test_a_violation_names_its_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = sound(tmp_path / "run")
+    log = run / "logs" / "standalone.log"
+    log.write_text(log.read_text() + parts.fetched(1100, 7, ts(700)) + "\n")
+    status, said = judge(capsys, run, build=tmp_path / "build")
+    assert status == 1, said
+    assert "timetick.watermark_promise is refuted" in said
+    assert "logs/standalone.log:8" in said
+    assert "logs/standalone.log:4" in said
+    assert "flush.flushed_is_complete is refuted" in said
+    suites = ET.parse(tmp_path / "build" / "junit.xml").getroot()
+    assert len(suites.findall(".//failure")) == 2
+    page = (tmp_path / "build" / "report" / "index.html").read_text()
+    assert "violation (1)" in page
+
+
+def test_an_info_log_alone_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = write(
+        tmp_path / "x.log",
+        [parts.buffer(100, 8), parts.stored(900, ts(800)), parts.fetched(1000, 8, ts(700))],
+    )
+    status, said = judge(capsys, log, build=tmp_path / "build")
+    assert status == 1
+    assert "x.log:3" in said
+
+
+def test_a_gap_is_inconclusive_and_a_violation_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = sound(tmp_path / "run")
+    log = run / "logs" / "standalone.log"
+    log.write_text(
+        log.read_text() + parts.stored(1200, ts(900))[:70] + "\n" + parts.fetched(1300, 8, ts(1290)) + "\n"
+    )
+    status, said = judge(capsys, run, build=tmp_path / "build")
+    assert status == 3, said
+    assert "gap: logs/standalone.log: lines that cannot be read from 8 on (1)" in said
+    document = json.loads((tmp_path / "build" / "verdicts.json").read_text())
+    outcomes = {one["instance"].split(":")[1]: one["outcome"] for one in document["judgements"]}
+    assert outcomes["log-watermark"] == "inconclusive"
+    assert outcomes["broker-watermark"] == "holds"
+    log.write_text(log.read_text() + parts.fetched(1400, 8, ts(700)) + "\n")
+    status, said = judge(capsys, run, build=tmp_path / "build")
+    assert status == 1
+
+
+def test_a_missing_message_of_the_broker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = sound(tmp_path / "run")
+    lines = (run / "broker.ndjson").read_text().splitlines()
+    write(run / "broker.ndjson", lines[:2] + lines[3:])
+    status, said = judge(capsys, run, build=tmp_path / "build")
+    assert status == 3
+    assert "messages of by-dev-rootcoord-dml_0 missing from 1 on (1)" in said
+
+
+def test_nothing_is_never_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "empty.log").write_bytes(b"")
+    idle = write(tmp_path / "idle.log", [parts.line(1, "proxy/impl.go:1", "hello")])
+    for path, code, text in (
+        (tmp_path / "nowhere", 5, "there is no"),
+        (tmp_path / "empty", 5, "there is no file"),
+        (tmp_path / "bad", 5, "the file is empty"),
+        (idle, 3, "nothing in these files that a claim speaks about"),
+    ):
+        status, said = judge(capsys, path, build=tmp_path / "build")
+        assert status == code, said
+        assert text in said
+    assert app.run(["evidence"]) == 5
+
+
+def test_a_bad_file_beside_good_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = sound(tmp_path / "run")
+    (run / "logs" / "other.log").write_bytes(bytes(range(256)) * 30)
+    (run / "notes.md").write_text("what we did\n")
+    write(run / "scenario.json", [{"scenario": "clean", "seed": 1}])
+    status, said = judge(capsys, run, build=tmp_path / "build")
+    assert status == 3
+    assert "other.log: a binary file" in said
+    assert "note: notes.md" in said
+    assert "scenario.json" not in said
+
+
+def test_two_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sound(tmp_path / "run" / "one")
+    sound(tmp_path / "run" / "two")
+    write(
+        tmp_path / "run" / "two" / "broker.ndjson", [message(0, "tick", ts(7)), message(1, "insert", ts(3))]
+    )
+    status, said = judge(capsys, tmp_path / "run", build=tmp_path / "build")
+    assert status == 3
+    assert "more than one cluster" in said
+    document = json.loads((tmp_path / "build" / "verdicts.json").read_text())
+    assert {one["instance"].split(":")[1][:4] for one in document["judgements"]} == {"log-"}
+
+
+def test_the_table_of_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["evidence", "--claims"]) == 0
+    said = capsys.readouterr().out
+    assert "timetick.watermark_promise" in said
+    assert "not judged; it needs a trace of `report`" in said
+
+
+def test_what_is_compared_is_the_same_each_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = sound(tmp_path / "run")
+    texts = []
+    for name in ("one", "two"):
+        judge(capsys, run, build=tmp_path / name)
+        document = json.loads((tmp_path / name / "verdicts.json").read_text())
+        document.pop("measured")
+        texts.append(json.dumps(document))
+        os.utime(run / "etcd.ndjson", (1, 1))
+    assert texts[0] == texts[1]

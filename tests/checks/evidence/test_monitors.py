@@ -1,0 +1,313 @@
+"""Each monitor accepts a sound run and finds a planted fault in it, with the lines that show it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.checks.evidence import parts
+from tests.checks.evidence.parts import SHARD, line, message, of, sound, ts
+from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.evidence.monitors.run import MONITORS, judge, rows
+from tidemark.checks.evidence.monitors.run import ordered as in_order
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return sound(tmp_path)
+
+
+def add(path: Path, *more: object) -> None:
+    text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in more)
+    path.write_text(path.read_text() + text)
+
+
+def test_a_sound_run_raises_no_alarm(run: Path) -> None:
+    found = parts.judged(run)
+    assert [(one.monitor, one.breaches) for one in found.answers if one.broken] == []
+    assert [(one.monitor, one.unsure) for one in found.answers if one.unsure] == []
+    assert not found.gaps
+    assert not found.problems
+    assert len([one for one in found.answers if one.events]) >= 18
+
+
+def refuted(folder: Path, monitor: str, place: str) -> Answer:
+    answer = of(folder, monitor)
+    assert answer.broken == 1
+    assert str(answer.breaches[0].places[-1]).startswith(place)
+    return answer
+
+
+def test_a_late_message(run: Path) -> None:
+    add(run / "broker.ndjson", message(7, "insert", ts(999), rows=2, segment=8))
+    answer = refuted(run, "broker-watermark", "broker.ndjson:7")
+    assert str(answer.breaches[0].places[0]).startswith("broker.ndjson:6 tick")
+
+
+def test_a_message_at_a_tick_is_late(run: Path) -> None:
+    add(run / "broker.ndjson", message(7, "delete", ts(1000)))
+    refuted(run, "broker-watermark", "broker.ndjson:7")
+
+
+def test_a_late_fetch_in_an_info_log(run: Path) -> None:
+    add(run / "logs" / "standalone.log", parts.fetched(1100, 8, ts(800)))
+    answer = refuted(run, "log-watermark", "logs/standalone.log:8")
+    assert str(answer.breaches[0].places[0]).startswith("logs/standalone.log:4")
+
+
+def test_a_fetch_whose_channel_is_named_later(run: Path) -> None:
+    add(run / "logs" / "standalone.log", parts.fetched(1100, 9, ts(700)), parts.stored(1200, ts(1000)))
+    assert not of(run, "log-watermark").broken
+    add(run / "logs" / "standalone.log", parts.buffer(1300, 9))
+    refuted(run, "log-watermark", "logs/standalone.log:8")
+
+
+def test_another_channels_checkpoint_does_not_matter(run: Path) -> None:
+    other = SHARD.replace("dml_0", "dml_1")
+    add(
+        run / "logs" / "standalone.log", parts.stored(1050, ts(2000), other), parts.fetched(1100, 8, ts(1200))
+    )
+    assert not of(run, "log-watermark").broken
+
+
+def test_rows_for_a_flushed_segment(run: Path) -> None:
+    add(run / "logs" / "standalone.log", parts.fetched(1100, 7, ts(1050)))
+    refuted(run, "log-flushed-segment", "logs/standalone.log:8")
+
+
+def test_a_fetch_below_the_service_time(run: Path) -> None:
+    applied = line(
+        1100,
+        "delegator/delegator_data.go:156",
+        "start to process delete",
+        "DEBUG",
+        channel=SHARD,
+        ts=ts(1090),
+    )
+    add(run / "logs" / "standalone.log", applied, parts.fetched(1110, 8, ts(1080)))
+    refuted(run, "log-service-time", "logs/standalone.log:9")
+    back = applied.replace(str(ts(1090)), str(ts(1000)))
+    add(run / "logs" / "standalone.log", back)
+    refuted(run, "log-service-order", "logs/standalone.log:10")
+
+
+def test_a_tick_that_goes_back(run: Path) -> None:
+    add(run / "broker.ndjson", message(7, "tick", ts(995)))
+    refuted(run, "broker-ticks", "broker.ndjson:7")
+
+
+def test_a_new_coordinator_may_begin_lower(run: Path) -> None:
+    assert any("repeats" in text for text in of(run, "broker-ticks").reports)
+    add(run / "broker.ndjson", message(7, "tick", ts(995), source=2))
+    answer = of(run, "broker-ticks")
+    assert not answer.broken
+    assert any("new coordinator" in text for text in answer.reports)
+    add(run / "broker.ndjson", message(8, "tick", ts(994), source=2))
+    refuted(run, "broker-ticks", "broker.ndjson:8")
+
+
+def test_a_tick_ahead_of_the_oracle(run: Path) -> None:
+    broker = run / "broker.ndjson"
+    broker.write_text(broker.read_text().replace(str(ts(800)), str(ts(3001))))
+    refuted(run, "ticks-issued", "broker.ndjson:4")
+
+
+def test_windows_and_what_is_stored(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.window(8, 5000), parts.checkpoint(9, ts(6001)))
+    refuted(run, "store-window", "etcd.ndjson:8")
+    refuted(run, "store-issued", "etcd.ndjson:9")
+
+
+def test_a_checkpoint_that_goes_back(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.checkpoint(8, ts(700)))
+    refuted(run, "store-checkpoint", "etcd.ndjson:8")
+    add(run / "logs" / "standalone.log", parts.stored(1100, ts(700)))
+    refuted(run, "log-checkpoint", "logs/standalone.log:8")
+
+
+def test_a_checkpoint_that_stays_behind(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.window(8, 700_000))
+    assert not of(run, "store-checkpoint-lag").broken
+    add(run / "etcd.ndjson", parts.window(9, 800_000), parts.window(10, 803_000))
+    refuted(run, "store-checkpoint-lag", "etcd.ndjson:9")
+
+
+def test_an_answer_without_a_store(run: Path) -> None:
+    answer = line(
+        1100, "datanode/flow_graph_time_tick_node.go:115", "UpdateChannelCheckpoint success", "DEBUG",
+        channel=SHARD, cpTs=ts(801), cpTime=parts.stamp(801),
+    )  # fmt: skip
+    add(run / "logs" / "standalone.log", answer)
+    refuted(run, "log-checkpoint-answer", "logs/standalone.log:8")
+
+
+def seek(ms: int, at: int) -> str:
+    return line(
+        ms, "datacoord/handler.go:299", "channel seek position set from channel checkpoint meta",
+        channel=SHARD, posTs=at, posTime=parts.stamp(800),
+    )  # fmt: skip
+
+
+def test_where_recovery_begins(run: Path) -> None:
+    log = run / "logs" / "standalone.log"
+    add(log, seek(1100, ts(800)), seek(1200, ts(700)))
+    answer = of(run, "log-recovery")
+    assert not answer.broken
+    assert any("below" in text for text in answer.reports)
+    add(log, seek(1300, ts(850)))
+    refuted(run, "log-recovery", "logs/standalone.log:10")
+    add(log, parts.stored(1301, ts(850)))  # the line comes a moment after the fact
+    assert not of(run, "log-recovery").broken
+
+
+def test_what_follows_a_flush(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.segment(8, 7, 4, 5, ts(600)))
+    refuted(run, "store-flushed", "etcd.ndjson:8")
+
+
+def test_a_flushed_segment_may_be_dropped(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.segment(8, 7, 6, 3, ts(500)))
+    assert not of(run, "store-flushed").broken
+
+
+def test_binlogs_are_recorded_once(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.binlog(8, 7, 6, 41, 42))
+    answer = refuted(run, "store-binlogs", "etcd.ndjson:5")
+    assert "hold 6 rows, not 3" in answer.breaches[0].sentence
+    add(run / "etcd.ndjson", parts.binlog(9, 8, 3, 41), parts.binlog(10, 7, 3, 41))
+    refuted(run, "store-binlogs", "etcd.ndjson:9")
+
+
+def saved(ms: int, at: int, rows: int, flush: str = "false") -> str:
+    position = {"segmentID": 7, "position": {"channel_name": SHARD, "timestamp": at}, "num_of_rows": rows}
+    return line(
+        ms, "datacoord/services.go:423", "receive SaveBinlogPaths request", nodeID=1, segmentID=7,
+        isFlush=flush, isDropped="false", checkpoints=json.dumps([position]),
+    )  # fmt: skip
+
+
+def test_saves_in_order(run: Path) -> None:
+    log = run / "logs" / "standalone.log"
+    add(log, saved(1100, ts(300), 2), saved(1200, ts(400), 3, "true"), saved(1300, ts(450), 3))
+    assert not of(run, "log-saves").broken  # deletes of a flushed segment are saved too
+    add(log, saved(1400, ts(460), 4))
+    refuted(run, "log-saves", "logs/standalone.log:11")
+
+
+def test_a_position_that_falls(run: Path) -> None:
+    add(run / "logs" / "standalone.log", saved(1100, ts(300), 2), saved(1200, ts(200), 3))
+    refuted(run, "log-saves", "logs/standalone.log:9")
+
+
+def test_a_flush_is_done_when_all_is_flushed(run: Path) -> None:
+    log = run / "logs" / "standalone.log"
+    add(log, line(
+        1100, "datacoord/services.go:144", "flush response with segments",
+        collectionID=100, sealSegments="[8]", flushTs=parts.stamp(700),
+    ))  # fmt: skip
+    done = line(
+        1300,
+        "datacoord/services.go:1237",
+        "GetFlushState all flushed",
+        collection=100,
+        flushTs=parts.stamp(700),
+    )
+    kept = log.read_text()
+    add(log, done)
+    refuted(run, "log-flush", "logs/standalone.log:9")
+    log.write_text(kept)
+    add(log, parts.flushed(1200, 8), done)
+    assert not of(run, "log-flush").broken
+    add(log, done.replace(parts.stamp(700), parts.stamp(900)))
+    refuted(run, "log-flush", "logs/standalone.log:11")
+
+
+def test_rows_that_no_binlog_holds(run: Path) -> None:
+    add(run / "broker.ndjson", message(7, "insert", ts(700), rows=2, segment=7, shard=SHARD))
+    answer = refuted(run, "rows-recorded", "broker.ndjson:7")
+    assert answer.breaches[0].sentence.startswith("2 rows of segment 7")
+
+
+def test_sessions(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.session(8, "proxy-2", 2), parts.session(9, "proxy-2", 2, "delete"))
+    assert not of(run, "store-sessions").broken
+    add(run / "etcd.ndjson", parts.session(10, "proxy-2", 2), parts.session(11, "rootcoord", 3))
+    refuted(run, "store-sessions", "etcd.ndjson:10")
+    refuted(run, "store-leader", "etcd.ndjson:11")
+
+
+def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
+    add_ = line(1100, "rootcoord/timeticksync.go:233", "Add session for timeticksync", serverID=2)
+    gone = line(1200, "rootcoord/timeticksync.go:241", "Remove session from timeticksync", serverID=2)
+    late = line(
+        1300, "rootcoord/root_coord.go:1604", "failed to updateTimeTick", "WARN",
+        error="skip ChannelTimeTickMsg from un-recognized session 2",
+    )  # fmt: skip
+    add(run / "logs" / "standalone.log", add_, gone, late)
+    answer = of(run, "log-sessions")
+    assert not answer.broken
+    assert any("lives on" in text for text in answer.reports)
+    add(run / "logs" / "standalone.log", add_)
+    refuted(run, "log-sessions", "logs/standalone.log:11")
+
+
+def test_an_oracle_that_starts_below_its_window(run: Path) -> None:
+    begin = line(
+        1100, "tso/tso.go:122", "sync and save timestamp",
+        last=parts.stamp(5000), save=parts.stamp(7990), next=parts.stamp(4990),
+    )  # fmt: skip
+    add(run / "logs" / "standalone.log", begin)
+    refuted(run, "log-oracle-start", "logs/standalone.log:8")
+
+
+def test_reports_that_go_back(run: Path) -> None:
+    back = '[timeticksync.go:106] ["timestamp go back"] ["source id"=1]'
+    add(
+        run / "logs" / "standalone.log",
+        f'[{parts.stamp(1100)}] [DEBUG] {back} ["prev ts"={ts(1090)}] ["curr ts"={ts(1080)}]',
+    )
+    refuted(run, "log-report-order", "logs/standalone.log:8")
+
+
+def test_a_timestamp_twice(run: Path) -> None:
+    add(run / "history-w1.ndjson", parts.op(7, "insert", 7000, keys=[[20, 21]], ts=ts(101, 1)))
+    refuted(run, "client-unique", "history-w1.ndjson:8")
+
+
+def test_every_monitor_has_a_fault_that_it_finds() -> None:
+    """The tests above name them all."""
+    text = Path(__file__).read_text()
+    assert [one.name for one in MONITORS if f'refuted(run, "{one.name}"' not in text] == []
+
+
+def test_memory_can_be_written_down(run: Path) -> None:
+    """A monitor that goes on from what it wrote down says the same."""
+    add(run / "broker.ndjson", message(7, "insert", ts(999), rows=2, segment=8))
+    add(run / "logs" / "standalone.log", parts.fetched(1100, 7, ts(800)), parts.fetched(1200, 9, ts(1)))
+    events = parts.read(run).events
+    whole = {one.monitor: one for one in judge_all(events)}
+    halves = {one.monitor: one for one in judge_all(events, parts_of=3)}
+    assert whole == halves
+
+
+def judge_all(events, parts_of: int = 1):
+    from tidemark.checks.evidence.monitors.distribute import of_kinds
+
+    for kind in MONITORS:
+        mine = in_order(of_kinds(events, kind.kinds), kind.within)
+        monitor = kind()
+        size = mine.num_rows // parts_of + 1
+        for start in range(0, mine.num_rows, size):
+            fresh = kind()
+            fresh.restore(json.loads(json.dumps(monitor.state())))
+            monitor = fresh
+            monitor.feed(rows(mine.slice(start, size), kind.columns))
+        yield monitor.close()
+
+
+def test_the_order_of_files_does_not_matter(run: Path) -> None:
+    events = parts.read(run).events
+    backwards = events.take(list(range(events.num_rows))[::-1])
+    assert judge(events) == judge(backwards)

@@ -1,0 +1,118 @@
+"""The Spark job gives the table and the answers of one process, and a growing log is judged once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.checks.evidence import parts
+from tests.checks.evidence.parts import fetched, message, sound, ts, write
+from tidemark.checks.evidence.follow import Memory, follow
+from tidemark.checks.evidence.judge import judge_evidence
+from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.evidence.monitors.distribute import judge_frame
+from tidemark.checks.evidence.monitors.run import judge
+from tidemark.checks.evidence.table.distribute import (
+    event_frame,
+    spark_evidence,
+    without_accounts,
+    write_parquet,
+)
+from tidemark.checks.evidence.table.files import find, pieces
+from tidemark.checks.evidence.table.plain import gather, order
+from tidemark.checks.evidence.table.schema import SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with faults of several kinds, on two channels."""
+    folder = sound(tmp_path / "run")
+    other = [message(n, "tick", ts(100 * n), topic="by-dev-rootcoord-dml_1") for n in range(30)]
+    other.append(message(30, "insert", ts(5), topic="by-dev-rootcoord-dml_1", rows=1, segment=9))
+    write(folder / "broker-1.ndjson", other)
+    log = folder / "logs" / "standalone.log"
+    log.write_text(
+        log.read_text() + "\n".join([fetched(1100, 7, ts(700)), "torn [2", parts.stored(1, 2)[:80], ""])
+    )
+    write(
+        folder / "history-w2.ndjson", [parts.op(0, "query", 7000, level="Strong", client="w2", seen=[[1, 3]])]
+    )
+    return folder
+
+
+def test_the_table_is_the_same(run: Path, spark: SparkSession) -> None:
+    sources = find([run])
+    plain = gather(sources)
+    spread = spark_evidence(spark, sources, size=900)
+    assert len(list(pieces(sources, size=900))) > 6
+    assert spread.events.equals(plain.events)
+    assert spread.accounts == plain.accounts
+
+
+def test_the_answers_are_the_same(run: Path, spark: SparkSession) -> None:
+    plain = gather(find([run]))
+    frame = without_accounts(event_frame(spark, pieces(find([run]), size=900))).cache()
+    found = {(one.monitor, one.property_id): one for one in judge_frame(frame, parts=3)}
+    expected = {(one.monitor, one.property_id): one for one in judge_evidence(plain).answers}
+    assert found == expected
+    assert {name for (name, _), one in found.items() if one.broken} >= {
+        "broker-watermark", "log-watermark", "log-flushed-segment", "client-history",
+    }  # fmt: skip
+
+
+def test_the_table_on_disk(run: Path, spark: SparkSession, tmp_path: Path) -> None:
+    frame = without_accounts(event_frame(spark, pieces(find([run]))))
+    write_parquet(frame, str(tmp_path / "events"), parts=2)
+    back = pq.read_table(tmp_path / "events").cast(SCHEMA)
+    assert order(back).equals(gather(find([run])).events)
+
+
+def test_nothing_to_judge(spark: SparkSession) -> None:
+    assert judge_frame(event_frame(spark, []), parts=2) == []
+
+
+def test_a_growing_log(run: Path, spark: SparkSession, tmp_path: Path) -> None:
+    """Each batch goes on from the memory of the one before; unfinished lines wait for their end."""
+    whole = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    counted: list[int] = []
+
+    def say(answers: list[Answer]) -> None:
+        counted.append(sum(one.events for one in answers))
+
+    memory = Memory()
+    for share in (0.5, 1.0, 1.0):
+        for path, data in whole.items():
+            path.write_bytes(data[: int(len(data) * share)])
+        memory = follow(spark, [run], folder=tmp_path / "follow", say=say, once=True)
+    assert counted == sorted(counted)
+    assert len(counted) == 2  # nothing new, no batch
+    expected = judge(gather(find([run])).events)
+    assert {one.monitor: one.broken for one in memory.answers()} == {
+        one.monitor: one.broken for one in expected
+    }
+    assert sum(one.events for one in memory.accounts.values()) == gather(find([run])).events.num_rows
+    kept = sum(pq.read_metadata(path).num_rows for path in (tmp_path / "follow" / "events").glob("*"))
+    assert kept == gather(find([run])).events.num_rows
+
+
+def test_a_batch_that_is_repeated_counts_once(run: Path, spark: SparkSession, tmp_path: Path) -> None:
+    """Killed after the judges and before Spark has noted the batch: Spark brings the batch again."""
+    folder = tmp_path / "follow"
+    first = follow(spark, [run], folder=folder, say=lambda _: None, once=True)
+    commits = folder / "spark" / "commits"
+    (last,) = [path for path in commits.iterdir() if path.name == "0"]
+    last.unlink()
+    (commits / ".0.crc").unlink(missing_ok=True)
+    again: list[int] = []
+    second = follow(spark, [run], folder=folder, say=lambda found: again.append(len(found)), once=True)
+    assert again
+    assert second.answers() == first.answers()
+    assert second.accounts == first.accounts

@@ -1,0 +1,410 @@
+"""Readers: forms of log lines, damaged lines, the store, the broker, clients, traces; bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.checks.evidence import parts
+from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
+from tidemark.checks.evidence.readers import broker, client, etcd, fields, protobuf, trace
+from tidemark.checks.evidence.readers.log import LogReader
+from tidemark.checks.evidence.table.files import Sort, find, pieces
+from tidemark.checks.evidence.table.kinds import KINDS
+from tidemark.checks.evidence.table.plain import gather
+from tidemark.checks.evidence.table.schema import LARGEST, Row
+from tidemark.checks.evidence.table.whole import gaps, mixed, unknown_versions
+
+
+def lines_of(text: str) -> tuple[list[Row], LogReader]:
+    reader = LogReader("x.log")
+    found = [*reader.block(text.rstrip("\n").encode()), *reader.end()]
+    return found, reader
+
+
+def test_a_line_becomes_a_row() -> None:
+    (row,), reader = lines_of(fetched(120, 7, ts(110, 3)))
+    assert (row.kind, row.segment, row.ts, row.ts2, row.rows) == (
+        "fetch.insert",
+        7,
+        ts(110, 3),
+        ts(110, 3),
+        3,
+    )
+    assert (row.component, row.level, row.at, row.line) == (
+        "pipeline/insert_node.go",
+        "INFO",
+        parts.BEGIN + 120,
+        1,
+    )
+    assert reader.counts.damaged == 0
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "",
+        "milvus-standalone  | ",
+        "\x1b[36mmilvus |\x1b[0m ",
+        "2023-07-17T16:49:21.144016445+08:00 stdout F ",
+        "2025-07-18 12:46:34.170\t",
+        "  |   | ",
+    ],
+)
+def test_what_collectors_put_before_a_line(prefix: str) -> None:
+    (row,), _ = lines_of(prefix + stored(900, ts(800)))
+    assert (row.kind, row.channel, row.ts) == ("checkpoint.store", SHARD, ts(800))
+
+
+def test_fields_of_all_forms() -> None:
+    found = fields.fields(
+        b'[a=1] ["# of x"="[2]"] [len(y)=0] [empty=] [q="a \\"b\\" ] = \\u00b5"] '
+        b"[t=2025/01/08 04:58:32.924 +00:00] []"
+    )
+    assert found[b"# of x"] == b"[2]"
+    assert found[b"len(y)"] == b"0"
+    assert found[b"empty"] == b""
+    assert fields.unescape(found[b"q"]) == 'a "b" ] = µ'
+    assert fields.milliseconds(found[b"t"]) == 1736312312924
+    assert fields.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
+    assert fields.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
+    assert fields.timestamp(b"18446744073709551615") == LARGEST
+    assert fields.timestamp(b"soon") is None
+
+
+def test_an_entry_over_several_lines() -> None:
+    whole = stored(900, ts(800)).replace("[time=", '[note="first\nsecond"] [time=')
+    rows, reader = lines_of(f"{whole}\ngoroutine 1\n\tat x.go:1\n{fetched(950, 7, ts(940))}")
+    assert [row.kind for row in rows] == ["checkpoint.store", "fetch.insert"]
+    assert [row.line for row in rows] == [1, 5]
+    assert (reader.counts.damaged, reader.counts.continued) == (0, 3)
+
+
+def test_damaged_lines_are_counted() -> None:
+    cut = stored(900, ts(800))[:90]
+    no_field = line(910, "pipeline/insert_node.go:80", "pipeline fetch insert msg", collectionID=1)
+    text = "\n".join(
+        [fetched(1, 7, ts(1)), cut, fetched(2, 7, ts(2)), no_field, "\x00\x00\x00", fetched(3, 7, ts(3))]
+    )
+    rows, reader = lines_of(text)
+    assert [row.line for row in rows] == [1, 3, 6]
+    assert (reader.counts.damaged, reader.counts.first_damaged, reader.counts.lines) == (3, 2, 6)
+
+
+def test_versions_name_fields_differently() -> None:
+    old = line(1, "datacoord/meta.go:1", "UpdateChannelCheckpoint done", channel=SHARD, ts=ts(5))
+    fields_ = '["source id"=1] ["prev ts"=9] ["curr ts"=7]'
+    oldest = f'[{stamp(1)}] [DEBUG] [timeticksync.go:106] ["timestamp go back"] {fields_}'
+    rows, _ = lines_of(f"{old}\n{oldest}")
+    assert [(row.kind, row.channel, row.ts) for row in rows] == [
+        ("checkpoint.store", SHARD, ts(5)),
+        ("tick.back", None, 7),
+    ]
+
+
+def test_one_line_with_several_events() -> None:
+    order = line(1, "datacoord/services.go:1", "flush response with segments", collectionID=100,
+                 sealSegments="[7,8]", flushTs=stamp(700))  # fmt: skip
+    rows, _ = lines_of(order)
+    assert [(row.kind, row.segment, row.ts) for row in rows] == [
+        ("flush.order", 7, ts(700)),
+        ("flush.order", 8, ts(700)),
+    ]
+
+
+def test_kinds_are_documented(tmp_path: Path) -> None:
+    from tidemark.checks.evidence.readers.log_rules import RULES
+
+    assert {rule.kind for rule in RULES.values()} <= KINDS.keys()
+    made = set(parts.read(parts.sound(tmp_path)).events.column("kind").to_pylist())
+    assert made <= KINDS.keys()
+    page = (Path(__file__).parents[3] / "docs" / "evidence.md").read_text()
+    assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
+    assert [name for name in Row._fields if f"`{name}`" not in page] == []
+
+
+# ---- the store ----
+
+
+def test_the_store_is_decoded() -> None:
+    found = [etcd.etcd_row("e", one) for one in (
+        parts.window(3, 5000), parts.checkpoint(4, ts(800), 77), parts.segment(5, 7, 4, 3, ts(500)),
+        parts.binlog(6, 7, 3, 41, 42), parts.session(7, "proxy-2", 2),
+        parts.session(8, "proxy-2", 2, "delete"),
+        parts.change(9, f"meta/snapshots/root-coord/fields/1/100_ts{ts(9)}", b"x"),
+        parts.change(10, "other", b"?"),
+    )]  # fmt: skip
+    assert [row.kind for row in found] == [
+        "etcd.window", "etcd.checkpoint", "etcd.segment", "etcd.binlog", "etcd.session", "etcd.session_end",
+        "etcd.ddl", "etcd.other",
+    ]  # fmt: skip
+    assert (found[0].ts, found[1].ts, found[1].msg_id, found[1].channel) == (ts(5000), ts(800), 77, SHARD)
+    assert (found[2].segment, found[2].text, found[2].rows, found[2].ts) == (7, "Flushed", 3, ts(500))
+    assert (found[3].segment, found[3].rows, found[3].value) == (7, 3, '["41", "42"]')
+    assert (found[4].node, found[4].text, found[6].ts) == ("2", "2.3.5", ts(9))
+
+
+def test_a_broken_value_is_damaged(tmp_path: Path) -> None:
+    bad = [
+        parts.change(2, "kv/gid/timestamp", b"123"),
+        parts.change(3, f"meta/datacoord-meta/channel-cp/{SHARD}", b"\x0a\xff"),
+    ]
+    read = gather(
+        find(
+            [
+                write(
+                    tmp_path / "etcd.ndjson",
+                    [parts.window(1, 1), *bad, {"kind": "etcd", "rev": "x", "key": "k"}],
+                )
+            ]
+        )
+    )
+    (account,) = read.accounts.values()
+    assert (account.counts.damaged, account.counts.first_damaged, read.events.num_rows) == (3, 2, 1)
+    assert "3 bytes, not 8" in account.problems[0]
+
+
+def test_protobuf_that_is_none() -> None:
+    for data in (b"\xff", b"\x0a\x05ab", b"\x03", b"\xff" * 12):
+        with pytest.raises(protobuf.WireError):
+            protobuf.message(data)
+
+
+class _Gateway(BaseHTTPRequestHandler):
+    answers: tuple[dict[str, object], ...] = ()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+        for one in self.answers:
+            self.wfile.write(json.dumps({"result": one}).encode() + b"\n")
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def gateway(*answers: dict[str, object]) -> tuple[HTTPServer, str]:
+    handler = type("Handler", (_Gateway,), {"answers": answers})
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}"
+
+
+def test_a_live_store() -> None:
+    one = parts.window(3, 5000)
+    import base64
+
+    kv = {"key": base64.b64encode(one["key"].encode()).decode(), "value": one["value"], "mod_revision": "3"}
+    server, address = gateway({"created": True}, {"events": [{"kv": kv}]})
+    try:
+        found = list(etcd.watch(address, seconds=2))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert [etcd.etcd_row("live", entry) for entry in found] == [etcd.etcd_row("live", one)]
+
+
+def test_a_store_that_has_forgotten_or_is_not_there() -> None:
+    server, address = gateway({"compact_revision": "100"})
+    try:
+        with pytest.raises(etcd.GatewayError, match="revision 100"):
+            list(etcd.watch(address, seconds=2))
+    finally:
+        server.shutdown()
+        server.server_close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(etcd.GatewayError, match="does not answer"):
+        list(etcd.watch(f"http://127.0.0.1:{port}", seconds=1))
+
+
+# ---- broker, clients, traces ----
+
+
+def test_a_message_of_the_broker() -> None:
+    header = parts.proto((1, 400), (3, ts(9)), (4, 2))
+    value = parts.proto((1, header), (2, SHARD.encode()), (9, 7), (14, 5))
+    assert broker.decode("dml_0", 11, value) == {
+        "kind": "broker", "topic": "dml_0", "id": 11, "type": "insert", "ts": ts(9), "source": 2, "rows": 5,
+        "segment": 7, "shard": SHARD,
+    }  # fmt: skip
+    stamps = b"".join(parts.varint(ts(n)) for n in range(3))
+    assert broker.decode("dml_0", 11, parts.proto((1, header), (10, stamps)))["rows"] == 3
+    tick = broker.decode("dml_0", 12, parts.proto((1, parts.proto((1, 1200), (3, ts(9))))))
+    assert (tick["type"], tick["ts"]) == ("tick", ts(9))
+    with pytest.raises(ValueError, match="message 13 of dml_0"):
+        broker.decode("dml_0", 13, b"\xff\xff")
+
+
+def test_rocksmq_is_read(tmp_path: Path) -> None:
+    rocksdict = pytest.importorskip("rocksdict", reason="rocksdict is an optional extra")
+    options = rocksdict.Options(raw_mode=True)
+    options.create_if_missing(True)
+    store = rocksdict.Rdict(str(tmp_path / "run" / "broker"), options)
+    for one in (5, 4):
+        header = parts.proto((1, 1200), (3, ts(one)), (4, 1))
+        store[f"dml_0/{one}".encode()] = parts.proto((1, header))
+    store.close()
+    read = gather(find([tmp_path / "run"]))
+    assert [source.sort for source in read.sources] == [Sort.ROCKSMQ]
+    assert read.events.column("msg_id").to_pylist() == [4, 5]
+    assert read.events.column("ts").to_pylist() == [ts(4), ts(5)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {}, {"outcome": "perhaps"}, {"level": "Stronger"},
+        {"end": 0}, {"keys": [[5, 4]]}, {"seen": [[1]]}, {"v": 2},
+        {"client": ""}, {"seq": -1}, {"ts": -1}, {"keys": [["a", "b"]]},
+    ],
+)  # fmt: skip
+def test_operations_are_checked_like_their_model(change: dict[str, object]) -> None:
+    given = parts.op(0, "query", 100, level="Strong", keys=[[1, 3]], seen=[[1, 2]]) | change
+    fields_ = {name: value for name, value in given.items() if name != "kind"}
+
+    def accepted(read) -> bool:
+        try:
+            read()
+        except (ValueError, TypeError):
+            return False
+        return True
+
+    by_hand = accepted(lambda: client.op_row("h", 1, given))
+    assert by_hand == accepted(lambda: client.Operation.model_validate(fields_)) == (change == {})
+
+
+def test_steps_of_a_trace() -> None:
+    begin = trace.trace_row("t", 1, {"kind": "trace", "v": 1, "protocol": "timetick"})
+    step = trace.trace_row(
+        "t", 2, {"n": "rc", "s": 0, "a": "send_tick", "k": "c0", "ts": 5, "args": {"c": "c0"}}
+    )
+    lost = trace.trace_row("t", 3, {"n": "rc", "s": 9, "dropped": 4})
+    assert (begin.kind, begin.text, step.kind, step.text, step.ts) == (
+        "trace.begin",
+        "timetick",
+        "trace.step",
+        "send_tick",
+        5,
+    )
+    assert (lost.kind, lost.rows) == ("trace.dropped", 4)
+    with pytest.raises(ValueError, match="validation error"):
+        trace.trace_row("t", 4, {"n": "rc", "s": -1})
+
+
+# ---- files ----
+
+
+def test_packed_files_say_the_same(tmp_path: Path) -> None:
+    text = "\n".join([fetched(1, 7, ts(1)), stored(2, ts(1)), ""]).encode()
+    for folder, pack in (("plain", bytes), ("gz", gzip.compress), ("xz", lzma.compress)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.log").write_bytes(pack(text))
+    plain, *packed = (gather(find([tmp_path / name])) for name in ("plain", "gz", "xz"))
+    assert plain.events.num_rows == 2
+    assert all(one.events.equals(plain.events) for one in packed)
+
+
+def test_what_is_no_evidence_has_its_message(tmp_path: Path) -> None:
+    (tmp_path / "empty.log").write_bytes(b"")
+    (tmp_path / "binary.log").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "text.log").write_text("hello\nworld\n")
+    (tmp_path / "other.log").write_text(fetched(1, 7, 1).replace("pipeline/insert_node", "coprocessor/cop"))
+    (tmp_path / "torn.log.gz").write_bytes(gzip.compress(fetched(1, 7, 1).encode() * 9999)[:50])
+    (tmp_path / "settings.json").write_text('{"a": 1}')
+    said = {one.name: one.problem for one in find([tmp_path])}
+    assert "empty" in said["empty.log"]
+    assert "binary" in said["binary.log"]
+    assert "not a log of Milvus" in said["text.log"]
+    assert "another product" in said["other.log"]
+    assert "cannot be read" in said["torn.log.gz"]
+    assert "no line has a known kind" in said["settings.json"]
+
+
+def test_a_duplicate_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path / "a.log", [fetched(1, 7, 1)])
+    write(tmp_path / "b.log", [fetched(1, 7, 1)])
+    (tmp_path / "c.log.gz").write_bytes(gzip.compress((tmp_path / "a.log").read_bytes()))
+    found = find([tmp_path])
+    assert [one.problem for one in found] == ["", *["the same content as a.log; read once"] * 2]
+    assert gather(found).events.num_rows == 1
+
+
+def test_a_file_that_is_being_written(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.log", [fetched(1, 7, 1)])
+    path.write_text(path.read_text() + fetched(2, 7, 2)[:50])
+    read = gather(find([path]))
+    assert read.events.num_rows == 1
+    assert read.accounts["a.log"].unfinished
+    assert not read.accounts["a.log"].counts.damaged
+
+
+def test_a_packed_file_that_is_cut(tmp_path: Path) -> None:
+    text = "".join(fetched(n, 7, n) + "\n" for n in range(30_000)).encode()
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(text)[:-2000])
+    read = gather(find([tmp_path]))
+    assert 0 < read.events.num_rows < 30_000
+    assert read.accounts["a.log.gz"].counts.damaged == 1
+    assert [gap.family for gap in gaps(read.events, read.accounts.values())] == ["log"]
+
+
+def test_pieces_are_cut_at_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.log", [fetched(n, 7, n) for n in range(500)])
+    whole = gather(find([path]))
+    cut = gather(find([path]), size=1000)
+    assert len(list(pieces(find([path]), size=1000))) > 50
+    assert cut.events.equals(whole.events)
+    assert cut.accounts == whole.accounts
+    assert cut.events.column("line").to_pylist() == list(range(1, 501))
+
+
+def test_clocks_that_go_back_are_noted(tmp_path: Path) -> None:
+    read = gather(
+        find([write(tmp_path / "a.log", [fetched(9000, 7, 1), fetched(100, 7, 2), fetched(200, 7, 3)])])
+    )
+    assert read.accounts["a.log"].clock_back == 1
+
+
+def test_gaps_in_revisions_and_offsets(tmp_path: Path) -> None:
+    parts.sound(tmp_path)
+    for name in ("etcd.ndjson", "broker.ndjson"):
+        kept = (tmp_path / name).read_text().splitlines()
+        del kept[3]
+        write(tmp_path / name, kept)
+    read = gather(find([tmp_path]))
+    assert [(gap.family, gap.after, gap.count) for gap in gaps(read.events, read.accounts.values())] == [
+        ("broker", 2, 1)
+    ]
+    write(tmp_path / "etcd.ndjson", [parts.window(3, 1), parts.window(4, 2), parts.window(9, 3)])
+    read = gather(find([tmp_path]))
+    assert ("etcd", 4, 4) in [
+        (gap.family, gap.after, gap.count) for gap in gaps(read.events, read.accounts.values())
+    ]
+
+
+def test_two_clusters_in_one_folder(tmp_path: Path) -> None:
+    parts.sound(tmp_path / "one")
+    parts.sound(tmp_path / "two")
+    other = tmp_path / "two"
+    write(other / "etcd.ndjson", [parts.window(3, 77), parts.change(4, "other")])
+    write(other / "broker.ndjson", [parts.message(0, "tick", ts(5)), parts.message(1, "tick", ts(6))])
+    said = mixed(gather(find([tmp_path])).events)
+    assert any("revision 4" in text for text in said)
+    assert any("message 0" in text for text in said)
+    write(other / "x.log", [stored(1, 2, "prod-rootcoord-dml_0_1v0")])
+    assert any("prefixes" in text for text in mixed(gather(find([tmp_path])).events))
+    assert mixed(gather(find([tmp_path / "one"])).events) == []
+
+
+def test_versions_that_are_not_known(tmp_path: Path) -> None:
+    read = gather(find([write(tmp_path / "etcd.ndjson", [parts.session(2, "proxy-1", 1, version="3.1.0")])]))
+    assert unknown_versions(read.events) == ["3.1.0"]
