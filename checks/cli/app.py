@@ -15,6 +15,7 @@ import typer
 from tidemark.checks.cli import export as export_forms
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
+from tidemark.checks.cli.evidence import evidence
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
@@ -409,43 +410,7 @@ def observe(
     return status
 
 
-@application.command()
-def evidence(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Log files, or folders with logs, store, broker, histories.")
-    ] = None,
-    *,
-    claims: Annotated[
-        bool, typer.Option("--claims", help="Only list which claims evidence can judge, and by what.")
-    ] = False,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Go on while the files grow; the same command goes on later.")
-    ] = False,
-    seconds: Annotated[float | None, typer.Option(min=1, help="End --follow after this time.")] = None,
-    spark: Annotated[
-        bool | None, typer.Option("--spark/--plain", help="Where to read; by the size if left out.")
-    ] = None,
-    instance: Annotated[str, typer.Option(help="Instance of runs in ITF that do not name theirs.")] = "",
-    master: Master = LOCAL,
-    build: Build = BUILD / "evidence",
-    manifest: ManifestOption = None,
-) -> int:
-    """Judge what a real system leaves behind: logs, store, broker, client histories, traces."""
-    command = import_module("tidemark.checks.evidence.command")
-    screen = cli_run.wide_console()
-    if claims:
-        listed: int = command.show_claims(screen)
-        return listed
-    if not paths:
-        raise BadInputError("no path is given", remedy="name log files, or folders with evidence")
-    options = command.Options(
-        build=build, spark=spark, master=master, instance=instance, manifests=tuple(manifest or ())
-    )
-    if follow:
-        status: int = command.follow_evidence(paths, options=options, seconds=seconds, console=screen)
-    else:
-        status = command.evidence(paths, options=options, console=screen)
-    return status
+application.command()(evidence)
 
 
 @application.command()

@@ -55,6 +55,8 @@ def rocksmq(folder: Path) -> Iterator[tuple[str, int, bytes]]:
     store = Rdict(str(folder), options, column_families=others, access_type=AccessType.read_only())
     try:
         for key, value in store.items():
+            assert isinstance(key, bytes)
+            assert isinstance(value, bytes)
             topic, _, number = key.decode("utf-8", "replace").rpartition("/")
             if CHANNELS in topic:
                 yield topic, int(number), value

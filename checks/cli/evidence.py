@@ -1,0 +1,55 @@
+"""The command ``evidence``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark.checks.cli.run import wide_console
+from tidemark.checks.verdicts.errors import BadInputError, missing_package
+
+
+def evidence(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Log files, or folders with logs, store, broker, histories.")
+    ] = None,
+    *,
+    claims: Annotated[
+        bool, typer.Option("--claims", help="Only list which claims evidence can judge, and by what.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on while the files grow; the same command goes on later.")
+    ] = False,
+    seconds: Annotated[float | None, typer.Option(min=1, help="End --follow after this time.")] = None,
+    spark: Annotated[
+        bool | None, typer.Option("--spark/--plain", help="Where to read; by the size if left out.")
+    ] = None,
+    instance: Annotated[str, typer.Option(help="Instance of runs in ITF that do not name theirs.")] = "",
+    master: Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")] = "local[*]",
+    build: Annotated[Path, typer.Option(help="Folder for the files of the run.")] = Path("build/evidence"),
+    manifest: Annotated[
+        list[Path] | None, typer.Option("--manifest", help="Manifest with the instance; may be repeated.")
+    ] = None,
+) -> int:
+    """Judge what a real system leaves behind: logs, store, broker, client histories, traces."""
+    try:
+        command = import_module("tidemark.checks.evidence.command")
+    except ModuleNotFoundError as error:
+        raise missing_package("evidence", error.name) from error
+    screen = wide_console()
+    if claims:
+        listed: int = command.show_claims(screen)
+        return listed
+    if not paths:
+        raise BadInputError("no path is given", remedy="name log files, or folders with evidence")
+    options = command.Options(
+        build=build, spark=spark, master=master, instance=instance, manifests=tuple(manifest or ())
+    )
+    if follow:
+        status: int = command.follow_evidence(paths, options=options, seconds=seconds, console=screen)
+    else:
+        status = command.evidence(paths, options=options, console=screen)
+    return status
