@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from tidemark.models.manifest.common import expand
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.model import (
     ConformEntry,
@@ -73,7 +74,7 @@ def parse(data: dict[str, object], *, file: str) -> Manifest:
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
-    data = _with_mutants(data, file=file)
+    data = _with_mutants(expand(data, file=file), file=file)
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 
 import pytest
 
@@ -104,7 +105,7 @@ class TestReferences:
         assert "pinned twice" in error.message
 
     def test_refuted_and_skipped(self):
-        error = broken(lambda content: content["instance"][1].update(skip={SAFE: "no reason"}))
+        error = broken(lambda content: content["instance"][1].update(skip={"no reason": [SAFE]}))
         assert "not judged there" in error.message
 
     def test_symmetry_with_liveness_is_refused(self):
@@ -224,7 +225,7 @@ class TestFolder:
     def _files(self, tmp_path, more):
         whole = next(path for path in manifest_files() if path.parent.name == "flush")
         (tmp_path / "flush.toml").write_text(whole.read_text())
-        (tmp_path / "flush").mkdir()
+        shutil.copytree(whole.with_suffix(""), tmp_path / "flush")
         (tmp_path / "flush" / "more.toml").write_text(more)
         return tmp_path / "flush.toml"
 

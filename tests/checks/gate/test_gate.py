@@ -104,7 +104,7 @@ class TestVerdicts:
         assert len(result.failures) == 1
 
     def test_what_an_instance_cannot_exercise_is_listed(self, tmp_path):
-        entry = dict(manifest_instance(), vacuous={"vacuity.action.switch_off": "the lamp stays on"})
+        entry = dict(manifest_instance(), vacuous={"the lamp stays on": ["vacuity.action.switch_off"]})
 
         def vacuous(entry, context):
             def no(claim):
@@ -210,7 +210,7 @@ class TestPins:
         assert any("something else" in j.verdict.reason for j in result.failures)
 
     def test_generated_mutants(self, tmp_path):
-        batch = {"name": "made", "instance": "two-lamps", "total": 3, "equivalent": {"m2": "a guard twice"}}
+        batch = {"name": "made", "instance": "two-lamps", "total": 3, "equivalent": {"a guard twice": ["m2"]}}
 
         def answer(ids, survivors):
             def made(entry, context):

@@ -1,0 +1,162 @@
+"""What a manifest says once for many entries: defaults of a section, and reasons with what they explain.
+
+A manifest may have a table ``common``:
+
+- ``common.instance``, ``common.proof``, ``common.interleave``, ``common.conform``: keys and values for the
+  entries of that section that do not have the key themselves; an entry adds to common claims by
+  ``more_claims``. Instances and proofs without ``protocol`` judge the protocol of the manifest;
+- ``common.vacuous``, ``common.skip``: reason -> ids, to which an entry refers by the reason.
+
+Under ``vacuous``, ``skip`` and ``equivalent`` an entry gives a table reason -> ids, or a list whose items are
+reasons of ``common`` and such tables. What comes out has id -> reason everywhere, as the judges read it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidemark.models.manifest.errors import ManifestError
+
+SECTIONS = ("instance", "proof", "interleave", "conform")
+"""Sections whose entries may have common keys."""
+
+REASONS = ("vacuous", "skip")
+"""Keys whose reasons may be common."""
+
+GROUPED = {"instance": REASONS, "proof": ("skip",), "interleave": ("vacuous",), "generated": ("equivalent",)}
+"""By section the keys that are grouped by reason."""
+
+Groups = Mapping[str, Mapping[str, list[str]]]
+
+
+def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
+    """The content of a manifest in which every entry has all of its keys. ``file`` is its name in messages.
+
+    Raises:
+        ManifestError: a reason is unknown, used by nobody or explains something twice; a common key has no
+            section, or is used by nobody; a value has another form.
+    """
+    common = _table(data.get("common", {}), "common", file=file)
+    wrong = [key for key in common if key not in (*SECTIONS, *REASONS)]
+    if wrong:
+        raise _error(
+            f"common.{wrong[0]} is an unknown key", f"known: {', '.join((*SECTIONS, *REASONS))}", file
+        )
+    expansion = _Expansion(common, file)
+    if "protocol" in data:
+        expansion.implied = {section: {"protocol": data["protocol"]} for section in ("instance", "proof")}
+    content = {key: value for key, value in data.items() if key != "common"}
+    for section in {**dict.fromkeys(SECTIONS), **GROUPED}:
+        if isinstance(content.get(section), list):
+            content[section] = [expansion.entry(section, entry) for entry in content[section]]
+    expansion.check_all_used()
+    return content
+
+
+class _Expansion:
+    """The common part of one manifest, and which of it was used."""
+
+    def __init__(self, common: Mapping[str, Any], file: str) -> None:
+        self.file = file
+        self.defaults = {
+            section: _table(common.get(section, {}), f"common.{section}", file=file) for section in SECTIONS
+        }
+        self.groups: Groups = {
+            key: {
+                reason: _ids(ids, f"common.{key} . {reason!r}", file=file)
+                for reason, ids in _table(common.get(key, {}), f"common.{key}", file=file).items()
+            }
+            for key in REASONS
+        }
+        self.implied: Mapping[str, Mapping[str, Any]] = {}
+        self.used: set[tuple[str, str]] = set()
+
+    def entry(self, section: str, entry: object) -> object:
+        """One entry with the common keys of its section, and its reasons turned round."""
+        if not isinstance(entry, dict):
+            return entry
+        where = f"{section} {entry.get('name', '')!r}"
+        defaults = self.defaults.get(section, {})
+        whole = {**self.implied.get(section, {}), **defaults, **entry}
+        self.used |= {(section, key) for key in defaults if key not in entry}
+        if "more_claims" in whole:
+            whole["claims"] = self._more_claims(section, whole, where)
+            del whole["more_claims"]
+        for key in GROUPED.get(section, ()):
+            if key in whole:
+                whole[key] = self._by_id(key, whole[key], where)
+        return whole
+
+    def _more_claims(self, section: str, entry: Mapping[str, Any], where: str) -> list[str]:
+        base = self.defaults.get(section, {}).get("claims")
+        if base is None or entry.get("claims") is not base:
+            remedy = f"it adds to common.{section}.claims: state those, or write all under claims"
+            raise _error(f"{where}: more_claims without common claims", remedy, self.file)
+        more = _ids(entry["more_claims"], f"{where} . more_claims", file=self.file)
+        twice = [claim for claim in more if claim in base]
+        if twice:
+            raise _error(
+                f"{where}: more_claims has {twice[0]!r}, which is common", "remove it here", self.file
+            )
+        return [*base, *more]
+
+    def _by_id(self, key: str, value: object, where: str) -> dict[str, str]:
+        explained: dict[str, str] = {}
+        for reason, ids in self._groups_of(key, value, where):
+            for one in ids:
+                if one in explained:
+                    raise _error(
+                        f"{where}: {key} explains {one!r} by {explained[one]!r} and by {reason!r}",
+                        "keep one of the reasons",
+                        self.file,
+                    )
+                explained[one] = reason
+        return explained
+
+    def _groups_of(self, key: str, value: object, where: str) -> Iterable[tuple[str, list[str]]]:
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str):
+                yield item, self._common(key, item, where)
+            else:
+                for reason, ids in _table(item, f"{where} . {key}", file=self.file).items():
+                    yield reason, _ids(ids, f"{where} . {key} . {reason!r}", file=self.file)
+
+    def _common(self, key: str, reason: str, where: str) -> list[str]:
+        known = self.groups.get(key, {})
+        if reason not in known:
+            near = difflib.get_close_matches(reason, list(known), n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            remedy = f"{guess}state it under common.{key}, or write a table  {{ {reason!r} = [ids] }}"
+            raise _error(f"{where}: {key} gives the unknown reason {reason!r}", remedy, self.file)
+        self.used.add((key, reason))
+        return known[reason]
+
+    def check_all_used(self) -> None:
+        """What is common and used by nobody is a pin that is not there."""
+        said = [
+            (key, name)
+            for part in (self.defaults, self.groups)
+            for key, table in part.items()
+            for name in table
+        ]
+        for key, name in said:
+            if (key, name) not in self.used:
+                raise _error(f"no entry uses common.{key} . {name!r}", "remove it", self.file)
+
+
+def _table(value: object, where: str, *, file: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise _error(f"{where} = {value!r} is no table", "write names with values", file)
+    return value
+
+
+def _ids(value: object, where: str, *, file: str) -> list[str]:
+    if not (isinstance(value, list) and value and all(isinstance(item, str) for item in value)):
+        raise _error(f"{where} = {value!r} is no list of ids", "write  [ids]  after the reason", file)
+    return list(value)
+
+
+def _error(message: str, remedy: str, file: str) -> ManifestError:
+    return ManifestError(message, file=file, remedy=remedy)
