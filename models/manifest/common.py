@@ -90,10 +90,11 @@ class _Expansion:
         return whole
 
     def _more_claims(self, section: str, entry: Mapping[str, Any], where: str) -> list[str]:
-        base = self.defaults.get(section, {}).get("claims")
-        if base is None or entry.get("claims") is not base:
+        stated = self.defaults.get(section, {}).get("claims")
+        if stated is None or entry.get("claims") is not stated:
             remedy = f"it adds to common.{section}.claims: state those, or write all under claims"
             raise _error(f"{where}: more_claims without common claims", remedy, self.file)
+        base = _ids(stated, f"common.{section}.claims", file=self.file)
         more = _ids(entry["more_claims"], f"{where} . more_claims", file=self.file)
         twice = [claim for claim in more if claim in base]
         if twice:
