@@ -398,14 +398,17 @@ def observe(
     seed: Seed = 0,
     server: Annotated[str, typer.Option(help="Version, of those that `make milvus` has fetched.")] = "2.3.5",
     lease: Annotated[int, typer.Option(min=1, help="Seconds a session lives without its process.")] = 30,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the evidence; build/observe/SCENARIO-SEED if left out.")
-    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How many, with the seeds that follow.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for the evidence, a folder each run.")] = BUILD
+    / "observe",
     keep: Annotated[bool, typer.Option("--keep", help="Leave the server's data there too.")] = False,
+    collect: Annotated[bool, typer.Option("--collect", help="Only collect, do not judge.")] = False,
 ) -> int:
-    """Start a real server, drive it, break it, and collect what it leaves behind."""
+    """Start a real server, drive it, break it, and judge what it leaves behind."""
     command = import_module("tidemark.checks.observe.command")
-    options = command.Options(seed=seed, version=server, lease=lease, out=out, keep=keep)
+    options = command.Options(
+        seed=seed, runs=runs, version=server, lease=lease, out=out, keep=keep, judge=not collect
+    )
     status: int = command.observe(scenario, options=options, console=cli_run.wide_console())
     return status
 

@@ -128,7 +128,7 @@ def _make_room(folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
         if not any((folder / name).exists() for name in _FILES):
             raise BadInputError(
-                f"{folder} holds something else than a run", remedy="name an empty folder:  --out FOLDER"
+                f"{folder} holds something else than a run", remedy="name another one:  --out FOLDER"
             )
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)

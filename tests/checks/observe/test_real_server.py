@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -10,13 +11,14 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from rich.console import Console
 
-from tidemark.checks.observe.launch import observe
+from tidemark.checks.observe import command
 from tidemark.checks.observe.package import find_package
-from tidemark.checks.observe.scenarios import find_scenario
 from tidemark.checks.observe.stage import read_record
 from tidemark.checks.verdicts.errors import MissingToolError
 
@@ -37,11 +39,11 @@ def test_everything_that_was_started_is_ended(number: signal.Signals, tmp_path: 
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from tidemark.checks.cli.app import run; sys.exit(run(sys.argv[1:]))"
     )
-    command = [sys.executable, "-u", "-c", code, "observe", "clean", "--out", str(tmp_path / "run")]
+    arguments = [sys.executable, "-u", "-c", code, "observe", "clean", "--collect", "--out", str(tmp_path)]
     with said.open("w") as file:
-        run = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
+        run = subprocess.Popen(arguments, stdout=file, stderr=file, start_new_session=True)
     until = time.monotonic() + 60
-    while "the clients work" not in said.read_text() and time.monotonic() < until and run.poll() is None:
+    while "standalone-1 answers" not in said.read_text() and time.monotonic() < until and run.poll() is None:
         time.sleep(0.1)
     mine = psutil.Process(run.pid).children(recursive=True)
     assert any("milvus run standalone" in " ".join(each.cmdline()) for each in mine), said.read_text()
@@ -52,12 +54,46 @@ def test_everything_that_was_started_is_ended(number: signal.Signals, tmp_path: 
     assert status == (7 if number == signal.SIGINT else -number)
 
 
+def judged(scenario: str, folder: Path, **options: int) -> tuple[int, str]:
+    """Exit status and words of a run that is judged too."""
+    said = io.StringIO()
+    status = command.observe(
+        scenario, options=command.Options(out=folder, **options), console=Console(file=said, width=250)
+    )
+    return status, said.getvalue()
+
+
 def test_a_delete_is_not_seen_by_the_session_that_made_it(tmp_path: Path) -> None:
     """The answer of a delete has no timestamp in this version: the next Session read asks for less."""
-    observe(find_scenario("session-delete"), seed=1, folder=tmp_path / "run")
-    history = [json.loads(line) for line in (tmp_path / "run/history-s0.ndjson").read_text().splitlines()]
-    rounds = read_record(tmp_path / "run")["facts"]["rounds"]
+    status, said = judged("session-delete", tmp_path, seed=1)
+    assert status == 0, said
+    folder = tmp_path / "session-delete-2.3.5-1"
+    history = [json.loads(line) for line in (folder / "history-s0.ndjson").read_text().splitlines()]
     reads = [after for op, after in pairwise(history) if op["op"] == "delete"]
-    assert len(reads) == rounds
-    assert all(read["seen"] for read in reads)
+    assert len(reads) == read_record(folder)["facts"]["rounds"]
+    assert any(read["seen"] for read in reads)
     assert all(op["ts"] == 0 for op in history if op["op"] == "delete")
+    session = refuted(tmp_path / "session-delete-2.3.5-1-verdicts")["history.session/client-history"]
+    assert session["counts"]["breaches"] == sum(bool(read["seen"]) for read in reads)
+
+
+def refuted(build: Path) -> dict[str, dict[str, Any]]:
+    """The refuted verdicts of a run by ``PROPERTY/MONITOR``."""
+    result = json.loads((build / "verdicts.json").read_text())
+    return {
+        f"{each['property_id']}/{each['instance'].rpartition(':')[2]}": each
+        for each in result["judgements"]
+        if each["outcome"] == "refuted"
+    }
+
+
+def test_a_paused_proxy_is_judged_as_pinned(tmp_path: Path) -> None:
+    """Whether it loses rows is a race; either way the verdicts are the pinned ones, and the counts agree."""
+    status, said = judged("paused-proxy", tmp_path, seed=2, lease=6)
+    assert status == 0, said
+    facts = read_record(tmp_path / "paused-proxy-2.3.5-2")["facts"]
+    broken = refuted(tmp_path / "paused-proxy-2.3.5-2-verdicts")
+    assert facts["rows"] > 1000
+    late = broken.get("timetick.watermark_promise/broker-watermark", {"counts": {"breaches": 0}})
+    assert late["counts"]["breaches"] == facts["late_messages"]
+    assert ("history.kept/client-history" in broken) == (facts["lost_rows"] > 0)
