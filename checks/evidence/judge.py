@@ -195,13 +195,10 @@ def result(
     further: Iterable[Verdict] = (),
 ) -> RunResult:
     """Everything as the result of a run. Every claim is expected to hold, but for what ``expected`` says by
-    property id; a file that could not be judged makes the run inconclusive.
+    property id, or by PROPERTY/MONITOR; a file that could not be judged makes the run inconclusive.
     """
-    due = expected or {}
     decided = [*verdicts(found, instance=instance, replay=replay), *further]
-    judged = [
-        compared(verdict, expected=due.get(verdict.subject.property_id, Outcome.HOLDS)) for verdict in decided
-    ]
+    judged = [compared(verdict, expected=_due(verdict.subject, expected or {})) for verdict in decided]
     unjudged = [
         Unjudged(
             task=name,
@@ -226,6 +223,13 @@ def result(
         seconds=seconds,
         task_seconds={f"{JUDGE}/{instance}": seconds},
     )
+
+
+def _due(subject: Subject, expected: Mapping[str, Outcome]) -> Outcome:
+    """What is expected of one monitor of a property, or of all of them; if nothing is said, that it holds."""
+    monitor = subject.instance.rpartition(":")[2]
+    of_all = expected.get(subject.property_id, Outcome.HOLDS)
+    return expected.get(f"{subject.property_id}/{monitor}", of_all)
 
 
 def _nothing(found: Finding, replay: str) -> Unjudged:

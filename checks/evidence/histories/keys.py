@@ -13,6 +13,16 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+_LAST_KEY = np.iinfo(np.int64).max - 1
+"""The place after it is a number too; the greatest key of all is taken for this one."""
+
+
+def _ends(runs: Ints) -> Ints:
+    """The places after inclusive runs."""
+    ends: Ints = np.minimum(runs[:, 1], _LAST_KEY) + 1
+    return ends
+
+
 @dataclass
 class Cells:
     """Runs of keys by number, in order. Most have one insert and at most one delete after it: the columns.
@@ -45,7 +55,7 @@ class Cells:
 
     def span(self, low: int, high: int) -> tuple[int, int]:
         """Numbers of the cells of an inclusive run of keys: first, and one after the last."""
-        first, last = np.searchsorted(self.edges, (low, high + 1))
+        first, last = np.searchsorted(self.edges, (low, min(high, _LAST_KEY) + 1))
         return int(first), int(last)
 
     def spans(self, many: list[Runs]) -> list[list[tuple[int, int]]]:
@@ -55,7 +65,7 @@ class Cells:
             return [[] for _ in many]
         table = np.array(flat, dtype=np.int64)
         firsts = np.searchsorted(self.edges, table[:, 0]).tolist()
-        lasts = np.searchsorted(self.edges, table[:, 1] + 1).tolist()
+        lasts = np.searchsorted(self.edges, _ends(table)).tolist()
         pairs = zip(firsts, lasts, strict=True)
         return [[next(pairs) for _ in runs] for runs in many]
 
@@ -105,7 +115,7 @@ def _edges(collection: Collection) -> Ints:
     if not flat:
         return np.zeros(0, dtype=np.int64)
     table = np.array(flat, dtype=np.int64)
-    return np.unique(np.concatenate((table[:, 0], table[:, 1] + 1)))
+    return np.unique(np.concatenate((table[:, 0], _ends(table))))
 
 
 def _put(made: Cells, collection: Collection, number: int, span: tuple[int, int]) -> None:

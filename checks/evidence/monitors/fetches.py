@@ -4,68 +4,152 @@ What a query node fetches lies above the stored checkpoint of its own channel, f
 that was consumed; and it does not belong to a segment that was flushed before. Three lines show it: the
 checkpoint that is stored, the buffer of a segment (which tells the segment's channel), and the fetch. Lines
 of one file are in order; those of different files are not, so that each file is judged by itself.
+
+A query node that begins to read a channel reads again what was consumed before, while the data node, which
+may be ahead of it, stores later checkpoints and flushes. So until a row comes that is younger than a second,
+a fetch is judged only by what was stored when the node began.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
-from tidemark.checks.evidence.table.schema import LARGEST
+from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 
-class FetchBelow(Monitor):
-    """A fetch at or below a value of its own channel that only what was consumed can pass."""
+class Fetch(NamedTuple):
+    """Rows of one segment that a query node takes from its channel."""
+
+    line: int
+    ts: int
+    rows: int
+    age: int
+    """Milliseconds from the timestamp to the line, by two clocks: shows whether the reader is behind."""
+
+
+CAUGHT_UP = 1000
+"""Milliseconds: rows that are younger come from the end of the channel."""
+
+
+class Event(NamedTuple):
+    """What a line says, as far as its kind has it."""
+
+    source: str
+    line: int
+    kind: str
+    channel: str
+    segment: int
+    ts: int
+
+
+class Fetches(Monitor):
+    """What is fetched, with the channel of its segment and the moment at which the channel's reader began."""
 
     kinds: ClassVar[tuple[str, ...]] = (
         "segment.buffer",
         "segment.add",
         "sync.start",
         "fetch.insert",
-        "server.start",
+        "seek.pipeline",
     )
-    columns = ("source", "line", "kind", "channel", "segment", "ts", "rows")
+    columns = ("source", "line", "kind", "channel", "segment", "ts", "rows", "at")
     by = "source"
     within = "source"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.channel: dict[tuple[str, int], str] = {}
+        self.waiting: dict[tuple[str, int], list[Fetch]] = {}
+        """Fetches of segments whose channel is not known yet."""
+        self.began: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        """Per channel of a file the lines at which a reader began, and at which it had caught up."""
+
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, segment, ts, count, at in rows:
+            if kind == "fetch.insert":
+                age = (at or 0) - physical(ts)
+                fetch = Fetch(line, ts, count or 0, age)
+                known = self.channel.get((source, segment))
+                if known is None:
+                    self.waiting.setdefault((source, segment), []).append(fetch)
+                else:
+                    self._take(source, known, segment, fetch)
+            elif kind == "seek.pipeline":
+                self.began.setdefault((source, channel), []).append((line, LARGEST))
+            elif not self._learn(Event(source, line, kind, channel, segment, ts)) and channel is not None:
+                self._name(source, channel, segment)
+
+    def _name(self, source: str, channel: str, segment: int) -> None:
+        if (source, segment) not in self.channel:
+            self.channel[source, segment] = channel
+            for one in self.waiting.pop((source, segment), ()):
+                self._take(source, channel, segment, Fetch(*one))
+
+    def _take(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
+        self._judge(source, channel, segment, fetch)
+        began = self.began.get((source, channel))
+        at = bisect_left(began, (fetch.line, 0)) - 1 if began else -1
+        if began and at >= 0 and fetch.age < CAUGHT_UP:
+            began[at] = (began[at][0], min(began[at][1], fetch.line))
+
+    def _before(self, source: str, channel: str, fetch: Fetch) -> int:
+        """The line before which something must stand to be known to the reader of this fetch."""
+        began = self.began.get((source, channel), [])
+        at = bisect_left(began, (fetch.line, 0)) - 1
+        return began[at][0] if at >= 0 and fetch.line <= began[at][1] else fetch.line
+
+    def _learn(self, event: Event) -> bool:
+        """Take an event that is none of ``Fetches.kinds``; whether it is one."""
+        raise NotImplementedError
+
+    def _judge(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
+        """A fetch, as soon as the channel of its segment is known."""
+        raise NotImplementedError
+
+    def close(self) -> Answer:
+        """Fetches of segments that nobody names a channel of were not judged."""
+        self.answer.reports = {
+            name: n for name, n in self.answer.reports.items() if not name.startswith("Fetches of")
+        }
+        left = sum(map(len, self.waiting.values()))
+        if left:
+            self.answer.reports["Fetches of segments whose channel no line names (not judged)."] = left
+        return self.answer
+
+
+class FetchBelow(Fetches):
+    """A fetch at or below a value of its own channel that only what was consumed can pass."""
+
+    kinds: ClassVar[tuple[str, ...]] = (*Fetches.kinds, "server.start")
     passed_by = ("checkpoint.store", "")
     """Kind of event that raises the value, and what it is called."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.channel: dict[tuple[str, int], str] = {}
         self.marks: dict[tuple[str, str], list[tuple[int, int]]] = {}
         """Per channel of a file the lines at which its value rose, and the values."""
-        self.waiting: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
-        """Fetches of segments whose channel is not known yet."""
 
-    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        for source, line, kind, channel, segment, ts, count in rows:
-            if kind == "fetch.insert":
-                known = self.channel.get((source, segment))
-                if known is None:
-                    self.waiting.setdefault((source, segment), []).append((line, ts, count or 0))
-                else:
-                    self._judge(source, known, segment, (line, ts, count or 0))
-            elif kind == self.passed_by[0]:
-                marks = self.marks.setdefault((source, channel), [])
-                if ts < LARGEST and (not marks or ts > marks[-1][1]):
-                    marks.append((line, ts))
-            elif kind == "server.start":
-                self._restart(source)
-            elif (source, segment) not in self.channel:
-                self.channel[source, segment] = channel
-                for one in self.waiting.pop((source, segment), ()):
-                    self._judge(source, channel, segment, one)
+    def _learn(self, event: Event) -> bool:
+        if event.kind == "server.start":
+            self._restart(event.source)
+            return True
+        if event.kind != self.passed_by[0]:
+            return False
+        marks = self.marks.setdefault((event.source, event.channel), [])
+        if event.ts < LARGEST and (not marks or event.ts > marks[-1][1]):
+            marks.append((event.line, event.ts))
+        return True
 
     def _restart(self, source: str) -> None:
         """The stored value outlives a process."""
 
-    def _judge(self, source: str, channel: str, segment: int, fetch: tuple[int, int, int]) -> None:
-        line, ts, count = fetch
+    def _judge(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
+        line, ts, count, _ = fetch
         marks = self.marks.get((source, channel))
-        at = bisect_left(marks, (line, 0)) - 1 if marks else -1
+        at = bisect_left(marks, (self._before(source, channel, fetch), 0)) - 1 if marks else -1
         if at < 0 or marks is None:
             return
         self.answer.events += 1
@@ -78,16 +162,6 @@ class FetchBelow(Monitor):
                 Place(source, line, f"{count} rows of segment {segment} at {shown(ts)}"),
                 key=channel,
             )
-
-    def close(self) -> Answer:
-        """Fetches of segments that nobody names a channel of were not judged."""
-        self.answer.reports = {
-            name: n for name, n in self.answer.reports.items() if not name.startswith("Fetches of")
-        }
-        left = sum(map(len, self.waiting.values()))
-        if left:
-            self.answer.reports["Fetches of segments whose channel no line names (not judged)."] = left
-        return self.answer
 
 
 class FetchBelowCheckpoint(FetchBelow):
@@ -116,34 +190,33 @@ class FetchBelowService(FetchBelow):
         self.marks = {key: value for key, value in self.marks.items() if key[0] != source}
 
 
-class FetchOfFlushed(Monitor):
+class FetchOfFlushed(Fetches):
     """Rows that come for a segment that is flushed already: no binlog will hold them."""
 
     name = "log-flushed-segment"
     property_id = "flush.flushed_is_complete"
     rule = "No row is fetched for a segment that was flushed before."
-    kinds = ("segment.flushed", "fetch.insert")
+    kinds = (*Fetches.kinds, "segment.flushed")
     needs = ("segment.flushed", "fetch.insert")
-    columns = ("source", "line", "kind", "segment", "ts", "rows")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()
         self.flushed: dict[tuple[str, int], int] = {}
 
-    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        flushed, answer = self.flushed, self.answer
-        for source, line, kind, segment, ts, count in rows:
-            if kind == "segment.flushed":
-                flushed.setdefault((source, segment), line)
-                continue
-            answer.events += 1
-            before = flushed.get((source, segment))
-            if before is not None:
-                answer.breach(
-                    f"{count} rows come for segment {segment}, which was flushed before.",
-                    Place(source, before, f"segment {segment} is flushed"),
-                    Place(source, line, f"{count} rows of it at {shown(ts)}"),
-                    key=str(segment),
-                )
+    def _learn(self, event: Event) -> bool:
+        if event.kind != "segment.flushed":
+            return False
+        self.flushed.setdefault((event.source, event.segment), event.line)
+        return True
+
+    def _judge(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
+        line, ts, count, _ = fetch
+        self.answer.events += 1
+        flushed = self.flushed.get((source, segment))
+        if flushed is not None and flushed < self._before(source, channel, fetch):
+            self.answer.breach(
+                f"{count} rows come for segment {segment}, which was flushed before.",
+                Place(source, flushed, f"segment {segment} is flushed"),
+                Place(source, line, f"{count} rows of it at {shown(ts)}"),
+                key=str(segment),
+            )

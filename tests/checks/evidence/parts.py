@@ -66,6 +66,14 @@ def fetched(ms: int, segment: int, at: int, rows: int = 3) -> str:
     )  # fmt: skip
 
 
+def begun(ms: int, at: int, channel: str = SHARD) -> str:
+    return line(
+        ms, "pipeline/stream_pipeline.go:79", "stream pipeline seeks from position with msgDispatcher",
+        pchannel="by-dev-rootcoord-dml_0", vchannel=channel, checkpointTs=stamp((at >> 18) - BEGIN),
+        tsLag="40.47s", elapse="1ms",
+    )  # fmt: skip
+
+
 def flushed(ms: int, segment: int) -> str:
     return line(ms, "datacoord/server.go:1017", "flush segment complete", id=segment)
 

@@ -47,6 +47,13 @@ def test_one_lost_row(tmp_path: Path) -> None:
     assert [place.line for place in breach.places] == [1, 2]
 
 
+@pytest.mark.parametrize("last", [(1 << 63) - 1, (1 << 63) - 2])
+def test_a_read_of_every_key_there_can_be(tmp_path: Path, last: int) -> None:
+    """The place after the greatest key is no number of 64 bits any more."""
+    found = judged(tmp_path, [insert(0, 100, ALL), query(1, 200, [[1, 6], [8, 10]], keys=[[0, last]])])
+    assert found["history.strong"].broken == 1
+
+
 def test_one_ghost(tmp_path: Path) -> None:
     assert broken(tmp_path, [insert(0, 100, ALL), query(1, 200, [[1, 11]])]) == ["history.written"]
 

@@ -57,6 +57,22 @@ def test_a_late_fetch_in_an_info_log(run: Path) -> None:
     assert str(answer.breaches[0].places[0]).startswith("logs/standalone.log:4")
 
 
+def test_what_is_read_again_is_not_late(run: Path) -> None:
+    """A query node begins at an old position; meanwhile the data node stores a checkpoint and a flush."""
+    log = run / "logs" / "standalone.log"
+    add(log, parts.begun(5000, ts(800)), parts.stored(5100, ts(4000)), parts.flushed(5150, 8))
+    add(log, parts.fetched(5200, 8, ts(2000)), parts.fetched(5210, 8, ts(3000)))
+    assert not of(run, "log-watermark").broken
+    assert not of(run, "log-flushed-segment").broken
+    # It was stored before the node began, or the node has caught up since: that is late.
+    add(log, parts.fetched(5220, 8, ts(700)))
+    refuted(run, "log-watermark", "logs/standalone.log:13")
+    log.write_text("\n".join(log.read_text().splitlines()[:-1]) + "\n")
+    add(log, parts.fetched(5300, 9, ts(5290)), parts.buffer(5310, 9), parts.fetched(5400, 8, ts(3000)))
+    refuted(run, "log-watermark", "logs/standalone.log:15")
+    refuted(run, "log-flushed-segment", "logs/standalone.log:15")
+
+
 def test_a_fetch_whose_channel_is_named_later(run: Path) -> None:
     add(run / "logs" / "standalone.log", parts.fetched(1100, 9, ts(700)), parts.stored(1200, ts(1000)))
     assert not of(run, "log-watermark").broken
@@ -165,6 +181,15 @@ def test_where_recovery_begins(run: Path) -> None:
 def test_what_follows_a_flush(run: Path) -> None:
     add(run / "etcd.ndjson", parts.segment(8, 7, 4, 5, ts(600)))
     refuted(run, "store-flushed", "etcd.ndjson:8")
+
+
+def test_deletes_of_a_flushed_segment_move_its_position(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.segment(8, 7, 4, 3, ts(600)))
+    answer = of(run, "store-flushed")
+    assert not answer.broken
+    assert any("moves on" in text for text in answer.reports)
+    add(run / "etcd.ndjson", parts.segment(9, 7, 4, 3, ts(400)))
+    refuted(run, "store-flushed", "etcd.ndjson:9")
 
 
 def test_a_flushed_segment_may_be_dropped(run: Path) -> None:

@@ -54,7 +54,7 @@ def test_everything_that_was_started_is_ended(number: signal.Signals, tmp_path: 
     assert status == (7 if number == signal.SIGINT else -number)
 
 
-def judged(scenario: str, folder: Path, **options: int) -> tuple[int, str]:
+def judged(scenario: str, folder: Path, **options: Any) -> tuple[int, str]:
     """Exit status and words of a run that is judged too."""
     said = io.StringIO()
     status = command.observe(
