@@ -16,6 +16,7 @@ from tidemark.checks.cli import export as export_forms
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
+from tidemark.checks.cli.observe import observe
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
@@ -391,26 +392,7 @@ def replay(
     return cli_tools.replay(token, manifests=manifest or ())
 
 
-@application.command()
-def observe(
-    scenario: Annotated[str, typer.Argument(help="What to do; the list if left out.")] = "",
-    *,
-    seed: Seed = 0,
-    server: Annotated[str, typer.Option(help="Version, of those that `make milvus` has fetched.")] = "2.3.5",
-    lease: Annotated[int, typer.Option(min=1, help="Seconds a session lives without its process.")] = 30,
-    runs: Annotated[int, typer.Option(min=1, help="How many, with the seeds that follow.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for the evidence, a folder each run.")] = BUILD
-    / "observe",
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the server's data there too.")] = False,
-    collect: Annotated[bool, typer.Option("--collect", help="Only collect, do not judge.")] = False,
-) -> int:
-    """Start a real server, drive it, break it, and judge what it leaves behind."""
-    command = import_module("tidemark.checks.observe.command")
-    options = command.Options(
-        seed=seed, runs=runs, version=server, lease=lease, out=out, keep=keep, judge=not collect
-    )
-    status: int = command.observe(scenario, options=options, console=cli_run.wide_console())
-    return status
+application.command()(observe)
 
 
 application.command()(evidence)

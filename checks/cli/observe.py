@@ -1,0 +1,32 @@
+"""The command ``observe``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark.checks.cli.run import wide_console
+from tidemark.checks.verdicts.commands import BUILD
+
+
+def observe(
+    scenario: Annotated[str, typer.Argument(help="What to do; the list if left out.")] = "",
+    *,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn at random.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="How many, with the seeds that follow.")] = 1,
+    server: Annotated[str, typer.Option(help="Version, of those that `make milvus` has fetched.")] = "2.3.5",
+    lease: Annotated[int, typer.Option(min=1, help="Seconds a session lives without its process.")] = 30,
+    out: Annotated[Path, typer.Option(help="Folder for the evidence, a folder each run.")] = BUILD
+    / "observe",
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the server's data there too.")] = False,
+    collect: Annotated[bool, typer.Option("--collect", help="Only collect, do not judge.")] = False,
+) -> int:
+    """Start a real server, drive it, break it, and judge what it leaves behind."""
+    from tidemark.checks.observe import command
+
+    options = command.Options(
+        seed=seed, runs=runs, version=server, lease=lease, out=out, keep=keep, judge=not collect
+    )
+    return command.observe(scenario, options=options, console=wide_console())
