@@ -20,6 +20,7 @@ from tidemark.checks.cli.observe import observe
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
+from tidemark.models.cores import cores
 from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import ManifestError, PinError, Tier
 from tidemark.spec.language.errors import SpecError
@@ -58,12 +59,28 @@ Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
 ]
 
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, help="Processes that judge; all cores if left out. The result is the same."
+    ),
+]
+
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 """The command line that is being run, without the program: a printed command repeats it."""
 
 
-def _settings(*, manifest: list[Path] | None, tier: Tier = Tier.FULL, **options: Any) -> cli_run.Settings:
-    return cli_run.Settings(tier=tier.value, manifests=tuple(manifest or ()), words=_WORDS.get(), **options)
+def _settings(
+    *, manifest: list[Path] | None, tier: Tier = Tier.FULL, jobs: int | None = 1, **options: Any
+) -> cli_run.Settings:
+    """``jobs`` None: all cores."""
+    return cli_run.Settings(
+        tier=tier.value,
+        manifests=tuple(manifest or ()),
+        words=_WORDS.get(),
+        jobs=cores() if jobs is None else jobs,
+        **options,
+    )
 
 
 @application.command()
@@ -75,10 +92,11 @@ def verify(
     master: Master = LOCAL,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    jobs: Jobs = None,
     resume: Resume = False,
 ) -> int:
     """Run every check of the manifest: the gate."""
-    settings = _settings(tier=tier, seed=seed, master=master, build=build, manifest=manifest)
+    settings = _settings(tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     return cli_run.gate(settings, only=only or None, resume=resume)
 
 
@@ -90,9 +108,10 @@ def _one_judge(name: str, about: str) -> None:
         master: Master = LOCAL,
         build: Build = BUILD,
         manifest: ManifestOption = None,
+        jobs: Jobs = None,
         resume: Resume = False,
     ) -> int:
-        settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
+        settings = _settings(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
         return cli_run.gate(settings, only=only or None, judge=name, resume=resume)
 
     command.__doc__ = about
@@ -123,11 +142,12 @@ def prove(
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    jobs: Jobs = None,
     resume: Resume = False,
 ) -> int:
     """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
     if bmc is None and k_induction is None and not spark:
-        settings = _settings(seed=seed, build=build, manifest=manifest)
+        settings = _settings(seed=seed, build=build, manifest=manifest, jobs=jobs)
         return cli_run.gate(settings, only=only or None, judge="prove", resume=resume)
     command = import_module("tidemark.checks.cli.prove")
     if spark:
@@ -170,7 +190,8 @@ def explore(
     only: Only = "",
     *,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Threads; all cores if left out. The result is the same.")
+        int | None,
+        typer.Option(min=1, help="Threads of one search; chosen if left out. The result is the same."),
     ] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.001, help="Gigabytes at most; 60 % of what is free if left out.")
@@ -178,6 +199,7 @@ def explore(
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    jobs: Jobs = None,
     resume: Resume = False,
 ) -> int:
     """Search bounded instances exhaustively with the compiled kernel."""
@@ -186,6 +208,7 @@ def explore(
         seed=seed,
         build=build,
         workers=workers,
+        jobs=1 if jobs is None and workers is not None else jobs,
         memory=None if memory is None else int(memory * 1e9),
     )
     return cli_run.gate(settings, only=only or None, judge="explore", resume=resume)
@@ -364,10 +387,11 @@ def interleave(
     master: Master = LOCAL,
     build: Build = BUILD,
     manifest: ManifestOption = None,
+    jobs: Jobs = None,
     resume: Resume = False,
 ) -> int:
     """Run the implementation in every bounded order of its steps."""
-    settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
+    settings = _settings(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     if not reduction and not spark:
         return cli_run.gate(settings, only=only or None, judge="interleave", resume=resume)
     command = import_module("tidemark.checks.cli.interleave")

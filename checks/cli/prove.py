@@ -24,8 +24,8 @@ from tidemark.checks.verdicts.commands import prove_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.verdict import Outcome, Subject, Verdict
+from tidemark.models.cores import cores
 from tidemark.models.manifest import Expected, ProofEntry, Tier
-from tidemark.models.native.search.worker_pool import cores
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Property
 

@@ -9,8 +9,9 @@ from rich.console import Console
 
 from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
-from tidemark.checks.gate.resume import earlier_result
-from tidemark.checks.gate.run import Settings, run
+from tidemark.checks.gate.resume import earlier_results
+from tidemark.checks.gate.run import run
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import PARTIAL, write_files
 from tidemark.checks.report.live import live
@@ -67,7 +68,7 @@ def gate(
     """
     screen = console or wide_console()
     chosen = plan(manifests(settings.manifests), tier=Tier(settings.tier), only=only, judge=judge)
-    earlier = earlier_result(settings) if resume else None
+    earlier = earlier_results(settings) if resume else None
     result = run(
         chosen,
         registry=judges or registry(),

@@ -1,58 +1,32 @@
 """The gate: run what the manifest asks for, compare with what it expects, lose nothing.
 
-After each task everything that is known is written to ``build/verdicts.partial.json``, so that a run that is
-stopped or killed keeps its results. The gate knows no judge by itself; it is given a registry.
+Each result is written to the journal as soon as it is there, so that a run that is stopped or killed keeps
+what it has found. The gate knows no judge by itself; it is given a registry.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
-from tidemark.checks.gate.fingerprint import fingerprint
-from tidemark.checks.gate.pins import judgements
+from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
+from tidemark.checks.gate.judging import judge_task, processor_seconds
 from tidemark.checks.gate.plan import Task
-from tidemark.checks.report.files import write_partial
-from tidemark.checks.verdicts.commands import Invocation
-from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
-from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.judge import Context, Judge, Registry
+from tidemark.checks.gate.pool import METHOD, Pool
+from tidemark.checks.gate.resume import Journal
+from tidemark.checks.gate.schedule import Due, Schedule
+from tidemark.checks.gate.settings import Settings
+from tidemark.checks.verdicts.errors import MissingToolError, StoppedError
+from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.progress import Quiet, Reporter
-from tidemark.checks.verdicts.result import RunResult, SourceNote, Unjudged, source_note
-from tidemark.checks.verdicts.verdict import Judgement
-from tidemark.models.instance import BadInstance
-from tidemark.models.manifest import ManifestError, MutantEntry
-from tidemark.spec.language.errors import SpecError
+from tidemark.checks.verdicts.result import RunResult, SourceNote, TaskResult, source_note
+from tidemark.models.manifest import MutantEntry
 from tidemark.spec.language.protocol import resolve
-
-_BAD_INPUT = (ManifestError, BadInstance, SpecError)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What the user chose for a run."""
-
-    tier: str = "fast"
-    seed: int = 0
-    master: str = "local[*]"
-    build: Path = Path("build")
-    workers: int | None = None
-    memory: int | None = None
-    words: tuple[str, ...] = ()
-    """The command line as it was given, without the program."""
-    manifests: tuple[Path, ...] = ()
-    """Manifest files as they were given; none for those of the repository."""
-
-    @property
-    def invocation(self) -> Invocation:
-        """What a printed command has to repeat of this run."""
-        return Invocation(
-            words=self.words, manifests=self.manifests, build=self.build, seed=self.seed, master=self.master
-        )
 
 
 def run(
@@ -61,132 +35,167 @@ def run(
     registry: Registry,
     settings: Settings,
     reporter: Reporter | None = None,
-    earlier: RunResult | None = None,
+    earlier: Mapping[str, TaskResult] | None = None,
+    method: str = METHOD,
 ) -> RunResult:
-    """Run the tasks one after the other.
+    """Judge the tasks, in ``settings.jobs`` processes; the result does not depend on how many.
 
-    A task that cannot be judged does not keep the others from running. On KeyboardInterrupt (or StoppedError
-    of a judge) the run ends with ``stopped``; what was found so far is in the result and on disk. Tasks that
-    ``earlier`` (a stopped run of the same sources) has judged are taken from there.
+    A task that cannot be judged does not keep the others from running, and a process that dies costs its task
+    alone. On KeyboardInterrupt, SIGTERM, or StoppedError of a judge, the run ends with ``stopped``; what was
+    found so far is in the result and on disk. Tasks that ``earlier`` (a stopped run of the same sources) has
+    judged are taken from there.
+
+    Args:
+        tasks: the plan.
+        registry: the judges by name.
+        settings: what the user chose.
+        reporter: shows the run while it goes on.
+        earlier: results by task.
+        method: how processes are started; see ``multiprocessing``.
+
+    Raises:
+        BadInputError: the build folder cannot be written.
     """
     show = reporter or Quiet()
-    state = _Run(settings=settings, planned=len(tasks), texts=_texts(tasks))
-    mark = fingerprint(seed=settings.seed)
+    known = _known(tasks, earlier or {})
+    due = [place for place in range(len(tasks)) if place not in known]
+    state = _Run(tasks, settings=settings, texts=_texts(tasks))
+    with (
+        _terminable(),
+        Journal(settings, known.values()) as journal,
+        _source(tasks, due, registry=registry, settings=settings, method=method) as source,
+    ):
+        try:
+            show.begin(tasks)
+            for place, result in known.items():
+                show.started(tasks[place])
+                state.add(place, result, show)
+            for place, result in source.results(show):
+                journal.add(result)
+                state.add(place, result, show)
+        except (KeyboardInterrupt, StoppedError):
+            state.stopped = True
+        finally:
+            show.end()
+            keep_seconds(settings.build, (state.results[place] for place in due if place in state.results))
+    return state.result(source.processor_seconds)
 
-    def save(result: RunResult) -> None:
-        write_partial(result, build=settings.build, fingerprint=mark)
 
-    show.begin(tasks)
+def _known(tasks: Sequence[Task], earlier: Mapping[str, TaskResult]) -> dict[int, TaskResult]:
+    """Results that are there before anything is judged, by place in the plan."""
+    return {place: earlier[task.name] for place, task in enumerate(tasks) if task.name in earlier}
+
+
+class _Source(Protocol):
+    """Where the results of the other tasks come from."""
+
+    def results(self, show: Reporter) -> Iterator[tuple[int, TaskResult]]:
+        """Place in the plan and result of each task, as they are judged."""
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor time of all that the run has started."""
+
+
+@contextmanager
+def _source(
+    tasks: Sequence[Task], due: Sequence[int], *, registry: Registry, settings: Settings, method: str
+) -> Iterator[_Source]:
+    """The pool, or this process if one is enough."""
+    jobs = min(settings.jobs, len(due))
+    if jobs < 2:
+        yield _Here(tasks, due, registry=registry, settings=settings)
+        return
+    last = last_seconds(settings.build)
+    schedule = Schedule((Due(place, tasks[place], needs_of(tasks[place], last)) for place in due), jobs=jobs)
+    for name in {tasks[place].judge for place in due} & set(registry):
+        with suppress(MissingToolError):  # said for each task of the judge
+            _ = registry[name].kinds  # imported once, for all processes
+    with Pool(
+        tasks, schedule, registry=registry, settings=replace(settings, jobs=jobs), method=method
+    ) as pool:
+        yield pool
+
+
+class _Here:
+    """Judges the tasks in this process, in the order of the plan."""
+
+    def __init__(
+        self, tasks: Sequence[Task], due: Sequence[int], *, registry: Registry, settings: Settings
+    ) -> None:
+        self._tasks = [(place, tasks[place]) for place in due]
+        self._registry = registry
+        self._settings = settings
+        self._used = processor_seconds()
+
+    def results(self, show: Reporter) -> Iterator[tuple[int, TaskResult]]:
+        """See ``_Source``."""
+        for place, task in self._tasks:
+            progress = show.started(task)
+            yield (
+                place,
+                judge_task(task, registry=self._registry, settings=self._settings, progress=progress),
+            )
+
+    @property
+    def processor_seconds(self) -> float:
+        """See ``_Source``."""
+        return processor_seconds() - self._used
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM stops a run like Ctrl-C does: in order, with what was found."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    saved = signal.signal(signal.SIGTERM, stop)
     try:
-        for task in tasks:
-            if not state.take_over(task, earlier, show):
-                state.do(task, registry, show)
-            save(state.result())
-    except (KeyboardInterrupt, StoppedError):
-        state.stopped = True
-        save(state.result())
+        yield
     finally:
-        show.end()
-    return state.result()
+        signal.signal(signal.SIGTERM, saved)
 
 
 class _Run:
     """What has been found so far."""
 
-    def __init__(self, *, settings: Settings, planned: int, texts: _Texts) -> None:
+    def __init__(self, tasks: Sequence[Task], *, settings: Settings, texts: _Texts) -> None:
+        self.tasks = tasks
         self.settings = settings
-        self.planned = planned
         self.texts = texts
-        self.found: list[Judgement] = []
-        self.failed: list[Unjudged] = []
-        self.done = 0
-        self.task_seconds: dict[str, float] = {}
+        self.results: dict[int, TaskResult] = {}
         self.stopped = False
         self.begun = time.perf_counter()
 
-    def result(self) -> RunResult:
+    def add(self, place: int, result: TaskResult, show: Reporter) -> None:
+        """Note the result of a task, and show it."""
+        self.results[place] = result
+        if result.unjudged is not None:
+            show.unjudged(self.tasks[place], result.unjudged)
+        else:
+            show.judged(self.tasks[place], result.judgements, seconds=result.seconds)
+
+    def result(self, processor: float) -> RunResult:
+        """The whole, in the order of the plan. ``processor``: seconds of processor time."""
+        found = [self.results[place] for place in sorted(self.results)]
         return RunResult(
             tier=self.settings.tier,
             seed=self.settings.seed,
-            judgements=tuple(self.found),
-            unjudged=tuple(self.failed),
-            planned=self.planned,
-            done=self.done,
+            judgements=tuple(judgement for result in found for judgement in result.judgements),
+            unjudged=tuple(result.unjudged for result in found if result.unjudged is not None),
+            planned=len(self.tasks),
+            done=len(found),
             stopped=self.stopped,
             descriptions=self.texts.descriptions,
             sources=self.texts.sources,
             seconds=time.perf_counter() - self.begun,
-            task_seconds=dict(self.task_seconds),
+            task_seconds={result.task: result.seconds for result in found},
+            processor_seconds=processor,
         )
-
-    def take_over(self, task: Task, earlier: RunResult | None, show: Reporter) -> bool:
-        """Use the judgements of an earlier run; False if it has none for this task."""
-        if earlier is None or task.name not in earlier.task_seconds:
-            return False
-        found = [j for j in earlier.judgements if _task_name(j) == task.name]
-        if not found:
-            return False
-        seconds = earlier.task_seconds[task.name]
-        show.started(task)
-        show.judged(task, found, seconds=seconds)
-        self.found += found
-        self.task_seconds[task.name] = seconds
-        self.done += 1
-        return True
-
-    def do(self, task: Task, registry: Registry, show: Reporter) -> None:
-        begun = time.perf_counter()
-        context = Context(
-            manifest=task.manifest,
-            progress=show.started(task),
-            seed=self.settings.seed,
-            master=self.settings.master,
-            build=self.settings.build,
-            workers=self.settings.workers,
-            memory=self.settings.memory,
-        )
-        try:
-            found = _judge(task, registry, context)
-        except StoppedError:
-            raise
-        except Exception as error:  # noqa: BLE001  one broken judge must not hide what the others find
-            why = _unjudged(task, error, build=self.settings.build)
-            self.failed.append(why)
-            show.unjudged(task, why)
-        else:
-            self.found += found
-            show.judged(task, found, seconds=time.perf_counter() - begun)
-        self.task_seconds[task.name] = time.perf_counter() - begun
-        self.done += 1
-
-
-def _task_name(judgement: Judgement) -> str:
-    return f"{judgement.verdict.subject.judge}/{judgement.verdict.subject.instance}"
-
-
-def _judge(task: Task, registry: Registry, context: Context) -> list[Judgement]:
-    by: Judge | None = registry.get(task.judge)
-    if by is None:
-        raise MissingToolError(
-            f"there is no judge {task.judge!r}", remedy=f"known: {', '.join(sorted(registry))}"
-        )
-    return judgements(task, by, by.run(task.entry, context))
-
-
-def _unjudged(task: Task, error: Exception, *, build: Path) -> Unjudged:
-    if isinstance(error, CheckError):
-        code, message, remedy = error.exit_code, error.message, error.remedy
-    elif isinstance(error, _BAD_INPUT):
-        code, message = ExitCode.BAD_INPUT, str(error)
-        remedy = getattr(error, "remedy", "correct the entry in the manifest")
-    else:
-        code, message = ExitCode.INTERNAL_ERROR, f"{type(error).__name__}: {error}"
-        log = build / "internal-errors.txt"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8") as file:
-            file.write(f"{task.name}\n{''.join(traceback.format_exception(error))}\n")
-        remedy = f"report it with {log.name} from the build folder"
-    return Unjudged(task=task.name, exit_code=code, message=message, remedy=remedy, replay=task.command)
 
 
 class _Texts(NamedTuple):

@@ -33,7 +33,7 @@ from tidemark.checks.verdicts.verdict import (
 )
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
-from tidemark.models.native.search.worker_pool import cores
+from tidemark.models.cores import cores
 from tidemark.models.symbolic.hints import SmallModel
 from tidemark.spec.language.spec import Property
 
@@ -78,7 +78,7 @@ class ProveJudge:
             entry.protocol,
             timeout_s=entry.timeout_s,
             seed=context.seed,
-            jobs=cores(),
+            jobs=context.workers or cores(),
             spark=_session(context) if self.on_spark else None,
             progress=lambda done, total, name: context.progress(
                 done, total=total, unit="obligations", note=name

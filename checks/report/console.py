@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tidemark.checks.report.amounts import duration
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
@@ -26,6 +27,7 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
     arranged = matrix(result)
     if arranged.rows:
         console.print(_table(arranged))
+    _times(result, console)
     _mutants(result, console)
     for judgement in result.failures[:_SHOWN]:
         _failure(judgement, console, result, build=build)
@@ -73,6 +75,19 @@ def _cell(cell: Cell) -> Text:
     if all(j.verdict.subject.aspect is Aspect.PIN for j in cell.judgements) and cell.ok:
         return Text("as pinned", style="dim")
     return Text("\n".join(cell.lines()), style="green" if cell.ok else "bold red")
+
+
+def _times(result: RunResult, console: Console) -> None:
+    slowest = result.slowest()
+    if len(slowest) > 1:
+        _say(console, f"slowest: {', '.join(f'{name} {duration(seconds)}' for name, seconds in slowest)}")
+    if result.processor_seconds:
+        used = result.processor_seconds / max(result.seconds, 1e-9)
+        _say(
+            console,
+            f"took {duration(result.seconds)} with {duration(result.processor_seconds)} of processor time: "
+            f"{used:.1f} cores at work",
+        )
 
 
 def _mutants(result: RunResult, console: Console) -> None:

@@ -18,21 +18,17 @@ from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Judgement
 
 VERDICTS = "verdicts.json"
-PARTIAL = "verdicts.partial.json"
+PARTIAL = "verdicts.partial.jsonl"
+"""The journal of a run that is not finished."""
 JUNIT = "junit.xml"
 PAGE = Path("report") / "index.html"
-
-
-def write_partial(result: RunResult, *, build: Path, fingerprint: str) -> Path:
-    """Save what is known so far; replaced in one step, so that a kill never leaves half a file."""
-    return _replace(build / PARTIAL, to_json(result, fingerprint=fingerprint))
 
 
 def write_files(result: RunResult, *, build: Path, pictures: Sequence[tuple[str, str]] = ()) -> list[Path]:
     """Write every file of a finished (or stopped) run and return their paths.
 
-    ``pictures`` are titles and SVG texts that the page shows below the table. The partial file is removed if
-    the run was not stopped: then ``verdicts.json`` has all of it.
+    ``pictures`` are titles and SVG texts that the page shows below the table. The journal is removed if the
+    run was not stopped: then ``verdicts.json`` has all of it.
     """
     from tidemark.checks.report.html import page
 
@@ -56,11 +52,10 @@ def _replace(path: Path, text: str) -> Path:
     return path
 
 
-def to_json(result: RunResult, *, fingerprint: str = "") -> str:
-    """The result as JSON text; ``fingerprint`` marks the sources of a run that may be resumed."""
+def to_json(result: RunResult) -> str:
+    """The result as JSON text."""
     document = {
         "format": 1,
-        **({"fingerprint": fingerprint} if fingerprint else {}),
         "tier": result.tier,
         "seed": result.seed,
         "exit_code": result.exit_code.value,
@@ -74,6 +69,7 @@ def to_json(result: RunResult, *, fingerprint: str = "") -> str:
         "sources": {name: note.model_dump(mode="json") for name, note in sorted(result.sources.items())},
         "measured": {
             "seconds": round(result.seconds, 3),
+            "processor_seconds": round(result.processor_seconds, 3),
             "tasks": {name: round(seconds, 3) for name, seconds in result.task_seconds.items()},
             "verdicts": {
                 j.verdict.subject.text(): {"seconds": round(j.verdict.seconds, 3), **j.verdict.rates}
@@ -133,6 +129,7 @@ def read_result(path: Path) -> RunResult:
             "descriptions": document["descriptions"],
             "sources": document["sources"],
             "seconds": measured["seconds"],
+            "processor_seconds": measured["processor_seconds"],
             "task_seconds": measured["tasks"],
         }
     )

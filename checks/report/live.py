@@ -1,4 +1,4 @@
-"""A run while it goes on: one line per check, with a bar on a terminal."""
+"""A run while it goes on: one line per check, with bars on a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
@@ -23,7 +23,7 @@ _QUIET_S = 15.0
 
 
 def live(console: Console) -> PlainLive | BarLive:
-    """The fitting reporter: a bar on a terminal, plain lines otherwise."""
+    """The fitting reporter: bars on a terminal, plain lines otherwise."""
     return BarLive(console) if console.is_terminal else PlainLive(console)
 
 
@@ -56,9 +56,8 @@ class PlainLive:
         self._console = console
         self._clock = clock
         self._total = 0
-        self._number = 0
+        self._done = 0
         self._width = 0
-        self._spoke = 0.0
 
     def begin(self, tasks: Sequence[Task]) -> None:
         """Remember how many checks there are, and how long their names."""
@@ -66,14 +65,14 @@ class PlainLive:
         self._width = _width(tasks)
 
     def started(self, task: Task) -> Progress:
-        """Count the check; it speaks only if it is long."""
-        self._number += 1
-        begun = self._spoke = self._clock()
+        """Nothing is said yet: a check speaks only if it is long."""
+        begun = spoke = self._clock()
 
         def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
+            nonlocal spoke
             now = self._clock()
-            if now - self._spoke >= _QUIET_S:
-                self._spoke = now
+            if now - spoke >= _QUIET_S:
+                spoke = now
                 text = progress_text(done, total=total, unit=unit, note=note, seconds=now - begun)
                 self._print("  ... ", task.name, text)
 
@@ -81,61 +80,58 @@ class PlainLive:
 
     def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
         """One line with the result."""
+        self._done += 1
         self._print(_sign(found), task.name, task_line(found, seconds=seconds))
 
     def unjudged(self, task: Task, why: Unjudged) -> None:
         """One line with the reason."""
+        self._done += 1
         self._print("FAIL  ", task.name, why.message)
 
     def end(self) -> None:
         """Nothing is open."""
 
     def _print(self, sign: str, name: str, text: str) -> None:
+        """The number is that of the checks that are done."""
         width = len(str(self._total))
-        line = f"[{self._number:>{width}}/{self._total}] {sign}{name:<{self._width}} {text}"
+        line = f"[{self._done:>{width}}/{self._total}] {sign}{name:<{self._width}} {text}"
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 class BarLive:
-    """A bar for the running check with rate and remaining time; a line for each one that is done."""
+    """A bar for all checks and one for each that runs, with rate and remaining time; a line for each one that
+    is done.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._bars = Bars(
-            TextColumn("[bold]{task.fields[number]}[/] {task.description}"),
+            TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             TaskProgressColumn(),
             TextColumn("{task.fields[text]}"),
             console=console,
             transient=True,
         )
-        self._number = 0
-        self._total = 0
         self._width = 0
-        self._bar = self._bars.add_task("", number="", text="", total=None, visible=False)
+        self._all = self._bars.add_task("[bold]checks[/]", text="", total=None, visible=False)
+        self._running: dict[str, TaskID] = {}
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Open the bar."""
-        self._total = len(tasks)
+        """Open the bar of all."""
         self._width = _width(tasks)
+        self._bars.update(self._all, total=len(tasks), text=f"0/{len(tasks)}", visible=True)
         self._bars.start()
 
     def started(self, task: Task) -> Progress:
-        """Put the bar on this check."""
-        self._number += 1
+        """Open a bar for this check."""
         begun = time.monotonic()
-        self._bars.reset(
-            self._bar,
-            description=escape(task.name),
-            number=f"{self._number}/{self._total}",
-            text="",
-            total=None,
-            visible=True,
-        )
+        bar = self._bars.add_task(escape(task.name), text="", total=None)
+        self._running[task.name] = bar
 
         def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
             text = progress_text(done, total=total, unit=unit, note=note, seconds=time.monotonic() - begun)
-            self._bars.update(self._bar, completed=done, total=total, text=escape(text))
+            self._bars.update(bar, completed=done, total=total, text=escape(text))
 
         return progress
 
@@ -145,16 +141,26 @@ class BarLive:
         line = Text(_sign(found), style="green" if good else "bold red")
         line.append(f"{task.name:<{self._width}} ", style="default")
         line.append(task_line(found, seconds=seconds), style="dim")
-        self._console.print(line)
+        self._close(task, line)
 
     def unjudged(self, task: Task, why: Unjudged) -> None:
         """One line with the reason."""
         line = Text("FAIL  ", style="bold red")
-        self._console.print(line.append(f"{task.name:<{self._width}} {why.message}", style="default"))
+        self._close(task, line.append(f"{task.name:<{self._width}} {why.message}", style="default"))
 
     def end(self) -> None:
-        """Close the bar."""
+        """Close the bars."""
         self._bars.stop()
+
+    def _close(self, task: Task, line: Text) -> None:
+        """The check is done: its bar becomes a line."""
+        bar = self._running.pop(task.name, None)
+        if bar is not None:
+            self._bars.remove_task(bar)
+        self._bars.advance(self._all)
+        whole = self._bars.tasks[0]
+        self._bars.update(self._all, text=f"{whole.completed:.0f}/{whole.total:.0f}")
+        self._console.print(line)
 
 
 def _width(tasks: Sequence[Task]) -> int:

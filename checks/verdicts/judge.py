@@ -25,7 +25,7 @@ class Context:
     master: str = "local[*]"
     """Spark master."""
     workers: int | None = None
-    """Threads of a native search; all cores if None."""
+    """Threads of a native search, and processes of a proof; all cores if None."""
     memory: int | None = None
     """Bytes that a native search may take; a share of what is free if None."""
     build: Path = field(default_factory=lambda: Path("build"))

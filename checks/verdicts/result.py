@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
-from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject, amended
 from tidemark.models.sources import entries_of
 
 
@@ -21,6 +21,21 @@ class Unjudged(BaseModel):
     message: str
     remedy: str
     replay: str
+
+
+class TaskResult(BaseModel):
+    """All that one task gave: judgements, or why there are none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: str
+    """``judge/entry``."""
+    judgements: tuple[Judgement, ...] = ()
+    unjudged: Unjudged | None = None
+    seconds: float = 0.0
+    """Wall time."""
+    processor_seconds: float = 0.0
+    """Processor time of the process that judged it and of all that it started."""
 
 
 class SourceNote(BaseModel):
@@ -62,6 +77,8 @@ class RunResult(BaseModel):
     seconds: float = 0.0
     task_seconds: dict[str, float] = Field(default_factory=dict)
     """Wall time by task name (``judge/entry``)."""
+    processor_seconds: float = 0.0
+    """Processor time of the run, in all its processes."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -86,13 +103,15 @@ class RunResult(BaseModel):
     def with_commands(self, complete: Callable[[str], str]) -> RunResult:
         """The same result with each printed command passed through ``complete``."""
         judgements = tuple(
-            one.model_copy(
-                update={"verdict": one.verdict.model_copy(update={"replay": complete(one.replay)})}
-            )
+            one.model_copy(update={"verdict": amended(one.verdict, replay=complete(one.replay))})
             for one in self.judgements
         )
         unjudged = tuple(one.model_copy(update={"replay": complete(one.replay)}) for one in self.unjudged)
         return self.model_copy(update={"judgements": judgements, "unjudged": unjudged})
+
+    def slowest(self, number: int = 5) -> list[tuple[str, float]]:
+        """The tasks that took longest, with their wall time in seconds."""
+        return sorted(self.task_seconds.items(), key=lambda item: (-item[1], item[0]))[:number]
 
     @property
     def failures(self) -> list[Judgement]:

@@ -21,13 +21,14 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from tidemark.models.cores import cores
 from tidemark.models.native.codec import Block
 from tidemark.models.native.errors import ReductionError
 from tidemark.models.native.kernel import Kernel
 from tidemark.models.native.reduction import Reduction
 from tidemark.models.native.search.rounds import CHUNKS, Rounds, chunk_rows, front, round_bytes
 from tidemark.models.native.search.table import LARGEST, Visited
-from tidemark.models.native.search.worker_pool import WorkerPool, cores
+from tidemark.models.native.search.worker_pool import WorkerPool
 from tidemark.models.native.symmetry import Symmetry
 from tidemark.spec.language.spec import Property
 

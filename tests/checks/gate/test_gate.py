@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.checks.gate.toy import FORWARD, SAFE, expected_verdicts, fakes, manifest, trace
 from tidemark.checks.gate.plan import plan
-from tidemark.checks.gate.resume import earlier_result
-from tidemark.checks.gate.run import Settings, run
+from tidemark.checks.gate.resume import earlier_results
+from tidemark.checks.gate.run import run
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.files import PARTIAL
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -280,10 +279,9 @@ class TestTrouble:
         assert result.stopped
         assert result.exit_code is ExitCode.STOPPED
         assert result.done == 3
-        saved = json.loads((tmp_path / PARTIAL).read_text(encoding="utf-8"))
-        assert saved["stopped"] is True
-        assert len(saved["judgements"]) == len(result.judgements) > 0
-        assert "Stopped after 3 of 4" in saved["summary"]
+        saved = earlier_results(Settings(build=tmp_path))
+        assert sum(len(task.judgements) for task in saved.values()) == len(result.judgements) > 0
+        assert "Stopped after 3 of 4" in result.summary()
 
     def test_a_stopped_run_is_never_green(self, tmp_path):
         def stop(entry, context):
@@ -300,7 +298,7 @@ class TestResume:
             raise KeyboardInterrupt
 
         judged(tmp_path, mutate=stop)
-        earlier = earlier_result(Settings(build=tmp_path))
+        earlier = earlier_results(Settings(build=tmp_path))
         judges = fakes()
         tasks = plan([manifest()], tier=Tier.FULL)
         result = run(tasks, registry=judges, settings=Settings(tier="full", build=tmp_path), earlier=earlier)
@@ -313,19 +311,41 @@ class TestResume:
 
     def test_nothing_to_go_on_with(self, tmp_path):
         with pytest.raises(BadInputError, match="no stopped run"):
-            earlier_result(Settings(build=tmp_path))
+            earlier_results(Settings(build=tmp_path))
 
     def test_another_seed(self, tmp_path):
         judged(tmp_path)
         with pytest.raises(BadInputError, match="changed"):
-            earlier_result(Settings(build=tmp_path, seed=7))
+            earlier_results(Settings(build=tmp_path, seed=7))
+
+    def test_a_line_that_was_cut_off_is_judged_again(self, tmp_path):
+        judged(tmp_path)
+        path = tmp_path / PARTIAL
+        whole = set(earlier_results(Settings(build=tmp_path)))
+        path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
+        assert whole - set(earlier_results(Settings(build=tmp_path))) == {"mutate/careless-mutant"}
 
     def test_a_damaged_file(self, tmp_path):
         judged(tmp_path)
         path = tmp_path / PARTIAL
-        path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
-        with pytest.raises(BadInputError, match="damaged"):
-            earlier_result(Settings(build=tmp_path))
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        for damaged in (["{}\n", *lines[1:]], [lines[0], lines[1][40:], *lines[2:]], []):
+            path.write_text("".join(damaged), encoding="utf-8")
+            with pytest.raises(BadInputError, match="damaged"):
+                earlier_results(Settings(build=tmp_path))
+
+    def test_what_could_not_be_judged_is_tried_again(self, tmp_path):
+        def missing(entry, context):
+            raise MissingToolError("no Java", remedy="install one")
+
+        judged(tmp_path, explore=missing)
+        assert set(earlier_results(Settings(build=tmp_path))) == {"prove/any-size", "mutate/careless-mutant"}
+
+    def test_a_folder_that_cannot_be_written(self, tmp_path):
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        with pytest.raises(BadInputError, match="cannot be written") as caught:
+            judged(tmp_path / "file" / "build")
+        assert "--build" in caught.value.remedy
 
 
 class TestPlan:

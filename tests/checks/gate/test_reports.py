@@ -13,7 +13,8 @@ from rich.console import Console
 from tests.checks.gate.test_gate import instead, judged
 from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, fakes, manifest, trace
 from tidemark.checks.gate.plan import plan
-from tidemark.checks.gate.run import Settings, run
+from tidemark.checks.gate.run import run
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.amounts import amount, duration, total_amount
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files

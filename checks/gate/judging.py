@@ -1,0 +1,110 @@
+"""One task is judged here, whichever process that is."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from tidemark.checks.gate.pins import judgements
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.gate.settings import Settings
+from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.judge import Context, Judge, Registry
+from tidemark.checks.verdicts.progress import Progress
+from tidemark.checks.verdicts.result import TaskResult, Unjudged
+from tidemark.checks.verdicts.verdict import Judgement
+from tidemark.models.instance import BadInstance
+from tidemark.models.manifest import ManifestError
+from tidemark.spec.language.errors import SpecError
+
+_BAD_INPUT = (ManifestError, BadInstance, SpecError)
+
+
+def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: Progress) -> TaskResult:
+    """Run the judge of a task, and set what it says beside the manifest.
+
+    A task that cannot be judged gives a result that says why. Raises only what ends the whole run:
+    KeyboardInterrupt and StoppedError.
+    """
+    begun, used = time.perf_counter(), processor_seconds()
+    context = Context(
+        manifest=task.manifest,
+        progress=progress,
+        seed=settings.seed,
+        master=settings.master,
+        build=settings.build,
+        workers=settings.workers,
+        memory=settings.memory,
+    )
+    found: list[Judgement] = []
+    why: Unjudged | None = None
+    try:
+        found = _judge(task, registry, context)
+    except StoppedError:
+        raise
+    except Exception as error:  # noqa: BLE001  one broken judge must not hide what the others find
+        why = _unjudged(task, error, build=settings.build)
+    return TaskResult(
+        task=task.name,
+        judgements=tuple(found),
+        unjudged=why,
+        seconds=time.perf_counter() - begun,
+        processor_seconds=max(0.0, processor_seconds() - used),
+    )
+
+
+def in_pool(settings: Settings, *, wide: bool, memory: int) -> Settings:
+    """The settings of a task beside which others run: one thread and ``memory`` bytes, unless the user chose
+    otherwise. A ``wide`` task has the machine for itself.
+    """
+    if wide:
+        return settings
+    return replace(
+        settings,
+        workers=1 if settings.workers is None else settings.workers,
+        memory=memory if settings.memory is None else settings.memory,
+    )
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of all that it started, as far as they are known to the system."""
+    spent = os.times()
+    total = spent.user + spent.system + spent.children_user + spent.children_system
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            total += times.user + times.system
+            total += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
+    return total
+
+
+def _judge(task: Task, registry: Registry, context: Context) -> list[Judgement]:
+    by: Judge | None = registry.get(task.judge)
+    if by is None:
+        raise MissingToolError(
+            f"there is no judge {task.judge!r}", remedy=f"known: {', '.join(sorted(registry))}"
+        )
+    return judgements(task, by, by.run(task.entry, context))
+
+
+def _unjudged(task: Task, error: Exception, *, build: Path) -> Unjudged:
+    if isinstance(error, CheckError):
+        code, message, remedy = error.exit_code, error.message, error.remedy
+    elif isinstance(error, _BAD_INPUT):
+        code, message = ExitCode.BAD_INPUT, str(error)
+        remedy = getattr(error, "remedy", "correct the entry in the manifest")
+    else:
+        code, message = ExitCode.INTERNAL_ERROR, f"{type(error).__name__}: {error}"
+        log = build / "internal-errors.txt"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{task.name}\n{''.join(traceback.format_exception(error))}\n")
+        remedy = f"report it with {log.name} from the build folder"
+    return Unjudged(task=task.name, exit_code=code, message=message, remedy=remedy, replay=task.command)

@@ -1,0 +1,35 @@
+"""What the user chose for a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.checks.verdicts.commands import Invocation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the user chose for a run."""
+
+    tier: str = "fast"
+    seed: int = 0
+    master: str = "local[*]"
+    build: Path = Path("build")
+    jobs: int = 1
+    """Processes that judge; with one, everything runs in the calling process."""
+    workers: int | None = None
+    """Threads of a native search; None leaves the choice to the gate."""
+    memory: int | None = None
+    """Bytes that a native search may take; None leaves the choice to the gate."""
+    words: tuple[str, ...] = ()
+    """The command line as it was given, without the program."""
+    manifests: tuple[Path, ...] = ()
+    """Manifest files as they were given; none for those of the repository."""
+
+    @property
+    def invocation(self) -> Invocation:
+        """What a printed command has to repeat of this run."""
+        return Invocation(
+            words=self.words, manifests=self.manifests, build=self.build, seed=self.seed, master=self.master
+        )
