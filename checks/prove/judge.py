@@ -31,9 +31,9 @@ from tidemark.checks.verdicts.verdict import (
     proved,
     refuted,
 )
+from tidemark.models.cores import cores
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
-from tidemark.models.cores import cores
 from tidemark.models.symbolic.hints import SmallModel
 from tidemark.spec.language.spec import Property
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pydantic_core
+
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline, write_bundle
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
@@ -77,7 +79,7 @@ def to_json(result: RunResult) -> str:
             },
         },
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return pydantic_core.to_json(document, indent=1).decode() + "\n"
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:

@@ -134,10 +134,12 @@ def matrix(result: RunResult) -> Matrix:
     }
     shown = [j for j in result.judgements if j.verdict.subject.judge not in mutation_judges]
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
-    keys = dict.fromkeys((j.verdict.subject.protocol, j.verdict.subject.property_id) for j in shown)
+    keys: dict[tuple[str, str], list[Judgement]] = {}
+    for j in shown:
+        keys.setdefault((j.verdict.subject.protocol, j.verdict.subject.property_id), []).append(j)
     protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
     ordered = sorted(keys, key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-")))
-    rows = tuple(_row(protocol, claim, shown, judges, result) for protocol, claim in ordered)
+    rows = tuple(_row(*key, keys[key], judges, result) for key in ordered)
     return Matrix(
         judges=judges,
         rows=rows,
@@ -149,13 +151,10 @@ def matrix(result: RunResult) -> Matrix:
 def _row(
     protocol: str,
     claim: str,
-    shown: Sequence[Judgement],
+    own: Sequence[Judgement],
     judges: Sequence[str],
     result: RunResult,
 ) -> Row:
-    own = [
-        j for j in shown if (j.verdict.subject.protocol, j.verdict.subject.property_id) == (protocol, claim)
-    ]
     cells = {name: Cell(tuple(j for j in own if j.verdict.subject.judge == name)) for name in judges}
     return Row(protocol, claim, result.descriptions.get(claim, ""), cells, result.sources.get(claim))
 

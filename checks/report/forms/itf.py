@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from pydantic_core import to_json
 
 from tidemark.checks.verdicts.counterexample import Axes, Counterexample, Scalar, Shape, Value
 
@@ -29,7 +30,7 @@ def to_itf(trace: Counterexample, *, description: str) -> str:
     }
     if loops:
         document["loop"] = trace.loop_start
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return to_json(document, indent=1).decode() + "\n"
 
 
 def _state(trace: Counterexample, number: int, state: dict[str, Value]) -> dict[str, Any]:
