@@ -132,12 +132,18 @@ def finish(
     expected: Mapping[str, Outcome] | None = None,
 ) -> Finished:
     """Verdicts, files and pictures. ``expected``: property id -> what must come out, if not ``holds``."""
+    from tidemark.checks.evidence.refinement.judge import refinement_verdicts
+
+    further = refinement_verdicts(
+        read, instance=name, replay=replay, given=options.instance, manifests=options.manifests
+    )
     done = result(
         found,
         instance=name,
         replay=replay,
         seconds=time.perf_counter() - begun,
         expected=expected,
+        further=further,
     )
     write(read.events, options.build / EVENTS)
     drawn = pictures(read.events, found.answers)

@@ -27,6 +27,8 @@ class Begin(BaseModel):
     constants: dict[str, Any] = Field(default_factory=dict)
     bounds: dict[str, int | tuple[int, int]] = Field(default_factory=dict)
     """Sorts and numbers that the steps do not name in full; the others come from the steps."""
+    ranks: tuple[str, ...] = ()
+    """Numbers (``Ts``) of which only the order matters: they are replaced by their rank."""
     hidden: tuple[str, ...] = ()
     """Actions that the program does not write; any of them may happen between two steps."""
 

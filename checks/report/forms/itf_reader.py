@@ -17,6 +17,7 @@ from typing import Any
 
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
@@ -33,6 +34,20 @@ class Taken:
 
     trace: Counterexample
     broken: dict[str, str]
+
+
+class NoRunError(BadInputError):
+    """States of the instance that are no run of it: no initial state, or a step that the protocol has not.
+
+    ``number`` is that of the first state that does not follow, ``before`` the state before it by variable
+    (the state itself if it is the first one).
+    """
+
+    exit_code = ExitCode.UNEXPECTED_REFUTATION
+
+    def __init__(self, message: str, *, number: int, before: dict[str, Any]) -> None:
+        super().__init__(message, remedy=_REMEDY)
+        self.number, self.before = number, before
 
 
 def read_itf(path: Path) -> dict[str, Any]:
@@ -64,15 +79,17 @@ def model_of(document: Mapping[str, Any]) -> Instance | None:
 def take_again(document: Mapping[str, Any], instance: Instance) -> Taken:
     """Follow the trace with the interpreter. A counterexample to induction may begin anywhere.
 
-    Raises BadInputError at the first state that is no state of the instance, is no initial state, or is not
-    reached from the one before by a step of the protocol.
+    Raises NoRunError at the first state that is no initial state, or is not reached from the one before by a
+    step of the protocol; BadInputError at one that is no state of the instance.
     """
     interpreter = Interpreter(instance)
     reader = _Reader(instance)
     states = [reader.state(raw, number) for number, raw in enumerate(document["states"])]
     free = document.get("#meta", {}).get("shape") == Shape.INDUCTION
     if not free and states[0] not in set(interpreter.initial()):
-        raise BadInputError("state 0 of the trace is no initial state", remedy=_REMEDY)
+        raise NoRunError(
+            "state 0 of the trace is no initial state", number=0, before=_named(instance, states[0])
+        )
     loop = document.get("loop")
     targets = states if loop is None else [*states, states[_place(loop, len(states))]]
     metas = [*(raw.get("#meta", {}) for raw in document["states"]), {}]
@@ -126,8 +143,34 @@ def _step(
         found = [transition for transition in found if transition.step.args == wanted]
     if not found:
         what = "no step leads" if named is None else f"no step by {named} with these arguments leads"
-        raise BadInputError(f"{what} from state {number - 1} of the trace to state {number}", remedy=_REMEDY)
+        what = f"{what} from state {number - 1} of the trace to state {number}"
+        nearest = _nearest(interpreter, before, after, named)
+        raise NoRunError(f"{what}; {nearest}", number=number, before=_named(interpreter.instance, before))
     return found[0].step
+
+
+def _named(instance: Instance, state: State) -> dict[str, Any]:
+    return {variable.name: value for variable, value in zip(instance.spec.variables, state, strict=True)}
+
+
+def _nearest(interpreter: Interpreter, before: State, after: State, named: str | None) -> str:
+    """The step that comes closest: one with this effect whose guard fails, or else an enabled one."""
+    far = (len(after) + 1, "no step is near")
+    for step in interpreter.steps:
+        if named not in (None, step.action):
+            continue
+        reached = interpreter.effect(before, step).state
+        differ = [
+            variable.name
+            for variable, one, two in zip(interpreter.spec.variables, reached, after, strict=True)
+            if one != two
+        ]
+        guard = interpreter.failing_guard(before, step)
+        if not differ and guard is not None:
+            return f"{step} would do it, and is not enabled: {guard}"
+        if guard is None and len(differ) < far[0]:
+            far = (len(differ), f"the nearest step is {step}, which differs in {', '.join(differ)}")
+    return far[1]
 
 
 def _broken(interpreter: Interpreter, states: list[State]) -> dict[str, str]:

@@ -1,0 +1,199 @@
+"""Traces and foreign runs: the longest matched prefix, what breaks it, what is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checks.evidence.parts import write
+from tests.models.exports.instances import GALLERY
+from tidemark.checks.cli import app
+from tidemark.checks.report.forms.itf import to_itf
+from tidemark.checks.report.graph import longest_run
+
+BEGIN = {
+    "kind": "trace", "v": 1, "protocol": "timetick", "ranks": ["Ts"],
+    "constants": {
+        "ddl": "rootcoord", "sender": {"m1": "proxy-1"}, "channel_of": {"m1": "dml_0"},
+        "BARRIER": False, "FENCED": False,
+    },
+    "bounds": {"Faults": 1}, "hidden": ["others_allocate", "take_round", "end_round"],
+}  # fmt: skip
+
+
+def steps(*given: tuple[str, dict[str, Any], dict[str, Any]]) -> list[Any]:
+    return [
+        BEGIN,
+        *({"n": "all", "s": n, "a": a, "args": args, "see": see} for n, (a, args, see) in enumerate(given)),
+    ]
+
+
+SOUND: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+    ("restart", {}, {"up": True}),
+    ("register", {"p": "proxy-1"}, {}),
+    ("learn", {"p": "proxy-1"}, {"known[proxy-1]": True}),
+    ("ask", {"m": "m1"}, {}),
+    ("stamp", {"m": "m1", "ts": 470_000_100}, {}),
+    ("report", {"p": "proxy-1", "upto": 470_000_100}, {"promised[proxy-1,dml_0]": 470_000_099}),
+    ("report", {"p": "rootcoord", "upto": 470_000_099}, {}),
+    ("accept", {"p": "proxy-1"}, {}),
+    ("accept", {"p": "rootcoord"}, {}),
+    ("close_round", {}, {"queued_ts[dml_0]": 470_000_099}),
+    ("send_tick", {"c": "dml_0"}, {"highest[dml_0]": 470_000_099}),
+    ("append", {"m": "m1"}, {}),
+)
+
+
+def judged(
+    folder: Path, lines: list[Any], capsys: pytest.CaptureFixture[str]
+) -> tuple[int, dict[str, Any], str]:
+    write(folder / "run" / "traces" / "t.ndjson", lines)
+    status = app.run(["evidence", str(folder / "run"), "--build", str(folder / "build")])
+    said = capsys.readouterr()
+    document = json.loads((folder / "build" / "verdicts.json").read_text())
+    (one,) = document["judgements"]
+    return status, one, said.out + said.err
+
+
+def test_a_sound_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, one, said = judged(tmp_path, steps(*SOUND), capsys)
+    assert status == 0, said
+    assert one["counts"]["matched"] == len(SOUND)
+    assert one["counts"]["candidates"] > len(SOUND)
+
+
+def test_a_step_that_is_not_enabled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = steps(*SOUND[:8], ("close_round", {}, {}), *SOUND[8:])
+    status, one, said = judged(tmp_path, lines, capsys)
+    assert status == 1
+    assert one["counts"]["matched"] == 8
+    failing = one["counterexample"]["failing"]
+    assert "after 8 of 13 steps: traces/t.ndjson:10 close_round" in failing
+    assert "is not enabled: require(s.round_is_complete())" in failing, said
+
+
+def test_a_value_that_the_step_does_not_give(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = (*SOUND[:10], ("send_tick", {"c": "dml_0"}, {"highest[dml_0]": 470_000_100}), SOUND[11])
+    status, one, _ = judged(tmp_path, steps(*wrong), capsys)
+    assert status == 1
+    assert one["counts"]["matched"] == 10
+    assert "highest['" not in one["counterexample"]["failing"]
+    assert "was observed" in one["counterexample"]["failing"]
+
+
+def test_parameters_that_are_not_observed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = [(a, {} if a in {"report", "accept", "learn"} else args, see) for a, args, see in SOUND]
+    status, one, said = judged(tmp_path, steps(*bare), capsys)
+    assert status == 0, said
+    assert one["counts"]["matched"] == len(SOUND)
+
+
+def test_a_stutter_only_looks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    look: tuple[str, dict[str, Any], dict[str, Any]] = ("", {}, {"up": True})
+    status, _, _ = judged(tmp_path, steps(SOUND[0], look, *SOUND[1:]), capsys)
+    assert status == 0
+    status, one, _ = judged(tmp_path, steps(look, *SOUND), capsys)
+    assert status == 1
+    assert one["counts"]["matched"] == 0
+
+
+def test_lost_steps_are_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = steps(*SOUND)
+    del lines[6]
+    status, one, _ = judged(tmp_path, lines, capsys)
+    assert status == 3
+    assert one["outcome"] == "inconclusive"
+    assert "1 steps are missing from traces/t.ndjson:7 on" in one["reason"]
+    lines = [*steps(*SOUND[:3]), {"n": "all", "s": 3, "dropped": 5}]
+    assert judged(tmp_path, lines, capsys)[0] == 3
+
+
+def test_an_empty_trace_is_never_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, one, _ = judged(tmp_path, [BEGIN], capsys)
+    assert status == 3
+    assert "no step that could be judged" in one["reason"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"a": "fly"}, "'fly' is no action"),
+        ({"args": {"who": 1}}, "has no parameter 'who'"),
+        ({"see": {"mood": 1}}, "no variable of the protocol"),
+        ({"see": {"up": 7}}, "7 is no value of Bool"),
+    ],
+)
+def test_a_line_that_is_no_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], text: str
+) -> None:
+    lines = steps(*SOUND[:2])
+    lines[1] = lines[1] | change
+    status, one, _ = judged(tmp_path, lines, capsys)
+    assert status == 3
+    assert text in one["reason"]
+
+
+def test_two_files_in_any_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each process has its file; some order of their steps is a run."""
+    of_proxy = {1, 3, 4, 5, 11}
+    listed = steps(*SOUND)[1:]
+    for name, chosen in (("proxy", of_proxy), ("rootcoord", set(range(12)) - of_proxy)):
+        own = [one | {"n": name, "s": n} for n, one in enumerate(listed[i] for i in sorted(chosen))]
+        write(tmp_path / "run" / "traces" / f"{name}.ndjson", [BEGIN, *own])
+    status = app.run(["evidence", str(tmp_path / "run"), "--build", str(tmp_path / "build")])
+    assert status == 0, capsys.readouterr().out
+
+
+# ---- runs of other tools ----
+
+
+def test_a_foreign_run_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_file = tmp_path / "run.itf.json"
+    document = json.loads(to_itf(longest_run(GALLERY["stations"], limit=20_000), description="stations"))
+    for state in document["states"]:
+        state.pop("#meta", None)
+    build = run_file.parent / "build"
+    assert len(document["states"]) > 2
+    run_file.write_text(json.dumps(document))
+    assert app.run(["evidence", str(run_file), "--build", str(build)]) == 0
+    broken = json.loads(json.dumps(document))
+    del broken["states"][1]
+    run_file.write_text(json.dumps(broken))
+    status = app.run(["evidence", str(run_file), "--build", str(build)])
+    said = capsys.readouterr()
+    assert status == 1, said.out + said.err
+    assert "no step leads from state 0 of the trace to state 1" in said.out
+    assert app.run(["replay", str(run_file)]) == 1
+    assert "no step leads" in capsys.readouterr().err
+
+
+def test_a_run_that_does_not_say_of_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_file = tmp_path / "run.itf.json"
+    run_file.write_text(json.dumps({"vars": ["x"], "states": [{"x": 1}, {"x": 2}]}))
+    assert app.run(["evidence", str(run_file), "--build", str(tmp_path / "build")]) == 3
+    assert "does not say which protocol" in capsys.readouterr().out
+
+
+def test_the_page_on_traces_names_real_actions() -> None:
+    import re
+
+    from tidemark.checks.evidence.claims import PROTOCOLS
+    from tidemark.spec.language.protocol import resolve
+
+    docs = Path(__file__).parents[3] / "docs"
+    page = (docs / "traces.md").read_text()
+    actions = {name: {a.name for a in resolve(ref).trace().actions} for name, ref in PROTOCOLS.items()}
+    named = [
+        (protocol, action)
+        for row in page.splitlines()
+        for protocol, listed in re.findall(r"`(\w+)`: ((?:`\w+`(?:, )?)+)", row)
+        for action in re.findall(r"`(\w+)`", listed)
+    ]
+    assert len(named) > 25
+    assert [one for one in named if one[1] not in actions[one[0]]] == []
+    assert {protocol for protocol, _ in named} == set(PROTOCOLS)
+    assert len((docs / "tmtrace.go").read_text().splitlines()) <= 80
+    assert "//go:build tidemark" in (docs / "tmtrace.go").read_text()
