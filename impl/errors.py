@@ -27,6 +27,10 @@ class NotOwnerError(ImplementationError):
     """The caller is not the node to which the channel is assigned."""
 
 
+class ChannelDroppedError(ImplementationError):
+    """The channel was dropped: nobody can take it up, and nothing of it can be flushed (B32)."""
+
+
 class LateRowError(ImplementationError):
     """A row arrived for a segment whose flush has begun: the flush would not contain it."""
 

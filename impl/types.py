@@ -21,7 +21,9 @@ NO_FLUSH: Timestamp = ZERO
 """A write buffer's flush timestamp when no flush is pending."""
 
 DROPPED_CHECKPOINT: Timestamp = 2**63 - 1
-"""Checkpoint of a dropped channel: nothing that arrives later can be larger (SQLite integers are signed)."""
+"""Checkpoint of a dropped channel: nothing that arrives later can be larger (SQLite integers are signed). It
+is no place in a log, and is never given to anybody as one (B32).
+"""
 
 
 @dataclass(frozen=True)
@@ -180,10 +182,18 @@ class SegmentRecord:
     binlogs: tuple[BinlogRecord, ...] = ()
 
 
+@dataclass(frozen=True, order=True)
+class FlushRequest:
+    """A client's flush: every row up to ``flush_ts`` is to be durable, and these segments flushed."""
+
+    flush_ts: Timestamp
+    segments: tuple[SegmentId, ...] = ()
+
+
 @dataclass(frozen=True)
 class ChannelRecord:
     """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client;
-    ``session`` is the incarnation of the last owner that has recovered it, 0 if that is not known.
+    ``session`` is the incarnation of ``last_owner`` that has recovered it last, 0 if that is not known.
     """
 
     channel: ChannelName
@@ -193,7 +203,7 @@ class ChannelRecord:
     term: int = 0
     session: int = 0
     dropped: bool = False
-    flush_requests: tuple[Timestamp, ...] = ()
+    flush_requests: tuple[FlushRequest, ...] = ()
 
 
 @dataclass(frozen=True)

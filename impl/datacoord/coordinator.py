@@ -6,12 +6,13 @@ answer is one change. The owner is checked under the same lock.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.impl.errors import NotOwnerError, UnknownChannelError
+from tidemark.impl.errors import ChannelDroppedError, NotOwnerError, UnknownChannelError
 from tidemark.impl.ports import MetaStore
+from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
@@ -19,6 +20,7 @@ from tidemark.impl.types import (
     ChannelPosition,
     ChannelRecord,
     EndPosition,
+    FlushRequest,
     Owner,
     RecoveryAnswer,
     SaveBinlogPaths,
@@ -30,13 +32,13 @@ from tidemark.impl.types import (
 
 
 class Coordinator:
-    """State: ``channels`` and ``segments``, the records by name and by id."""
+    """State: ``channels`` and ``segments``, the records by name and by id; ``lock``, who is being served."""
 
     def __init__(self, *, meta: MetaStore) -> None:
         self.channels: dict[ChannelName, ChannelRecord] = {}
         self.segments: dict[SegmentId, SegmentRecord] = {}
         self._meta = meta
-        self._lock = asyncio.Lock()
+        self.lock = SteppedLock(NoPreemption())
 
     async def load(self) -> None:
         """Take up what was stored. To be called once, before anything else."""
@@ -52,6 +54,12 @@ class Coordinator:
             raise UnknownChannelError(f"channel {channel!r} was never assigned; known: {known}")
         return record
 
+    def _living(self, channel: ChannelName) -> ChannelRecord:
+        record = self.channel(channel)
+        if record.dropped:
+            raise ChannelDroppedError(f"channel {channel!r} was dropped; what it held is durable, leave it")
+        return record
+
     def segments_of(self, channel: ChannelName) -> tuple[SegmentRecord, ...]:
         """The channel's segments, by id."""
         return tuple(
@@ -61,15 +69,19 @@ class Coordinator:
         )
 
     async def assign(self, channel: ChannelName, node_id: str) -> None:
-        """Give the channel to a node. Coming back to its last owner keeps the term; another one fences it."""
-        async with self._lock:
+        """Give the channel to a node. Coming back to its last owner keeps the term; another one fences it.
+
+        Incarnations are counted by each node: the number of one says nothing of another's.
+        """
+        async with self.lock.holding("coordinator.lock"):
             record = self.channels.get(channel, ChannelRecord(channel=channel))
-            term = record.term if record.last_owner == node_id else record.term + 1
-            await self._save_channel(replace(record, assigned_to=node_id, last_owner=node_id, term=term))
+            if record.last_owner != node_id:
+                record = replace(record, last_owner=node_id, term=record.term + 1, session=0)
+            await self._save_channel(replace(record, assigned_to=node_id))
 
     async def unassign(self, channel: ChannelName) -> None:
         """Take the channel from its node. Until it is assigned again, nobody may write."""
-        async with self._lock:
+        async with self.lock.holding("coordinator.lock"):
             await self._save_channel(replace(self.channel(channel), assigned_to=None))
 
     async def recover_channel(self, channel: ChannelName, node_id: str, session: int = 0) -> RecoveryAnswer:
@@ -77,10 +89,11 @@ class Coordinator:
 
         A channel that is assigned to nobody goes to the node. A question that comes again, repeated by its
         incarnation or doubled by the network, keeps the term: a new one would fence the node that lives.
-        Raises NotOwnerError when another node has the channel, or a later incarnation.
+        Raises NotOwnerError when another node has the channel, or a later incarnation; ChannelDroppedError
+        when there is nothing to recover.
         """
-        async with self._lock:
-            record = self.channel(channel)
+        async with self.lock.holding("coordinator.lock"):
+            record = self._living(channel)
             if record.assigned_to not in (None, node_id):
                 raise NotOwnerError(
                     f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
@@ -104,7 +117,7 @@ class Coordinator:
 
     async def save_binlog_paths(self, request: SaveBinlogPaths) -> SaveOutcome:
         """Record a binlog with its segment's position and end, once however often it is asked."""
-        async with self._lock:
+        async with self.lock.holding("coordinator.lock"):
             if not self._owner_may_write(request.channel, request.owner):
                 return SaveOutcome.NOT_OWNER
             record = self.segments.get(
@@ -144,7 +157,7 @@ class Coordinator:
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints) -> None:
         """Raise checkpoints. What is not the sender's, or not larger, is left out, and the call succeeds."""
-        async with self._lock:
+        async with self.lock.holding("coordinator.lock"):
             accepted = [
                 replace(self.channels[reported.channel], checkpoint=reported.position.ts)
                 for reported in request.positions
@@ -166,14 +179,20 @@ class Coordinator:
         """Only a strictly larger position."""
         return reported.position.ts > record.checkpoint
 
-    async def request_flush(self, channel: ChannelName, flush_ts: Timestamp) -> None:
-        """Remember that a client waits until every row up to ``flush_ts`` is durable."""
-        async with self._lock:
-            record = self.channel(channel)
+    async def request_flush(
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
+    ) -> None:
+        """Remember that a client waits for the rows up to ``flush_ts``, and for the end of the segments.
+
+        Raises ChannelDroppedError: nothing of the channel can be asked for any more.
+        """
+        async with self.lock.holding("coordinator.lock"):
+            record = self._living(channel)
             if flush_ts <= 0:
                 raise ValueError(f"flush timestamp is {flush_ts}; it must be a timestamp, 1 or later")
-            if flush_ts not in record.flush_requests:
-                requests = tuple(sorted((*record.flush_requests, flush_ts)))
+            request = FlushRequest(flush_ts, tuple(sorted(segments)))
+            if request not in record.flush_requests:
+                requests = tuple(sorted((*record.flush_requests, request)))
                 await self._save_channel(replace(record, flush_requests=requests))
 
     def get_flush_state(
@@ -188,17 +207,19 @@ class Coordinator:
         self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
     ) -> bool:
         """Answer a client's poll; the request is forgotten with the answer True."""
-        async with self._lock:
+        segments = tuple(sorted(segments))
+        async with self.lock.holding("coordinator.lock"):
             if not self.get_flush_state(channel, flush_ts, segments):
                 return False
             record = self.channel(channel)
-            requests = tuple(ts for ts in record.flush_requests if ts != flush_ts)
+            done = FlushRequest(flush_ts, segments)
+            requests = tuple(request for request in record.flush_requests if request != done)
             await self._save_channel(replace(record, flush_requests=requests))
             return True
 
     async def drop_channel(self, channel: ChannelName, node_id: str) -> None:
         """The channel's last rows are recorded: no later checkpoint can bring it back."""
-        async with self._lock:
+        async with self.lock.holding("coordinator.lock"):
             record = self.channel(channel)
             if record.assigned_to != node_id:
                 raise NotOwnerError(

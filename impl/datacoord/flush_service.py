@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock, DataNodeClient
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName, SegmentId
+from tidemark.impl.types import ChannelName, FlushRequest, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,12 @@ class FlushService:
 
         The segments are sealed, so that no row after ``flush_ts`` may belong to them.
         """
-        await self._coordinator.request_flush(channel, flush_ts)
+        await self._coordinator.request_flush(channel, flush_ts, segments)
+        await self._until_confirmed(channel, flush_ts, segments)
+
+    async def _until_confirmed(
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId]
+    ) -> None:
         told_term: int | None = None
         while not await self._coordinator.confirm_flush(channel, flush_ts, segments):
             term = self._coordinator.channel(channel).term
@@ -52,10 +58,21 @@ class FlushService:
             await self._clock.sleep(self._config.poll_seconds)
 
     async def resume(self) -> None:
-        """Carry on with the requests that an earlier coordinator had not confirmed."""
-        for channel in sorted(self._coordinator.channels):
-            for flush_ts in self._coordinator.channel(channel).flush_requests:
-                await self.flush(channel, flush_ts)
+        """Carry on with the requests that an earlier coordinator had not confirmed, all at the same time.
+
+        Whoever starts a coordinator calls this: no client comes back by itself to ask again.
+        """
+        async with asyncio.TaskGroup() as flushes:
+            for channel in sorted(self._coordinator.channels):
+                for request in self._coordinator.channel(channel).flush_requests:
+                    flushes.create_task(
+                        self._until_confirmed(channel, request.flush_ts, self._segments_of(request)),
+                        name=f"resumed flush of {channel} up to {request.flush_ts}",
+                    )
+
+    def _segments_of(self, request: FlushRequest) -> Sequence[SegmentId]:
+        """What the client asked to be ended, as it was recorded."""
+        return request.segments
 
     async def _tell_node(
         self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId]

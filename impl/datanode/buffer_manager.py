@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tidemark.impl.datanode.policies import MemoryPressure
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
@@ -100,12 +102,16 @@ class BufferManager:
         """Whether the acknowledged checkpoint ends the pending flush."""
         return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
 
+    def _biggest(self, held: Mapping[ChannelName, int]) -> ChannelName:
+        """The channel that holds most bytes; the first by name among equals."""
+        return max(sorted(held), key=lambda channel: held[channel])
+
     def check_memory(self) -> SyncTask | None:
         """Above the watermark, sync the oldest buffer of the channel that holds most."""
         held = {channel: buffer.memory_bytes() for channel, buffer in self.buffers.items()}
         if sum(held.values()) <= self._memory_watermark_bytes:
             return None
-        buffer = self.buffers[max(sorted(held), key=lambda channel: held[channel])]
+        buffer = self.buffers[self._biggest(held)]
         segment_id = buffer.oldest_buffered_segment()
         if segment_id is None:
             return None

@@ -44,6 +44,7 @@ class CheckpointUpdater:
     tasks: what is to be reported; a task stays until it, or something at or beyond it, was acknowledged.
     signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.
     in_flight: calls between their sending and the clean-up.
+    sending: what the present round reports, sent already or not.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class CheckpointUpdater:
         self.tasks: dict[ChannelName, CheckpointTask] = {}
         self.in_flight: dict[ChannelName, CheckpointCall] = {}
         self.signal = asyncio.Event()
+        self.sending: tuple[CheckpointTask, ...] = ()
         self._round = asyncio.Lock()
         self._coordinator = coordinator
         self._clock = clock
@@ -124,8 +126,8 @@ class CheckpointUpdater:
 
     async def _update(self, tasks: Sequence[CheckpointTask]) -> None:
         """Report the tasks in batches, a limited number of batches at a time; then clean up."""
-        size, parallel = self._config.max_positions_per_rpc, self._config.max_parallel_rpcs
-        batches = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+        self.sending = tuple(tasks)
+        parallel, batches = self._config.max_parallel_rpcs, self._batches(tasks)
         finished: list[CheckpointCall] = []
         for at in range(0, len(batches), parallel):
             for calls in await self._send_parallel(batches[at : at + parallel]):
@@ -134,6 +136,12 @@ class CheckpointUpdater:
             await self._preemption.point("updater.clean_up")
         for call in finished:
             self._clean_up(call)
+        self.sending = ()
+
+    def _batches(self, tasks: Sequence[CheckpointTask]) -> list[Sequence[CheckpointTask]]:
+        """All tasks, cut into calls; the last one may be shorter."""
+        size = self._config.max_positions_per_rpc
+        return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
     async def _send_parallel(self, batches: Sequence[Sequence[CheckpointTask]]) -> list[list[CheckpointCall]]:
         """Send the batches at the same time. A single one is sent at once, without a task of its own."""
@@ -146,12 +154,9 @@ class CheckpointUpdater:
         calls = [CheckpointCall(task.channel, task.position, task.owner) for task in batch]
         for call in calls:
             self.in_flight[call.channel] = call
-        request = UpdateCheckpoints(
-            positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
-        )
         try:
             await self._coordinator.update_channel_checkpoints(
-                request, deadline=self._config.checkpoint_rpc_timeout
+                self._request(calls), deadline=self._config.checkpoint_rpc_timeout
             )
         except RpcError:
             for call in calls:
@@ -162,6 +167,12 @@ class CheckpointUpdater:
         for task, call in zip(batch, calls, strict=True):
             await task.callback(call)
         return calls
+
+    def _request(self, calls: Sequence[CheckpointCall]) -> UpdateCheckpoints:
+        """One position for each call."""
+        return UpdateCheckpoints(
+            positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
+        )
 
     def _clean_up(self, call: CheckpointCall) -> None:
         """Drop the pending task unless it has moved beyond what was acknowledged."""

@@ -108,10 +108,11 @@ class NodeProcess:
         recorded = {str(segment): end.ts for segment, end in pipeline.recovery_filter.recorded.items()}
         announce("recovered", seek=pipeline.write_buffer.consumed.ts, recorded=recorded)
         self.node.start()
+        resumed = asyncio.create_task(self.flushes.resume())
         serving = asyncio.create_task(self._serve_requests())
         failing = asyncio.create_task(self.node.supervisor.wait_failed())
         await asyncio.wait([serving, failing], return_when=asyncio.FIRST_COMPLETED)
-        for task in (serving, failing):
+        for task in (serving, failing, resumed):
             if task.done():
                 task.result()
             else:

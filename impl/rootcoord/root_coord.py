@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlReporter, DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts
@@ -90,4 +91,7 @@ class RootCoord:
     async def _run_dummies(self) -> None:
         while True:
             await self._ports.clock.sleep(self._config.dummy_seconds)
-            await self.ddl.run_dummy()
+            try:
+                await self.ddl.run_dummy()
+            except RpcError:
+                continue  # the oracle did not answer: the minimum stays, and the next dummy moves it

@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tidemark.impl.errors import CorruptDataError, StoreError
-from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, MetaSnapshot, SegmentRecord
+from tidemark.impl.types import (
+    BinlogRecord,
+    ChannelRecord,
+    EndPosition,
+    FlushRequest,
+    MetaSnapshot,
+    SegmentRecord,
+)
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 SCHEMA = """
 CREATE TABLE channels (
     channel TEXT PRIMARY KEY,
@@ -74,7 +81,7 @@ class SqliteMetaStore:
                 record.term,
                 record.session,
                 int(record.dropped),
-                json.dumps(record.flush_requests),
+                json.dumps([[request.flush_ts, request.segments] for request in record.flush_requests]),
             )
             for record in records
         ]
@@ -184,7 +191,9 @@ def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
         term=term,
         session=session,
         dropped=bool(dropped),
-        flush_requests=tuple(json.loads(flush_requests)),
+        flush_requests=tuple(
+            FlushRequest(flush_ts, tuple(segments)) for flush_ts, segments in json.loads(flush_requests)
+        ),
     )
 
 

@@ -178,7 +178,7 @@ def coordinator_view(
         dml=tuple((s.segment_id, s.dml_position.ts) for s in segments),
         flushed=tuple(s.segment_id for s in segments if s.flushed),
         asked=tuple(sorted(asked)),
-        open=record.flush_requests,
+        open=tuple(sorted({request.flush_ts for request in record.flush_requests})),
         recorded_saves=tuple(sorted(recorded_saves)),
         handled_checkpoints=tuple(sorted(handled_checkpoints)),
     )

@@ -11,6 +11,7 @@ from tidemark.impl.types import (
     BinlogRecord,
     ChannelPosition,
     EndPosition,
+    FlushRequest,
     Owner,
     SaveBinlogPaths,
     SaveOutcome,
@@ -203,11 +204,13 @@ def test_a_channel_of_another_node_is_not_handed_out():
 def test_a_flush_is_done_when_segments_and_checkpoint_are(checkpoint, flushed, done):
     async def scenario():
         bench = await Bench().start()
-        await bench.coordinator.request_flush(CHANNEL, 5)
+        await bench.coordinator.request_flush(CHANNEL, 5, [1, 99])
         await bench.save(5, flushed=flushed)
         await bench.report(checkpoint)
         assert await bench.coordinator.confirm_flush(CHANNEL, 5, [1, 99]) is done
-        assert bench.coordinator.channel(CHANNEL).flush_requests == (() if done else (5,))
+        assert bench.coordinator.channel(CHANNEL).flush_requests == (
+            () if done else (FlushRequest(5, (1, 99)),)
+        )
 
     run(scenario())
 
@@ -217,7 +220,10 @@ def test_flush_requests_are_kept_in_order_and_once():
         bench = await Bench().start()
         for flush_ts in (7, 5, 7):
             await bench.coordinator.request_flush(CHANNEL, flush_ts)
-        assert bench.coordinator.channel(CHANNEL).flush_requests == (5, 7)
+        assert bench.coordinator.channel(CHANNEL).flush_requests == (
+            FlushRequest(5),
+            FlushRequest(7),
+        )
         with pytest.raises(ValueError, match="flush timestamp is 0"):
             await bench.coordinator.request_flush(CHANNEL, 0)
 

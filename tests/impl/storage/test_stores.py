@@ -12,7 +12,7 @@ from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, log_file, read_log
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, Row, SegmentRecord
+from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, FlushRequest, Row, SegmentRecord
 
 ROWS = (Row(3, 1, 30, "three"), Row(4, 1, 40, ""))
 
@@ -80,7 +80,7 @@ CHANNEL_RECORD = ChannelRecord(
     term=3,
     session=9,
     dropped=True,
-    flush_requests=(6, 9),
+    flush_requests=(FlushRequest(6), FlushRequest(9, (1, 2))),
 )
 SEGMENT_RECORD = SegmentRecord(
     segment_id=1,
@@ -138,7 +138,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
             connection.execute("PRAGMA user_version = 7")
         connection.close()
         store = SqliteMetaStore(tmp_path / "meta")
-        with pytest.raises(CorruptDataError, match="has version 7, this program reads 2"):
+        with pytest.raises(CorruptDataError, match="has version 7, this program reads 3"):
             await store.load()
         await store.close()
 

@@ -1,0 +1,202 @@
+"""The edges of a node and a coordinator with several channels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from tidemark.impl.datanode.data_node import DataNode
+from tidemark.impl.errors import RpcError, StoreError
+from tidemark.impl.ports import CoordinatorClient
+from tidemark.impl.types import (
+    ChannelName,
+    ChannelRecord,
+    MetaSnapshot,
+    Pack,
+    Position,
+    RecoveryAnswer,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentRecord,
+    UpdateCheckpoints,
+)
+from tidemark.models.protocols.channels.scenario import COORDINATOR
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+META = "meta"
+CHANNELS = "channels"
+
+
+class Logs:
+    """Logs whose packs are all there from the start. Reading the next one is a step."""
+
+    def __init__(self, world: World, packs: Mapping[ChannelName, Sequence[Pack]]) -> None:
+        self._world = world
+        self._packs = packs
+
+    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
+        """Return the first pack that ends after a position; wait for ever if there is none."""
+        for pack in self._packs[channel]:
+            if pack.end.ts > after.ts:
+                await self._world.operation(f"consume {channel} {pack.end.ts}", _nothing)
+                return pack
+        endless: asyncio.Future[Pack] = asyncio.get_running_loop().create_future()
+        return await endless
+
+
+def _nothing() -> None:
+    """The log is immutable: reading it touches nothing."""
+
+
+class SlowMeta:
+    """The coordinator's metadata in a store that takes its time, fails, and outlives the coordinator.
+
+    All channels lie under one key: what is saved together is there together or not at all.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._store = process.store(META)
+
+    async def load(self) -> MetaSnapshot:
+        """Everything that was saved, read in the step of the caller."""
+        return snapshot(self._store.content())
+
+    async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
+        """Save the records."""
+        content = self._store.content()
+        merged = {record.channel: record for record in (*content.get(CHANNELS, ()), *records)}
+        await self._put(CHANNELS, tuple(merged[name] for name in sorted(merged)))
+
+    async def save_segment(self, record: SegmentRecord) -> None:
+        """Save the record."""
+        await self._put(f"segment {record.segment_id}", record)
+
+    async def _put(self, key: str, value: object) -> None:
+        try:
+            await self._store.put(key, value)
+        except (StorageFailedError, StorageUnknownError) as error:
+            raise StoreError(str(error)) from error
+
+
+def snapshot(content: Mapping[str, object]) -> MetaSnapshot:
+    """Return what the content of a store means."""
+    channels = content.get(CHANNELS, ())
+    segments = [value for key, value in sorted(content.items()) if key != CHANNELS]
+    assert isinstance(channels, tuple)
+    return MetaSnapshot(channels, tuple(value for value in segments if isinstance(value, SegmentRecord)))
+
+
+class CoordinatorCalls:
+    """The coordinator as the node sees it, over the network."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
+        """Record a binlog."""
+        del deadline
+        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request)
+        assert isinstance(outcome, SaveOutcome)
+        return outcome
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
+        """Raise checkpoints."""
+        del deadline
+        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request)
+
+    async def recover_channel(
+        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
+        """Take up a channel."""
+        del deadline
+        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id, session)
+        assert isinstance(answer, RecoveryAnswer)
+        return answer
+
+    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+        """Mark a channel dropped."""
+        del deadline
+        await remote(self._process, COORDINATOR, "drop_channel", channel, node_id)
+
+
+class Watched:
+    """A client of the coordinator that notes which checkpoints are sent to it."""
+
+    def __init__(self, client: CoordinatorClient, sent: Callable[[UpdateCheckpoints], None]) -> None:
+        self._client = client
+        self._sent = sent
+
+    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
+        """Record a binlog."""
+        return await self._client.save_binlog_paths(request, deadline=deadline)
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
+        """Raise checkpoints."""
+        self._sent(request)
+        await self._client.update_channel_checkpoints(request, deadline=deadline)
+
+    async def recover_channel(
+        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
+        """Take up a channel."""
+        return await self._client.recover_channel(channel, node_id, session, deadline=deadline)
+
+    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+        """Mark a channel dropped."""
+        await self._client.drop_channel(channel, node_id, deadline=deadline)
+
+
+class NodeClock:
+    """Pauses of the node: the updater's timer, the memory check, and those before a repetition.
+
+    Attributes:
+        timers, checks, repetitions: how many of each may still end.
+
+    Args:
+        tick, check: lengths of the first two, in seconds.
+        rounds: what to do when the timer's pause begins, and when it ends.
+        looks: what to do when a pause of the memory check begins, and when it ends.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        *,
+        tick: float,
+        check: float,
+        counts: tuple[int, int, int],
+        rounds: tuple[Callable[[], None], Callable[[], None]],
+        looks: tuple[Callable[[], None], Callable[[], None]],
+    ) -> None:
+        self.timers, self.checks, self.repetitions = counts
+        self._process = process
+        self._tick, self._check = tick, check
+        self._rounds, self._looks = rounds, looks
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when the pause is over; never, if its budget is spent."""
+        if seconds == self._tick:
+            self._rounds[0]()
+            await self._end("timers", "timer.checkpoint")
+            self._rounds[1]()
+        elif seconds == self._check:
+            self._looks[0]()
+            await self._end("checks", "timer.memory")
+            self._looks[1]()
+        else:
+            await self._end("repetitions", "pause")
+
+    async def _end(self, kind: str, point: str) -> None:
+        left: int = getattr(self, kind)
+        if not left:
+            await asyncio.get_running_loop().create_future()
+        setattr(self, kind, left - 1)
+        await self._process.point(point)
+
+
+def refused(node: DataNode, failure: Exception) -> RpcError:
+    """What a caller hears of a call that a node has refused."""
+    return RpcError(f"{node.node_id}: {failure}")
