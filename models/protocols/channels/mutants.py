@@ -35,6 +35,7 @@ from tidemark.impl.types import (
     StartPosition,
     UpdateCheckpoints,
 )
+from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.channels.owners import OwnersProgram, owners
 from tidemark.models.protocols.channels.program import ChannelsProgram
 from tidemark.models.protocols.channels.programs import channels
@@ -49,6 +50,7 @@ class _LastPosition(CheckpointUpdater):
         return UpdateCheckpoints(tuple(replace(reported, position=last) for reported in request.positions))
 
 
+@mutant(killer="checkpoint_is_durable", source="facts 9", instance="channels-batch")
 def positions_of_the_last_call(**scenario: Any) -> ChannelsProgram:
     """All positions of a batch are that of its last call."""
     return channels(parts=DataNodeParts(checkpoint_updater=_LastPosition), **scenario)
@@ -60,6 +62,7 @@ class _NoTail(CheckpointUpdater):
         return [tasks[at : at + size] for at in range(0, len(tasks) - size + 1, size)]
 
 
+@mutant(killer="a_round_sends_all", source="facts 9", instance="channels-tail")
 def tail_is_left_out(**scenario: Any) -> ChannelsProgram:
     """The last, shorter batch is not sent."""
     return channels(parts=DataNodeParts(checkpoint_updater=_NoTail), **scenario)
@@ -70,6 +73,7 @@ class _Smallest(BufferManager):
         return min(sorted(held), key=lambda channel: held[channel])
 
 
+@mutant(killer="the_biggest_goes_first", source="facts 7.3", instance="channels-memory")
 def memory_pressure_takes_the_smallest(**scenario: Any) -> ChannelsProgram:
     """Memory pressure syncs a buffer of the channel that holds least."""
     return channels(parts=DataNodeParts(buffer_manager=_Smallest), **scenario)
@@ -81,6 +85,7 @@ class _Hurried(ChannelPipeline):
         self.write_buffer.drop_all()
 
 
+@mutant(killer="checkpoint_is_durable", source="facts 10.1", instance="channels-drop")
 def drop_does_not_wait(**scenario: Any) -> ChannelsProgram:
     """The drop is reported while its last syncs are under way."""
     return channels(parts=DataNodeParts(pipeline=_Hurried), **scenario)
@@ -92,6 +97,7 @@ class _Greatest(WriteBuffer):
         return max(starts, key=lambda start: start.ts, default=None)
 
 
+@mutant(killer="checkpoint_is_durable", source="facts 7.2", instance="channels-two-segments")
 def greatest_start_position(**scenario: Any) -> ChannelsProgram:
     """The checkpoint goes by the greatest of the buffered start positions."""
     return channels(parts=DataNodeParts(write_buffer=_Greatest), **scenario)
@@ -104,6 +110,7 @@ class _WrongRows(SyncManager):
         task.rows = rows
 
 
+@mutant(killer="objects_hold_their_rows", source="facts 7.6; B14", instance="channels-pack-of-two")
 def object_lacks_rows(**scenario: Any) -> ChannelsProgram:
     """An object is written with one row of several; its record names all of them."""
     return channels(parts=DataNodeParts(sync_manager=_WrongRows), **scenario)
@@ -123,6 +130,7 @@ class _Hopeful(DirectCoordinatorClient):
         self._calls = _HopefulCalls()
 
 
+@mutant(killer="checkpoint_is_durable", source="facts 7.6; B14", instance="channels-deadline")
 def timeout_is_a_success(**scenario: Any) -> ChannelsProgram:
     """A call whose deadline passes is answered as if it had been carried out."""
     return channels(rpc=_Hopeful, **scenario)
@@ -144,6 +152,7 @@ class _Unlocked(Coordinator):
         self.lock = _NoLock(NoPreemption())
 
 
+@mutant(killer="records_only_grow", source="facts 10.1", instance="channels-two-flushes")
 def check_and_store_without_the_lock(**scenario: Any) -> ChannelsProgram:
     """Two requests read the same record; the one that is stored later takes the other one back."""
     return channels(coordinator=_Unlocked, **scenario)
@@ -156,6 +165,7 @@ class _RemembersFirst(Coordinator):
         await super()._save_channels(records)
 
 
+@mutant(killer="records_are_stored", source="facts 10.1", instance="channels-slow-store")
 def memory_before_the_store(**scenario: Any) -> ChannelsProgram:
     """The coordinator remembers what its store does not have yet."""
     return channels(coordinator=_RemembersFirst, **scenario)
@@ -166,6 +176,7 @@ class _KeepsTheDropped(Coordinator):
         return self.channel(channel)
 
 
+@mutant(killer="dropped_is_gone", source="B32", instance="channels-drop")
 def dropped_channel_is_recovered(**scenario: Any) -> ChannelsProgram:
     """A dropped channel is given out at the sentinel, and its flushes are accepted (B32)."""
     return channels(coordinator=_KeepsTheDropped, **scenario)
@@ -177,6 +188,7 @@ class _ForgetsSegments(FlushService):
         return ()
 
 
+@mutant(killer="a_done_flush_is_confirmed", source="facts 10.3", instance="channels-coordinator-restarts")
 def resumed_flush_forgets_its_segments(**scenario: Any) -> ChannelsProgram:
     """After a restart of the coordinator a flush goes on without its segments."""
     return channels(service=_ForgetsSegments, **scenario)
@@ -187,6 +199,7 @@ class _NeverResumes(FlushService):
         """Nobody carries on."""
 
 
+@mutant(killer="a_done_flush_is_confirmed", source="facts 10.3", instance="channels-coordinator-restarts")
 def flushes_are_not_resumed(**scenario: Any) -> ChannelsProgram:
     """After a restart of the coordinator nobody carries on with its flushes."""
     return channels(service=_NeverResumes, **scenario)
@@ -201,6 +214,7 @@ class _KeepsTheSession(Coordinator):
             await self._save_channel(replace(self.channel(channel), session=session))
 
 
+@mutant(killer="the_owner_is_served", source="facts 10.4", instance="channels-move")
 def session_of_another_node_is_kept(**scenario: Any) -> OwnersProgram:
     """A channel that moves keeps the number of the incarnation that had it."""
     return owners(coordinator=_KeepsTheSession, **scenario)
@@ -215,6 +229,7 @@ class _KeepsTheTerm(Coordinator):
         return replace(answer, owner=replace(answer.owner, term=term))
 
 
+@mutant(killer="the_fenced_do_not_write", source="H22, B27", instance="channels-new-incarnation")
 def recovery_keeps_the_term(**scenario: Any) -> OwnersProgram:
     """A new incarnation writes in the term of the earlier one."""
     return owners(coordinator=_KeepsTheTerm, **scenario)
