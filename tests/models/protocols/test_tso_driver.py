@@ -112,7 +112,7 @@ class TakesErrorsForNothing(TsoAdapter):
 
 
 class SwallowsErrors(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl._SwallowsErrors)
+    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl.SwallowsErrors)
 
 
 class AnswersAnyway(TsoAdapter):
