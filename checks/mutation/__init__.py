@@ -1,1 +1,1 @@
-"""The search behind mutation: a protocol's actions compiled one by one, so that a mutant costs one action."""
+"""Mutants: is each wrong protocol noticed by a named claim?"""

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checks.mutation.find_violation import Find, Findings, MutantLimits, find_violations
-from tidemark.checks.mutation.liveness import first_lasso
-from tidemark.checks.mutation.relation import Library, Relation
+import numpy as np
+
+from tidemark.checks.explore.liveness import LivenessChecker
 from tidemark.checks.mutation.result import Fate, MutantResult
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
-from tidemark.checks.verdicts.trace import counterexample, failing_conjunct, run_again
+from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import COVERAGE
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.native.codec import State
-from tidemark.models.native.search.path import Path
+from tidemark.models.native.graph import build_graph
+from tidemark.models.native.parts import KernelOfParts, PartsLibrary
+from tidemark.models.native.search.breadth_first import Hit, Search, SearchLimits, SearchResult
+from tidemark.models.native.search.path import Path, path_to
 from tidemark.spec.language.spec import Property
+
+CHUNK = 2048
+"""States that are expanded together: a violation is looked for after each chunk."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +35,9 @@ class Baseline:
 
     instance: Instance
     claims: tuple[Property, ...]
-    library: Library
-    findings: Findings
+    library: PartsLibrary
+    kernel: KernelOfParts
+    found: SearchResult
     problems: tuple[str, ...]
 
     def of_kind(self, *kinds: str) -> tuple[Property, ...]:
@@ -42,28 +49,80 @@ def baseline(
     instance: Instance,
     *,
     claims: Collection[str] | None = None,
-    limits: MutantLimits,
-    library: Library | None = None,
+    limits: SearchLimits,
+    library: PartsLibrary | None = None,
 ) -> Baseline:
     """Search the protocol itself. ``claims``: ids of those that hold on this instance; all if None."""
-    library = library if library is not None else Library()
-    relation = Relation(instance, library)
-    chosen = tuple(claim for claim in relation.claims() if claims is None or claim.id in claims)
-    findings = find_violations(relation, stop_on=(), limits=limits)
-    problems = (
-        [] if findings.complete else [f"the search of the protocol itself is incomplete: {findings.stopped}"]
-    )
+    library = library if library is not None else PartsLibrary()
+    kernel = KernelOfParts(instance, library)
+    chosen = tuple(claim for claim in instance.spec.properties if claims is None or claim.id in claims)
+    found = _searched(kernel, limits)
+    problems = [] if found.complete else [f"the search of the protocol itself is incomplete: {found.stopped}"]
     if claims is not None:
         problems += [f"unknown claim {claim!r}" for claim in sorted({*claims} - {c.id for c in chosen})]
-    problems += [f"{claim.id} is refuted" for claim in chosen if claim.id in findings.broken]
-    if findings.complete:
-        unreached = [c.id for c in chosen if c.kind == "reachable" and c.id not in findings.reached]
-        problems += [f"the witness {claim} is not reached" for claim in unreached]
-        lasso = first_lasso(findings, (claim for claim in chosen if claim.kind == "leads_to"))
-        problems += [f"{lasso.prop.id} is refuted"] if lasso is not None else []
+    problems += [f"{claim.id} is refuted" for claim, _ in _broken(found, chosen)]
+    if found.complete:
+        problems += [f"the witness {claim.id} is not reached" for claim in _unreached(found, chosen)]
+        lasso = _first_lasso(found, (claim for claim in chosen if claim.kind == "leads_to"))
+        problems += [f"{lasso[0].id} is refuted"] if lasso is not None else []
     if not chosen:
         problems.append("there is no claim that could kill a mutant")
-    return Baseline(instance, chosen, library, findings, tuple(problems))
+    return Baseline(instance, chosen, library, kernel, found, tuple(problems))
+
+
+def _searched(kernel: KernelOfParts, limits: SearchLimits, stop_on: Iterable[str] = ()) -> SearchResult:
+    """The native search on one core: mutants share the cores, not the search of one of them.
+
+    Raises KeyboardInterrupt if the user stopped it.
+    """
+    running = Search(kernel, replace(limits, stop_on=frozenset(stop_on)), chunk=CHUNK, workers=1)
+    found = running.run()
+    if running.interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _broken(found: SearchResult, claims: Iterable[Property]) -> list[tuple[Property, Hit]]:
+    """The claims about states and steps that were broken, each with the first place."""
+    kinds = ("invariant", "lemma", "transition_invariant")
+    hits = [(claim, found.hit(claim)) for claim in claims if claim.kind in kinds]
+    return [(claim, hit) for claim, hit in hits if hit is not None]
+
+
+def _unreached(found: SearchResult, claims: Iterable[Property]) -> list[Property]:
+    return [claim for claim in claims if claim.kind == "reachable" and found.hit(claim) is None]
+
+
+def _first_lasso(found: SearchResult, claims: Iterable[Property]) -> tuple[Property, Path] | None:
+    """The first of the leads_to claims that a complete search refutes, with its lasso."""
+    claims = tuple(claims)
+    checker = LivenessChecker(build_graph(found)) if claims else None
+    for claim in claims:
+        assert checker is not None
+        path = checker.check(claim).lasso
+        if path is not None:
+            return claim, path
+    return None
+
+
+def _fired(found: SearchResult) -> list[str]:
+    """Actions that were taken within the bounds."""
+    inside = found.tally.generated - found.tally.out_of_bounds
+    actions = found.kernel.instance.spec.actions
+    return [action.name for action, count in zip(actions, inside.tolist(), strict=True) if count]
+
+
+def _first_step(kernel: KernelOfParts, found: SearchResult, action: str) -> Hit:
+    """The first place where an action is taken within the bounds. Raises LookupError if there is none."""
+    part = kernel.parts[action]
+    offset = kernel.plan.first_step[list(kernel.parts).index(action)]
+    for first in range(0, found.distinct, part.chunk):
+        seen = part.expand(found.states[first : first + part.chunk])
+        if len(seen.step):
+            at = int(np.argmin(seen.parent))
+            target = tuple(seen.successors[at].tolist())
+            return Hit(first + int(seen.parent[at]), offset + int(seen.step[at]), target)
+    raise LookupError(f"{action} is never taken")
 
 
 def assess(
@@ -72,7 +131,7 @@ def assess(
     mutant_id: str,
     *,
     change: str,
-    limits: MutantLimits,
+    limits: SearchLimits,
     only: str | None = None,
 ) -> MutantResult:
     """The fate of a mutant. ``only``: no other claim counts as its killer."""
@@ -84,15 +143,15 @@ def assess(
 
 class _Assessment:
     def __init__(
-        self, base: Baseline, instance: Instance, blank: MutantResult, limits: MutantLimits, only: str | None
+        self, base: Baseline, instance: Instance, blank: MutantResult, limits: SearchLimits, only: str | None
     ) -> None:
         self.base, self.instance, self.blank, self.limits, self.only = base, instance, blank, limits, only
-        self.relation = Relation(instance, base.library)
+        self.kernel = KernelOfParts(instance, base.library)
 
     def claims(self, *kinds: str) -> tuple[Property, ...]:
         """The mutant's own reading of the claims that may kill it."""
         wanted = {claim.id for claim in self.base.of_kind(*kinds) if self.only in (None, claim.id)}
-        return tuple(claim for claim in self.relation.claims() if claim.id in wanted)
+        return tuple(claim for claim in self.instance.spec.properties if claim.id in wanted)
 
     def result(self) -> MutantResult:
         if self.base.problems:
@@ -101,113 +160,107 @@ class _Assessment:
             return self._equivalent()
         kinds = ("invariant", "transition_invariant", *(("lemma",) if self.only is not None else ()))
         safety = self.claims(*kinds)
-        findings = find_violations(self.relation, stop_on=[claim.id for claim in safety], limits=self.limits)
-        self.blank = replace(self.blank, distinct=findings.visited.count)
-        return self._judged(findings, safety)
+        found = _searched(self.kernel, self.limits, (claim.id for claim in safety))
+        self.blank = replace(self.blank, distinct=found.distinct)
+        return self._judged(found, safety)
 
     def _differs(self) -> bool:
-        base = self.base.findings
         if self.instance.spec.variables != self.base.instance.spec.variables:
             return True
-        return self.relation.differs(base.relation, base.visited.states)
+        return self.kernel.differs(self.base.kernel, self.base.found.states)
 
     def _undecided(self, reason: str) -> MutantResult:
         return replace(self.blank, fate=Fate.UNDECIDED, reason=reason)
 
     def _equivalent(self) -> MutantResult:
-        count = self.base.findings.visited.count
+        count = self.base.found.distinct
         reason = f"its steps are the protocol's from each of the {count} reachable states"
         return replace(self.blank, fate=Fate.EQUIVALENT, reason=reason, distinct=count)
 
-    def _judged(self, findings: Findings, safety: tuple[Property, ...]) -> MutantResult:
-        broken = [claim for claim in safety if claim.id in findings.broken]
+    def _judged(self, found: SearchResult, safety: tuple[Property, ...]) -> MutantResult:
+        broken = _broken(found, safety)
         if broken:
-            return self._by_run(findings, min(broken, key=lambda claim: findings.broken[claim.id].state))
-        if not findings.complete:
-            return self._undecided(findings.stopped)
-        killed = self._by_absence(findings) or self._by_lasso(findings)
+            return self._by_run(found, *min(broken, key=lambda item: item[1].state))
+        if not found.complete:
+            return self._undecided(found.stopped)
+        killed = self._by_absence(found) or self._by_lasso(found)
         if killed is not None:
             return killed
-        lemmas = [claim for claim in self.claims("lemma") if claim.id in findings.broken]
+        lemmas = _broken(found, self.claims("lemma"))
         if lemmas:
-            return self._by_run(findings, min(lemmas, key=lambda claim: findings.broken[claim.id].state))
+            return self._by_run(found, *min(lemmas, key=lambda item: item[1].state))
         if self.only is not None and not self._differs():
             return self._equivalent()
-        others = sorted(findings.broken.keys() - {self.only})
+        every = _broken(found, self.instance.spec.properties)
+        others = sorted({claim.id for claim, _ in every} - {self.only})
         noticed = f"; {others[0]} does" if others else ""
         who = f"{self.only} does not tell" if self.only else "no claim tells"
-
         return replace(self.blank, fate=Fate.SURVIVED, reason=f"{who} it from the protocol{noticed}")
 
     def _killed(self, killer: str, kind: str, example: Counterexample) -> MutantResult:
         return replace(self.blank, fate=Fate.KILLED, killer=killer, kind=kind, counterexample=example)
 
-    def _by_run(self, findings: Findings, claim: Property) -> MutantResult:
-        states, steps = _replayed(findings, findings.broken[claim.id])
-        interpreter = self.relation.interpreter
-        if claim.kind == "transition_invariant":
-            failing = failing_conjunct(interpreter, claim, states[-2], states[-1])
-        else:
-            failing = failing_conjunct(interpreter, claim, states[-1])
-        example = counterexample(self.instance, states=states, steps=steps, failing=failing, replayable=False)
-        return self._killed(claim.id, claim.kind, example)
+    def _by_run(self, found: SearchResult, claim: Property, hit: Hit) -> MutantResult:
+        path = path_to(found, hit)
+        pair = path.states[-2:] if claim.kind == "transition_invariant" else path.states[-1:]
+        failing = failing_conjunct(self.kernel.interpreter, claim, *pair)
+        return self._killed(
+            claim.id, claim.kind, self._shown(self.instance, path.states, path.steps, failing)
+        )
 
-    def _by_absence(self, findings: Findings) -> MutantResult | None:
+    def _shown(
+        self, instance: Instance, states: Sequence[State], steps: Sequence[Step], failing: str
+    ) -> Counterexample:
+        return counterexample(instance, states=states, steps=steps, failing=failing, replayable=False)
+
+    def _by_absence(self, found: SearchResult) -> MutantResult | None:
         """A witness that is no longer reached, or an action that is never taken any more."""
-        for claim in self.claims("reachable"):
-            if claim.id not in findings.reached:
-                find = self.base.findings.reached[claim.id]
-                example = self._departure(findings, find, f"the witness {claim.id} is not reached")
-                return self._killed(claim.id, claim.kind, example)
+        base = self.base.found
+        for claim in _unreached(found, self.claims("reachable")):
+            hit = base.hit(claim)
+            assert hit is not None  # the baseline is green
+            example = self._departure(found, hit, f"the witness {claim.id} is not reached")
+            return self._killed(claim.id, claim.kind, example)
         if self.only is not None:
             return None
-        for action, find in self.base.findings.fired.items():
-            if action not in findings.fired:
-                example = self._departure(findings, find, f"the action {action} is never taken")
+        fired = _fired(found)
+        for action in _fired(base):
+            if action not in fired:
+                hit = _first_step(self.base.kernel, base, action)
+                example = self._departure(found, hit, f"the action {action} is never taken")
                 return self._killed(COVERAGE, COVERAGE, example)
         return None
 
-    def _departure(self, findings: Findings, find: Find, what: str) -> Counterexample:
+    def _departure(self, found: SearchResult, hit: Hit, what: str) -> Counterexample:
         """The protocol's own run to the place, up to the step that the mutant cannot take."""
-        states, steps = _replayed(self.base.findings, find)
+        path = path_to(self.base.found, hit)
+        states, steps = path.states, path.steps
         number = next(
             (n for n, step in enumerate(steps) if self._after(states[n], step) != states[n + 1]),
             len(steps) - 1,
         )
         failing = (
-            f"{what} in {findings.visited.count} states; the protocol's run gets there, "
+            f"{what} in {found.distinct} states; the protocol's run gets there, "
             f"but the mutant does not take its step {number + 1}, {steps[number]}, to this state"
         )
-        return counterexample(
-            self.base.instance,
-            states=states[: number + 2],
-            steps=steps[: number + 1],
-            failing=failing,
-            replayable=False,
-        )
+        return self._shown(self.base.instance, states[: number + 2], steps[: number + 1], failing)
 
     def _after(self, state: State, step: Step) -> State | None:
-        found = self.relation.interpreter.apply(state, step)
+        found = self.kernel.interpreter.apply(state, step)
         return found.state if found is not None and found.in_bounds else None
 
-    def _by_lasso(self, findings: Findings) -> MutantResult | None:
-        lasso = first_lasso(findings, self.claims("leads_to"))
+    def _by_lasso(self, found: SearchResult) -> MutantResult | None:
+        lasso = _first_lasso(found, self.claims("leads_to"))
         if lasso is None:
             return None
-        path: Path = lasso.path
+        claim, path = lasso
         example = counterexample(
             self.instance,
             states=path.states,
             steps=path.steps,
-            failing=f"{lasso.prop.id}: {lasso.prop.description}",
+            failing=f"{claim.id}: {claim.description}",
             shape=Shape.LASSO,
             loop_start=path.loop_start,
             replayable=False,
         )
-        return self._killed(lasso.prop.id, lasso.prop.kind, example)
-
-
-def _replayed(findings: Findings, find: Find) -> tuple[list[State], list[Step]]:
-    """The run to the place, taken again by the interpreter, which has the last word."""
-    start, steps = findings.run_to(find)
-    return run_again(findings.relation.interpreter, start, steps), steps
+        return self._killed(claim.id, claim.kind, example)

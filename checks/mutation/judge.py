@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checks.mutation.assess import Baseline, assess, baseline
-from tidemark.checks.mutation.find_violation import MutantLimits
 from tidemark.checks.mutation.result import Fate, MutantResult, summary
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
@@ -41,6 +40,7 @@ from tidemark.models.manifest import (
 )
 from tidemark.models.manifest.resolve import instance_of
 from tidemark.models.mutation.generated import find_mutant, mutants_of, mutated
+from tidemark.models.native.search.breadth_first import SearchLimits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +49,8 @@ SUMMARY = "generated-mutants"
 """Claim id of the count of generated mutants by fate."""
 EQUIVALENT = "equivalent"
 """Claim id of a named mutant that no property is expected to notice."""
-NO_LIMITS = MutantLimits()
+LIMITS = SearchLimits(states=2_000_000, seconds=60.0)
+"""Where the search of one mutant stops without a decision."""
 
 
 def sampled(ids: Sequence[str], size: int | None) -> tuple[str, ...]:
@@ -65,7 +66,7 @@ def mutate(
     *,
     mutants: Sequence[str] | None = None,
     claims: Collection[str] | None = None,
-    limits: MutantLimits = NO_LIMITS,
+    limits: SearchLimits = LIMITS,
     progress: Progress = silent,
     spark: SparkSession | None = None,
 ) -> list[MutantResult]:
@@ -89,7 +90,7 @@ def mutate(
 
 
 def _generated(
-    instance: Instance, mutant_id: str, claims: tuple[str, ...] | None, limits: MutantLimits
+    instance: Instance, mutant_id: str, claims: tuple[str, ...] | None, limits: SearchLimits
 ) -> MutantResult:
     base = _baseline(instance, claims, limits)
     change = str(find_mutant(instance.protocol, mutant_id))
@@ -101,7 +102,7 @@ def _spread(
     instance: Instance,
     ids: tuple[str, ...],
     claims: tuple[str, ...] | None,
-    limits: MutantLimits,
+    limits: SearchLimits,
     *,
     progress: Progress,
 ) -> list[MutantResult]:
@@ -123,7 +124,7 @@ def _spread(
 
 
 def generated_part(
-    part: tuple[Instance, tuple[str, ...], tuple[str, ...] | None, MutantLimits],
+    part: tuple[Instance, tuple[str, ...], tuple[str, ...] | None, SearchLimits],
 ) -> list[MutantResult]:
     """The work of one Spark task: the fate of some mutants of an instance."""
     instance, ids, claims, limits = part
@@ -131,7 +132,7 @@ def generated_part(
 
 
 @lru_cache(maxsize=4)
-def _baseline(instance: Instance, claims: tuple[str, ...] | None, limits: MutantLimits) -> Baseline:
+def _baseline(instance: Instance, claims: tuple[str, ...] | None, limits: SearchLimits) -> Baseline:
     """One search of the protocol itself for all its mutants in this process."""
     return baseline(instance, claims=claims, limits=limits)
 
@@ -242,9 +243,9 @@ def _named_verdict(entry: MutantEntry, context: Context) -> Verdict:
     if not isinstance(host, InstanceEntry):
         return _by_other_judge(entry, host, subject, context)
     instance = instance_of(host)
-    base = _baseline(instance, tuple(sorted(_claims_of(host, context))), NO_LIMITS)
+    base = _baseline(instance, tuple(sorted(_claims_of(host, context))), LIMITS)
     mutant = Instance(entry.ref, instance.bounds, instance.constants, instance.name)
-    result = assess(base, mutant, entry.name, change=entry.source, limits=NO_LIMITS, only=entry.killer)
+    result = assess(base, mutant, entry.name, change=entry.source, limits=LIMITS, only=entry.killer)
     return _verdict(subject, result, instance)
 
 

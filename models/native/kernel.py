@@ -150,8 +150,16 @@ class Kernel:
             raise ValueError(f"{len(block)} rows for buffers of {buffers.rows}")
         buffers.cursor[0] = 0
         buffers.enabled[: len(block)] = 0
-        self._expand(block.ctypes.data, len(block), *buffers.addresses)
+        self.append(block, buffers)
         return int(buffers.cursor[0])
+
+    def append(self, block: Block, buffers: Buffers) -> None:
+        """Append the successors of a block to what is in the buffers; see ``run``."""
+        self.append_at(block, *buffers.addresses)
+
+    def append_at(self, block: Block, *addresses: int) -> None:
+        """The same with the addresses of the arrays of ``Buffers``, in their order."""
+        self._expand(block.ctypes.data, len(block), *addresses)
 
     def expand(self, block: Block) -> Expansion:
         """Successors of all rows of a block of any size."""

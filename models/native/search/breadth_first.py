@@ -50,6 +50,8 @@ class SearchLimits:
     """Bytes."""
     stop_at_first: bool = False
     """Stop at the end of the block in which the first violation was found."""
+    stop_on: frozenset[str] = frozenset()
+    """Likewise, but for a violation of these claims only."""
 
 
 class Watch(Protocol):
@@ -227,7 +229,8 @@ def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: flo
 class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
     later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``: opaque sorts
-    whose renamings are identified. ``reduced_to``: follow only what is needed to decide these invariants and
+    whose renamings are identified. ``chunk``: states of a level that are expanded together, a share of the
+    level if None. ``reduced_to``: follow only what is needed to decide these invariants and
     deadlocks (none at all: deadlocks). Raises SymmetryError if elements of a sort are not alike;
     ReductionError for claims that a reduced search cannot decide, or for both at once.
     """
@@ -237,6 +240,7 @@ class Search:
         kernel: Kernel,
         limits: SearchLimits | None = None,
         *,
+        chunk: int | None = None,
         workers: int | None = None,
         symmetry: Sequence[str] = (),
         reduced_to: Sequence[Property] | None = None,
@@ -253,7 +257,7 @@ class Search:
             self.pool,
             front=front(kernel) if self.pool.workers > 1 else (0, 0),
         )
-        self._rounds = Rounds(kernel, self.visited, self.pool, self.symmetry, self.reduction)
+        self._rounds = Rounds(kernel, self.visited, self.pool, self.symmetry, self.reduction, chunk=chunk)
         self.counters = self._rounds.counters
         self.tally = SearchCounters()
         self.interrupted = False
@@ -330,13 +334,15 @@ class Search:
             and self.tally.next_row < self.visited.count
         ):
             return f"the limit of {limits.seconds:g} s was reached"
-        if limits.stop_at_first and self._violated():
+        if (limits.stop_at_first or limits.stop_on) and self._violated():
             return "stopped at the first violation, as asked"
         return ""
 
     def _violated(self) -> bool:
-        claims = self.kernel.step_claims
-        return bool(self.tally.state_hits) or any(claims[i].kind != "reachable" for i in self.tally.step_hits)
+        step_claims, state_claims = self.kernel.step_claims, self.kernel.state_claims
+        broken = [state_claims[number] for number in self.tally.state_hits]
+        broken += [step_claims[i] for i in self.tally.step_hits if step_claims[i].kind != "reachable"]
+        return any(self.limits.stop_at_first or claim.id in self.limits.stop_on for claim in broken)
 
     def _close_level(self) -> None:
         if self.tally.levels[-1] != self.visited.count:
@@ -408,12 +414,15 @@ def search(
     *,
     limits: SearchLimits | None = None,
     watch: Watch = _silent,
+    chunk: int | None = None,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
     reduced_to: Sequence[Property] | None = None,
 ) -> SearchResult:
     """Visit all states of an instance, breadth-first: see ``Search``."""
-    return Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to).run(watch)
+    return Search(kernel, limits, chunk=chunk, workers=workers, symmetry=symmetry, reduced_to=reduced_to).run(
+        watch
+    )
 
 
 def _reduction(

@@ -117,17 +117,20 @@ class Rounds:
         pool: WorkerPool,
         symmetry: Symmetry | None = None,
         reduction: Reduction | None = None,
+        *,
+        chunk: int | None = None,
     ) -> None:
         self.kernel, self.visited, self.pool = kernel, visited, pool
         self.symmetry, self.reduction = symmetry, reduction
-        self.most = chunk_rows(kernel)
+        self.most = min(chunk_rows(kernel), chunk or CHUNK)
+        self.least = LEAST_ROWS if chunk is None else self.most
         self.workers = [Worker(kernel) for _ in range(min(CHUNKS, pool.workers))]
         self.counters = self.workers[0].counters()
 
     def run(self, first: int, level: tuple[int, int], chunks: int = CHUNKS) -> Done:
         """Expand states from ``first`` on, which is the beginning of a chunk of the level."""
         begin, end = level
-        size = min(self.most, max(LEAST_ROWS, -(-(end - begin) // CHUNKS)))
+        size = min(self.most, max(self.least, -(-(end - begin) // CHUNKS)))
         parts = [Chunk(at, min(at + size, end)) for at in range(first, end, size)[:chunks]]
         if self._worth_sharing(parts):
             self._shared(parts)

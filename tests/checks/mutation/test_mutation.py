@@ -1,0 +1,93 @@
+"""Mutants are searched with the native search, over a kernel that is put together from parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.protocols.ferry import Ferry
+from tidemark.checks.mutation.assess import baseline
+from tidemark.checks.mutation.judge import mutate
+from tidemark.checks.mutation.result import Fate
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.mutation.generated import mutants_of, mutated
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.parts import KernelOfParts, PartsLibrary
+from tidemark.models.native.search.breadth_first import SearchLimits, search
+
+SMALL = "tests.protocols.small:"
+INSTANCES = {
+    "stations": Instance(
+        "tests.protocols.stations:Stations",
+        {"Station": 2, "Place": 2, "Balance": (-1, 3)},
+        {"route": [0, 1, 0], "capacity": 2},
+    ),
+    "ferry": Instance(Ferry.reference(), {"Guest": 2, "Trip": 3}, {"room": 1}, "two-guests"),
+}
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_parts_give_what_the_whole_gives_in_the_same_order(name):
+    instance = INSTANCES[name]
+    whole, parts = compile_kernel(instance), KernelOfParts(instance, PartsLibrary())
+    found = [search(kernel, workers=1) for kernel in (whole, parts)]
+    assert np.array_equal(found[0].states, found[1].states)
+    assert np.array_equal(found[0].visited.links, found[1].visited.links)
+    one, two = (result.tally for result in found)
+    assert (one.state_hits, one.step_hits, one.deadlocks) == (two.state_hits, two.step_hits, two.deadlocks)
+    for left, right in ((one.generated, two.generated), (one.guards, two.guards)):
+        assert np.array_equal(left, right)
+    assert found[0].generated > found[0].distinct > 10
+
+
+def test_two_workers_find_the_same():
+    kernel = KernelOfParts(INSTANCES["stations"], PartsLibrary())
+    one, two = (search(kernel, workers=workers) for workers in (1, 2))
+    assert np.array_equal(one.states, two.states)
+    assert one.tally.step_hits == two.tally.step_hits
+
+
+def test_a_mutant_shares_all_parts_but_one():
+    instance, library = INSTANCES["ferry"], PartsLibrary()
+    right = KernelOfParts(instance, library)
+    mutant = mutants_of(instance.protocol)[0]
+    wrong = KernelOfParts(mutated(instance, mutant.id), library)
+    other = [name for name in right.parts if right.parts[name] is not wrong.parts[name]]
+    assert other == [mutant.action.name]
+    assert wrong.conditions is right.conditions
+
+
+def test_fates_by_the_search_and_by_the_interpreter_agree():
+    """A mutant is equivalent exactly if the interpreter finds the same steps in every reachable state."""
+    instance = INSTANCES["ferry"]
+    right = Interpreter(instance)
+    states, todo = set(right.initial()), list(right.initial())
+    while todo:
+        for step in right.successors(todo.pop()):
+            if step.in_bounds and step.state not in states:
+                states.add(step.state)
+                todo.append(step.state)
+    for result in mutate(instance):
+        wrong = Interpreter(mutated(instance, result.id))
+        same = all(_inside(right, state) == _inside(wrong, state) for state in states)
+        assert (result.fate is Fate.EQUIVALENT) == (same and set(right.initial()) == set(wrong.initial()))
+        assert result.fate is not Fate.UNDECIDED
+
+
+def _inside(interpreter, state):
+    return {(found.step, found.state) for found in interpreter.successors(state) if found.in_bounds}
+
+
+def test_a_limit_is_no_fate():
+    base = baseline(INSTANCES["ferry"], limits=SearchLimits(states=3))
+    assert "incomplete: the limit of 3 states was reached" in base.problems[0]
+    results = mutate(INSTANCES["ferry"], limits=SearchLimits(states=3))
+    assert {result.fate for result in results} == {Fate.UNDECIDED}
+
+
+def test_a_search_stops_on_the_named_claims_only():
+    kernel = compile_kernel(Instance(SMALL + "DieHard", {"Litre": 5}))
+    (broken,) = (claim.id for claim in kernel.state_claims if search(kernel).hit(claim) is not None)
+    assert not search(kernel, limits=SearchLimits(stop_on=frozenset({broken}))).complete
+    assert search(kernel, limits=SearchLimits(stop_on=frozenset({"another.claim"}))).complete
