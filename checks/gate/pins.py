@@ -41,7 +41,9 @@ COUNTS = "pinned-counts"
 def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
     """The claims that ``by`` must answer for this task; None if the number of them is pinned instead."""
     entry = task.entry
-    if isinstance(entry, InstanceEntry | ProofEntry):
+    if isinstance(entry, ProofEntry):
+        return (*task.manifest.claims_of(entry, by.kinds), *entry.failing)
+    if isinstance(entry, InstanceEntry):
         return task.manifest.claims_of(entry, by.kinds)
     if isinstance(entry, MutantEntry):
         return (entry.killer or EQUIVALENT,)
@@ -53,6 +55,8 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
     entry, claim, aspect = task.entry, verdict.subject.property_id, verdict.subject.aspect
     if aspect is Aspect.PIN:
         return Outcome.HOLDS
+    if aspect is Aspect.OBLIGATION:
+        return Outcome.REFUTED
     if isinstance(entry, MutantEntry):
         return Outcome.HOLDS if entry.killer is None else Outcome.REFUTED
     if isinstance(entry, GeneratedMutants):

@@ -73,6 +73,17 @@ def find_runs(
     return found
 
 
+def broken_part(interpreter: Interpreter, prop: Property, states: Sequence[State]) -> str:
+    """The false part of a claim at the end of a run; empty if it holds there.
+
+    ``prop`` may be the claim of the proof, in which constants are open: here they have the instance's values.
+    """
+    claim = interpreter.spec.property(prop.id)
+    if claim.kind == "transition_invariant":
+        return failing_conjunct(interpreter, claim, states[-2], states[-1])
+    return failing_conjunct(interpreter, claim, states[-1])
+
+
 def _breaks(prop: Property) -> Goal:
     return lambda runs: runs.violates(prop)
 
@@ -87,10 +98,7 @@ def confirm(run: SymbolicRun, prop: Property) -> FoundRun:
         raise BrokenRunError("the run does not begin in an initial state")
     if tuple(states) != run.states:
         raise BrokenRunError("the interpreter comes to other states")
-    if prop.kind == "transition_invariant":
-        failing = failing_conjunct(interpreter, prop, states[-2], states[-1])
-    else:
-        failing = failing_conjunct(interpreter, prop, states[-1])
+    failing = broken_part(interpreter, prop, states)
     if not failing:
         raise BrokenRunError(f"{prop.id} is not broken at the end of the run")
     shown = counterexample(run.instance, states=states, steps=run.steps, failing=failing)
@@ -115,9 +123,7 @@ def _breaks_again(instance: Instance, run: SymbolicRun, prop: Property) -> bool:
         states = run_again(interpreter, first, run.steps)
     except BrokenRunError:
         return False
-    if prop.kind == "transition_invariant":
-        return bool(failing_conjunct(interpreter, prop, states[-2], states[-1]))
-    return bool(failing_conjunct(interpreter, prop, states[-1]))
+    return bool(broken_part(interpreter, prop, states))
 
 
 def _grow(instance: Instance, by: int) -> Instance:

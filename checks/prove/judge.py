@@ -10,16 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tidemark.checks.prove.bmc import FoundRun, find_runs, reach
+from tidemark.checks.prove.bmc import FoundRun, broken_part, find_runs, reach
 from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
 from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text
 from tidemark.checks.prove.prover import ObligationOutcome, Prover
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
-from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.trace import counterexample
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
     Aspect,
@@ -74,12 +75,13 @@ class ProveJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See ``Judge``."""
         assert isinstance(entry, ProofEntry)
-        proof = prove(
-            entry.protocol,
+        proof = _proved(
+            entry,
             timeout_s=entry.timeout_s,
             seed=context.seed,
             jobs=context.workers or cores(),
             spark=_session(context) if self.on_spark else None,
+            only=entry.failing if entry.only_failing else None,
             progress=lambda done, total, name: context.progress(
                 done, total=total, unit="obligations", note=name
             ),
@@ -94,7 +96,32 @@ class ProveJudge:
         ]
         if entry.k_induction is not None:
             verdicts = [self._longer(entry, context, proof, verdict) for verdict in verdicts]
+        verdicts += [self._failing(entry, context, proof, name) for name in entry.failing]
+        if entry.only_failing:
+            return verdicts  # each of them shows a state in which the hypotheses hold
         return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]
+
+    def _failing(self, entry: ProofEntry, context: Context, proof: Proof, name: str) -> Verdict:
+        """An obligation that must fail: a prover that proves everything is found out by it."""
+        subject = context.subject(entry, self.name, name, Aspect.OBLIGATION)
+        replay = check_command(self.name, entry.name)
+        (outcome,) = (one for one in proof.outcomes if one.obligation.name == name)
+        counts, seconds = {"obligations": 1}, outcome.answer.seconds
+        if outcome.proved:
+            return proved(subject, counts=counts, seconds=seconds, replay=replay)
+        if outcome.model is None or outcome.missing:
+            return inconclusive(
+                subject, reason=describe(outcome), counts=counts, seconds=seconds, replay=replay
+            )
+        return refuted(
+            subject,
+            counts=counts,
+            counterexample=show(outcome.model, proof.spec.property(outcome.obligation.claim)),
+            reason=describe(outcome),
+            bounds=f"a state of {outcome.model.instance.bounds_text()}, reachable or not",
+            seconds=seconds,
+            replay=replay,
+        )
 
     def _longer(self, entry: ProofEntry, context: Context, proof: Proof, verdict: Verdict) -> Verdict:
         """Induction over several steps, for what induction over one step leaves open."""
@@ -196,6 +223,15 @@ def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) ->
     ]
 
 
+def _proved(entry: ProofEntry, **options: Any) -> Proof:
+    """Raises BadInputError for an obligation that the protocol does not have."""
+    try:
+        return prove(entry.protocol, **options)
+    except LookupError as error:
+        remedy = "correct 'fails': consecution:ACTION, step:ACTION or initiation"
+        raise BadInputError(f"{entry.name}: {error}", remedy=remedy) from error
+
+
 def _session(context: Context) -> SparkSession:
     from tidemark.checks.spark.session import spark_session
 
@@ -230,15 +266,12 @@ def show(model: SmallModel, prop: Property) -> Counterexample:
     """
     interpreter = Interpreter(model.instance)
     if model.step is None or model.after is None:
-        failing = failing_conjunct(interpreter, prop, model.before) or prop.description
+        failing = broken_part(interpreter, prop, [model.before]) or prop.description
         return counterexample(model.instance, states=[model.before], steps=[], failing=failing)
     found = interpreter.apply(model.before, model.step)
     if found is None or found.state != model.after:
         raise RuntimeError(f"the interpreter does not confirm {model.step}: the bounded encoding is wrong")
-    if prop.kind == "transition_invariant":
-        failing = failing_conjunct(interpreter, prop, model.before, model.after)
-    else:
-        failing = failing_conjunct(interpreter, prop, model.after)
+    failing = broken_part(interpreter, prop, [model.before, model.after])
     if not failing:
         raise RuntimeError(
             f"the interpreter does not confirm that {prop.id} fails: the bounded encoding is wrong"

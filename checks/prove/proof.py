@@ -7,8 +7,9 @@ something only if its hypotheses can be true (see ``possibilities``).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checks.prove.prover import (
@@ -106,12 +107,13 @@ def prove(
     seed: int = 0,
     jobs: int = 1,
     spark: SparkSession | None = None,
+    only: Collection[str] | None = None,
     progress: Progress = lambda _done, _all, _name: None,
 ) -> Proof:
     """Prove all invariants, lemmas and transition invariants of a protocol, named ``module:Class``.
 
     ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes. With a Spark
-    session the portions are its tasks.
+    session the portions are its tasks. ``only``: names of the obligations that are tried, all if None.
     Raises SpecError.
     """
     begin = time.perf_counter()
@@ -120,23 +122,28 @@ def prove(
     )
     prover = Prover(subject, seed)
     with Workers(prover, jobs=jobs, progress=progress, spark=spark) as workers:
-        outcomes = workers.run(prover.portions(), timeout_s=min(timeout_s, FIRST_S))
-        outcomes = _second_pass(workers, outcomes, timeout_s=timeout_s)
+        portions = prover.portions(only)
+        outcomes = workers.run(portions, timeout_s=min(timeout_s, FIRST_S))
+        outcomes = _second_pass(workers, list(chain(*portions)), outcomes, timeout_s=timeout_s)
     outcomes = _without_unproved(prover, outcomes, timeout_s=timeout_s)
     outcomes = [outcome if outcome.proved else prover.smallest(outcome) for outcome in outcomes]
     return Proof(subject, tuple(outcomes), time.perf_counter() - begin, workers.processes)
 
 
 def _second_pass(
-    workers: Workers, outcomes: Sequence[ObligationOutcome], *, timeout_s: float
+    workers: Workers, places: Sequence[int], outcomes: Sequence[ObligationOutcome], *, timeout_s: float
 ) -> list[ObligationOutcome]:
-    """Full time for what the first pass left open and what no small counterexample explains."""
-    hard = [i for i, o in enumerate(outcomes) if o.answer.status == "unknown" and o.model is None]
+    """Full time for what the first pass left open and what no small counterexample explains.
+
+    ``places`` are those of the outcomes among all obligations.
+    """
     result = list(outcomes)
+    hard = [i for i, o in enumerate(outcomes) if o.answer.status == "unknown" and o.model is None]
     if not hard or timeout_s <= FIRST_S:
         return result
-    for place, again in zip(hard, workers.run([(i,) for i in hard], timeout_s=timeout_s), strict=True):
-        result[place] = again
+    second = workers.run([(places[i],) for i in hard], timeout_s=timeout_s)
+    for i, again in zip(hard, second, strict=True):
+        result[i] = again
     return result
 
 

@@ -6,7 +6,7 @@ the number of processes that share the portions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -90,11 +90,19 @@ class Prover:
         """All obligations, in a fixed order."""
         return tuple(Obligations(self.spec).all())
 
-    def portions(self) -> list[tuple[int, ...]]:
-        """The places of the obligations, dealt out: whole actions, in order, the same on every machine."""
+    def portions(self, only: Collection[str] | None = None) -> list[tuple[int, ...]]:
+        """The places of the obligations, dealt out: whole actions, in order, the same on every machine.
+
+        ``only``: names of those that are wanted, all if None. Raises LookupError for an unknown name.
+        """
+        known = {obligation.name for obligation in self.obligations}
+        for name in sorted(set(only or ()) - known):
+            raise LookupError(f"{self.subject.protocol} has no obligation {name!r}")
         dealt: list[list[int]] = [[]]
         hard, last = 0, ""
         for place, obligation in enumerate(self.obligations):
+            if only is not None and obligation.name not in only:
+                continue
             if hard >= PORTION and obligation.action != last:
                 dealt.append([])
                 hard = 0

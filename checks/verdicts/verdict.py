@@ -42,6 +42,8 @@ class Aspect(StrEnum):
     """Is what was run the thing that the manifest pins? (ids, counts)"""
     MUTANT = "mutant"
     """Does the named property kill this mutant?"""
+    OBLIGATION = "obligation"
+    """Does this one obligation of a proof fail, as it must? Says nothing about reachable states."""
 
 
 class Subject(BaseModel):
@@ -110,7 +112,7 @@ class Verdict(BaseModel):
 
     def _check_refutation(self) -> None:
         shown = self.counterexample is not None
-        if self.subject.aspect in (Aspect.PROPERTY, Aspect.MUTANT) and not shown:
+        if self.subject.aspect in (Aspect.PROPERTY, Aspect.MUTANT, Aspect.OBLIGATION) and not shown:
             raise ValueError(f"{self.subject.text()}: a refuted property needs a counterexample")
         if not shown and not self.reason.strip():
             raise ValueError(f"{self.subject.text()}: a refutation without a counterexample needs a reason")

@@ -115,8 +115,28 @@ class ProofEntry(VariantEntry):
     section: Literal["proof"] = "proof"
     timeout_s: float = Field(default=20.0, gt=0)
     """Time-out of one obligation, in seconds."""
+    fails: dict[str, str] = Field(default_factory=dict)
+    """Claims that do not hold of this variant, each with the obligation that must fail: ``step:ACTION``,
+    ``consecution:ACTION`` or ``initiation``. Without ``claims`` nothing but these obligations is tried.
+    """
     k_induction: int | None = Field(default=None, gt=1)
     """Try induction over so many steps for the invariants that induction over one step leaves open."""
+
+    @property
+    def failing(self) -> dict[str, str]:
+        """By the name of each obligation that must fail, the claim that it belongs to."""
+        return {f"{step}:{claim.partition('.')[2] or claim}": claim for claim, step in self.fails.items()}
+
+    @property
+    def only_failing(self) -> bool:
+        """Is nothing tried but the obligations that must fail?"""
+        return self.claims == ()
+
+    @model_validator(mode="after")
+    def _tries_something(self) -> ProofEntry:
+        if self.only_failing and not self.fails:
+            raise ValueError(f"proof {self.name!r} has no claims; name some, or obligations that must fail")
+        return self
 
 
 class Reduction(StrEnum):
@@ -291,4 +311,5 @@ class Manifest(Strict):
         allowed = set(kinds) if entry.kinds is None else set(kinds) & set(entry.kinds)
         known = self.kinds_of(entry)
         chosen = tuple(known) if entry.claims is None else entry.claims
-        return tuple(claim for claim in chosen if known[claim] in allowed and claim not in entry.skip)
+        left_out = {*entry.skip, *(entry.fails if isinstance(entry, ProofEntry) else ())}
+        return tuple(claim for claim in chosen if known[claim] in allowed and claim not in left_out)

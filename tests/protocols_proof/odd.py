@@ -116,6 +116,36 @@ class Even(Cycle):
         s.shown = s.shown + 2
 
 
+class Limited(Protocol):
+    """Counts beyond a limit that only an instance has a value for."""
+
+    Value = Nat()
+    limit: Value = constant()
+    shown: Value = 0
+    before: Value = 0
+
+    @action
+    def tick(s):
+        """The next value."""
+        s.before = s.shown
+        s.shown = s.shown + 1
+
+    @invariant()
+    def within(s):
+        """At most the limit is shown."""
+        return s.shown <= s.limit
+
+    @invariant()
+    def follows(s):
+        """One after the other, up to the limit: true of no state that was not reached."""
+        return (s.shown > s.limit) | (s.before <= s.shown)
+
+    @transition_invariant()
+    def up_to_the_limit(before, after):
+        """No step goes beyond the limit."""
+        return (after.shown <= before.limit) | (after.shown == before.shown)
+
+
 class Below(Protocol):
     """Takes one away, whether or not there is one."""
 

@@ -117,6 +117,19 @@ def test_signed_numbers_division_map_equality_and_reads_out_of_range():
     assert set(outcomes(judged(f"{ODD}:Signs")).values()) == {Outcome.PROVED, Outcome.HOLDS}
 
 
+def test_a_failing_claim_about_a_constant_without_a_value_is_shown():
+    """The counterexample gives the constant a value; the claim of the proof has none."""
+    verdicts = judged(f"{ODD}:Limited")
+    for name in ("limited.within", "limited.up_to_the_limit"):
+        assert verdicts[name].outcome is Outcome.REFUTED
+        shown = verdicts[name].counterexample
+        assert shown is not None
+        assert shown.model is not None
+        assert set(shown.model.constants) == {"limit"}
+        assert str(shown.model.constants["limit"]) in shown.failing
+    assert verdicts["limited.follows"].outcome is Outcome.PROVED
+
+
 def test_a_number_that_may_become_negative_spoils_everything():
     proof = prove(f"{ODD}:Below")
     typing = next(o for o in proof.outcomes if o.obligation.name == "type:take:left")
