@@ -21,7 +21,9 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
+from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.spark.java import Java, MissingJavaError, find_java
+from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
 
@@ -75,6 +77,7 @@ def examine(*, build: Path = Path("build"), java: Callable[[], Java] = find_java
         memory_finding(psutil.virtual_memory().available),
         build_finding(build),
         *tool_findings(find_tool),
+        server_finding(find_package),
     ]
 
 
@@ -211,6 +214,20 @@ def build_finding(build: Path) -> Finding:
 def find_tool(name: str) -> str | None:
     """Return a program of the PATH, or of the environment that runs this; None if there is none."""
     return shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+
+
+def server_finding(find: Callable[[], Package]) -> Finding:
+    """A real server, which only ``tidemark observe`` and its tests want."""
+    try:
+        found = find()
+    except MissingToolError as error:
+        return Finding(
+            name="milvus",
+            state=State.OPTIONAL,
+            found="not there",
+            remedy=f"only to observe a real server: {error.remedy}",
+        )
+    return Finding(name="milvus", state=State.OK, found=found.version)
 
 
 def tool_findings(which: Callable[[str], str | None]) -> list[Finding]:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tidemark.checks.cli import doctor
 from tidemark.checks.cli.doctor import Finding, State
+from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.spark.java import Java, MissingJavaError, find_java
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
@@ -128,6 +129,14 @@ def test_optional_tools_never_fail_the_run() -> None:
     findings = doctor.tool_findings(lambda tool: "/bin/spin" if tool == "spin" else None)
     assert {f.name: f.state for f in findings} == {"spin": State.OK, "etcd": State.OPTIONAL}
     assert doctor.exit_code(findings) is ExitCode.AS_EXPECTED
+
+
+def test_a_real_server_is_optional(tmp_path: Path) -> None:
+    missing = doctor.server_finding(lambda: find_package("9.9.9", within=tmp_path))
+    assert (missing.state, missing.found) == (State.OPTIONAL, "not there")
+    assert "make milvus VERSION=9.9.9" in missing.remedy
+    there = Package(version="9.9.9", folder=tmp_path, python=tmp_path)
+    assert doctor.server_finding(lambda: there).state is State.OK
 
 
 def test_looking_at_nothing_is_no_success() -> None:
