@@ -496,11 +496,11 @@ def argument(
 
 @application.command()
 def findings(
-    only: Annotated[str, typer.Argument(help="Id of one finding; all if left out.")] = "",
+    only: Annotated[str, typer.Argument(help="Id of one finding; the index if left out.")] = "",
     *,
     manifest: ManifestOption = None,
 ) -> int:
-    """Print what came out about the sources, with the shortest counterexamples (the text of FINDINGS.md)."""
+    """Print what came out about the sources (FINDINGS.md), or one finding with its counterexamples."""
     return cli_tools.findings(only, manifests=manifest or ())
 
 

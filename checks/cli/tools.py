@@ -125,7 +125,7 @@ def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
 
 
 def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
-    """Print the document on what came out, or one section of it."""
+    """Print the index of what came out, or one finding whole."""
     from tidemark.checks.report.findings import findings_text
 
     sys.stdout.write(findings_text(read(manifests), only=only))

@@ -1,7 +1,9 @@
-"""``tidemark findings``: what the suite has found out about the sources, with the shortest counterexamples.
+"""``tidemark findings``: what the suite has found out about the sources.
 
-The words stand in ``models/findings``; the outcomes and counts are run here and are the same that the gate
-compares with the manifest. The output is Markdown and is the text of ``FINDINGS.md``.
+The words stand in the protocols' ``findings.toml``. Without an id the output is the text of ``FINDINGS.md``:
+an index with the verdict of each, as the manifest expects it and the gate compares it. With an id it is one
+finding whole: its searches are run, and the shortest counterexamples are shown. The runs of all findings are
+in the report that a run of the gate writes.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ from tidemark.models.sources import Family, Label, labels_in, repository_catalog
 _HEAD = """# Findings
 
 What came out when the claims of the source documents and the suspected hazards were decided. This file is the
-output of `tidemark findings`; a test compares it with a new run. *Holds* is said of a bounded instance,
-*proved* of any size. Each entry named here is judged by `make verify`; `tidemark show` lists all entries."""
+output of `tidemark findings`; a test compares them. *Holds* is said of a bounded instance, *proved* of any
+size. Each verdict names the entries that decide it: `make verify` judges them, and `build/report/index.html`
+has the runs. `tidemark findings ID` prints one finding whole, with its text and its shortest counterexamples;
+`tidemark show` lists all entries."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
@@ -67,6 +71,30 @@ class Book:
                 found[name, verdict.subject.property_id] = verdict
         return found
 
+    def expected(self, finding: Finding, evidence: Evidence) -> Expected:
+        """The verdict that the manifest expects of a piece of evidence; the gate compares it.
+
+        Raises BadInputError if its entry does not judge its claim, or if a counterexample is to be shown
+        where none is expected.
+        """
+        entry = self._entry(finding, evidence.entry)
+        if isinstance(entry, MutantEntry):
+            decided, outcome = entry.killer == evidence.claim, Expected.REFUTED
+        else:
+            decided = evidence.claim in self.manifest.claims_of(entry, list(Kind))
+            outcome = entry.expect.of(evidence.claim)
+        if not decided:
+            raise BadInputError(
+                f"the finding {finding.id!r}: {evidence.entry!r} does not judge {evidence.claim!r}",
+                remedy="name another entry or claim",
+            )
+        if evidence.shown and outcome is not Expected.REFUTED:
+            raise BadInputError(
+                f"the finding {finding.id!r} shows a counterexample of {evidence.entry!r}, but there is none",
+                remedy="remove 'shown', or name an entry whose claim is refuted",
+            )
+        return outcome
+
     def section(self, finding: Finding) -> Iterator[str]:
         """The Markdown lines of one finding. Raises BadInputError if it refers to something unknown."""
         yield f"## {finding.title}"
@@ -75,11 +103,13 @@ class Book:
         yield ""
         yield fill(finding.text, _WIDTH)
         yield ""
+        for evidence in finding.evidence:
+            self.expected(finding, evidence)
         judged, shown = self._judged(finding), list[tuple[Evidence, Verdict]]()
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
             if isinstance(entry, ProofEntry):
-                yield f"- `{evidence.claim}`: {self._proof(entry, evidence.claim)}"
+                yield f"- `{evidence.claim}`: {_ENDING.format(entry=entry.name)}"
                 continue
             verdict = judged[evidence.entry, evidence.claim]
             yield f"- `{evidence.claim}`: {_words(verdict, entry)}"
@@ -87,15 +117,6 @@ class Book:
                 shown.append((evidence, verdict))
         for evidence, verdict in shown:
             yield from _trace(finding, evidence, verdict)
-
-    def _proof(self, entry: ProofEntry, claim: str) -> str:
-        """Expected by the manifest and compared by the gate; the proof is not run again here."""
-        claims = self.manifest.claims_of(entry, list(Kind))
-        if claim not in claims or entry.expect.of(claim) is not Expected.PROVED:
-            raise BadInputError(
-                f"the proof {entry.name!r} does not prove {claim!r}", remedy="name another entry or claim"
-            )
-        return _ENDING.format(entry=entry.name)
 
     def _host(self, entry: InstanceEntry | MutantEntry) -> InstanceEntry:
         """The entry that gives the bounds: a mutant is judged on another one."""
@@ -135,17 +156,15 @@ def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:
 def _trace(finding: Finding, evidence: Evidence, verdict: Verdict) -> Iterator[str]:
     if verdict.counterexample is None:
         raise BadInputError(
-            f"the finding {finding.id!r} shows a counterexample of {evidence.entry!r}, but there is none",
-            remedy="remove 'shown', or name an entry whose claim is refuted",
+            f"the finding {finding.id!r}: {evidence.entry!r} is expected to be refuted, and is not",
+            remedy="run  tidemark verify --only " + evidence.entry,
         )
     yield ""
-    yield f"<details><summary>The shortest run of <code>{evidence.entry}</code></summary>"
+    yield f"The shortest run of `{evidence.entry}`:"
     yield ""
     yield "```"
     yield trace_text(verdict.counterexample, limit=200)
     yield "```"
-    yield ""
-    yield "</details>"
 
 
 def books(manifests: Sequence[Manifest]) -> list[Book]:
@@ -155,50 +174,56 @@ def books(manifests: Sequence[Manifest]) -> list[Book]:
     return [Book(known[content.manifest], content.finding) for content in found if content.manifest in known]
 
 
-def _contents(every: Sequence[Book]) -> Iterator[str]:
-    """What came out, a line each, by protocol."""
-    for book in every:
-        yield from ["", f"**{book.manifest.name}**", ""]
-        for finding in book.findings:
-            yield f"- [{finding.title}](#{_anchor(finding.title)})"
-
-
-def _anchor(title: str) -> str:
-    """The name that Markdown renderers give to a heading."""
-    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
-    return kept.replace(" ", "-")
-
-
 def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
-    """The document, or one section of it. Raises BadInputError for an unknown finding."""
+    """The index, or one finding whole. Raises BadInputError for an unknown finding."""
     every = books(manifests)
-    names = [finding.id for book in every for finding in book.findings]
-    if only and only not in names:
-        raise BadInputError(f"there is no finding {only!r}", remedy=known_names(only, names))
-    lines = [] if only else [_HEAD, *_contents(every)]
+    if not only:
+        return "\n".join([_HEAD, *_contents(every), "", *source_lines(every)]) + "\n"
     for book in every:
         for finding in book.findings:
-            if only in ("", finding.id):
-                lines += ["", *book.section(finding)] if lines else [*book.section(finding)]
-    if not only:
-        lines += ["", *index_lines(every)]
-    return "\n".join(lines) + "\n"
+            if finding.id == only:
+                return "\n".join(book.section(finding)) + "\n"
+    names = [finding.id for book in every for finding in book.findings]
+    raise BadInputError(f"there is no finding {only!r}", remedy=known_names(only, names))
 
 
-def index_lines(every: Sequence[Book]) -> Iterator[str]:
+def _contents(every: Sequence[Book]) -> Iterator[str]:
+    """What came out, a row each, by protocol. Nothing is run for it."""
+    for book in every:
+        yield from ["", f"## {book.manifest.name}", "", "| finding | what came out | verdict | source |"]
+        yield "| --- | --- | --- | --- |"
+        for finding in book.findings:
+            verdict, source = _verdict(book, finding), _linked(finding.source)
+            yield f'| <a id="{finding.id}"></a>`{finding.id}` | {finding.title} | {verdict} | {source} |'
+
+
+def _verdict(book: Book, finding: Finding) -> str:
+    """The verdicts of a finding with the entries that decide it, in the finding's order."""
+    entries: dict[Expected, dict[str, None]] = {}
+    for evidence in finding.evidence:
+        entries.setdefault(book.expected(finding, evidence), {})[evidence.entry] = None
+    return "; ".join(
+        f"**{outcome.value}**: {', '.join(f'`{name}`' for name in names)}"
+        for outcome, names in entries.items()
+    )
+
+
+def source_lines(every: Sequence[Book]) -> Iterator[str]:
     """What became of each seed, hazard and bug, as a Markdown table. Nothing is run for it."""
     found: dict[Label, list[str]] = {}
+    mutants: dict[Label, list[str]] = {}
     for book in every:
         for finding in book.findings:
             for label in _indexed(finding.source):
-                found.setdefault(label, []).append(f"[{finding.id}](#{_anchor(finding.title)})")
+                found.setdefault(label, []).append(f"[{finding.id}](#{finding.id})")
         for mutant in book.manifest.mutant:
-            fate = f"killed by `{mutant.killer}`" if mutant.killer else "no property tells it apart"
+            fate = "" if mutant.killer else " (no property tells it apart)"
             for label in _indexed(mutant.source):
-                found.setdefault(label, []).append(f"mutant `{mutant.name}` {fate}")
-    yield from ["## By source", "", "| source | what decides it |", "| --- | --- |"]
-    for label in sorted(found, key=lambda label: label.key):
-        yield f"| {_linked(label.text)} | {'; '.join(found[label])} |"
+                mutants.setdefault(label, []).append(f"`{mutant.name}`{fate}")
+    yield from ["## By source", "", "| source | findings | mutants that are killed |", "| --- | --- | --- |"]
+    for label in sorted({*found, *mutants}, key=lambda label: label.key):
+        decided, killed = ", ".join(found.get(label, [])), ", ".join(mutants.get(label, []))
+        yield f"| {_linked(label.text)} | {decided} | {killed} |"
 
 
 def _indexed(source: str) -> tuple[Label, ...]:

@@ -14,6 +14,7 @@ from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.diagram import svg
 from tidemark.checks.report.forms.trace_text import start_text
 from tidemark.checks.report.matrix import matrix
+from tidemark.checks.report.page_findings import findings_with_runs, run_anchor
 from tidemark.checks.report.sources import entries, pieces
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult
@@ -47,8 +48,10 @@ def page(result: RunResult, *, pictures: Sequence[tuple[str, str]] = ()) -> str:
         "expected": [_shown(j, result) for j in expected],
         "mutants": [_shown(j, result) for j in mutants],
     }
+    found = findings_with_runs(result)
     notes = [note for items in shown.values() for item in items for note in item["sources"].values()]
     notes += [row.source for row in arranged.rows if row.source]
+    notes += [finding.source for finding in found]
     return _template().render(
         result=result,
         green=result.exit_code is ExitCode.AS_EXPECTED,
@@ -65,6 +68,7 @@ def page(result: RunResult, *, pictures: Sequence[tuple[str, str]] = ()) -> str:
         pieces=pieces,
         sources=entries(notes),
         pictures=pictures,
+        findings=found,
     )
 
 
@@ -85,6 +89,7 @@ def _shown(judgement: Judgement, result: RunResult) -> dict[str, Any]:
         "svg": svg(trace) if trace else "",
         "steps": len(trace.steps) if trace else 0,
         "bundle": f"../{FOLDER}/{bundle_id(verdict)}" if trace else "",
+        "anchor": run_anchor(verdict),
     }
 
 

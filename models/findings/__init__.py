@@ -1,7 +1,6 @@
 """What the suite has found out about the sources: words here, evidence in the manifest.
 
-``*.toml``: one file per protocol. ``FINDINGS.md`` is made from them and from the runs by
-``tidemark findings``.
+One ``findings.toml`` per protocol. ``FINDINGS.md`` is their index, printed by ``tidemark findings``.
 """
 
 from tidemark.models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings
