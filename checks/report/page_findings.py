@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidemark.checks.report.forms.bundle import bundle_id
-from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.result import RunResult, SourceNote
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Verdict
 from tidemark.models.findings import Finding, finding_files, load_findings
+from tidemark.models.sources import repository_catalogue
 
 _JUDGES = ("explore", "mutate", "prove")
 """Judges of the entries that a finding may name."""
@@ -28,7 +29,7 @@ class Shown:
     """A finding as the page shows it."""
 
     title: str
-    source: str
+    source: SourceNote
     text: str
     decided: tuple[Decided, ...]
 
@@ -64,4 +65,10 @@ def _shown(finding: Finding, verdicts: list[Verdict]) -> Shown:
         )
         for verdict in verdicts
     )
-    return Shown(title=finding.title, source=finding.source, text=finding.text.strip(), decided=decided)
+    links = tuple(entry.link for entry in repository_catalogue().resolve(finding.source))
+    return Shown(
+        title=finding.title,
+        source=SourceNote(text=finding.source, links=links),
+        text=finding.text.strip(),
+        decided=decided,
+    )

@@ -321,3 +321,26 @@ class TestNumbers:
     def test_progress_without_a_total(self):
         assert progress_text(50, total=None, unit="states", note="", seconds=10.0) == "50 states, 5.0/s"
         assert progress_text(0, total=9, unit="", note="", seconds=10.0) == "0 of 9"
+
+
+def test_the_page_shows_a_finding_with_a_link_to_its_run(tmp_path):
+    """A finding appears if the run decided all that it rests on."""
+    title = "The last timestamp of the background may be noted only after its message is appended."
+    subject = Subject(
+        protocol="ddl",
+        judge="mutate",
+        instance="ddl-noted-before-append",
+        property_id="ddl.minimum_is_below_all_to_come",
+        aspect="mutant",
+    )
+    verdict = refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="tidemark replay abc")
+    judgement = Judgement(verdict=verdict, expected=Outcome.REFUTED)
+    before = judged(tmp_path)
+    after = before.model_copy(update={"judgements": (*before.judgements, judgement)})
+    assert title not in page(before)
+    text = page(after)
+    section = text[text.index(title) : text.index("<h2>Mutants")]
+    anchor = re.search(r'<a href="#(run-[^"]+)">refuted</a>', section)
+    assert anchor is not None
+    assert f'<details id="{anchor[1]}">' in text
+    assert "docs/sources.md#hazard-53" in text
