@@ -21,6 +21,16 @@ settings.register_profile("search", _COMMON, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where a test runs if there are several processes: all that need Spark in one, which has the session;
+    those of a file in one, for they share compiled instances. A test may name another group itself.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            group = "spark" if item.get_closest_marker("spark") else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark session of the whole test run, on all local cores. Mark the test with ``spark``."""

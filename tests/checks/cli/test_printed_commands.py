@@ -155,6 +155,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.xdist_group("commands")  # their session is in a process of their own
 @pytest.mark.parametrize("judge", JUDGES)
 def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
     options = "--manifest 'my doors.toml' --build 'my build'"

@@ -17,6 +17,7 @@ from tidemark.models.rooms import ROOT
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.xdist_group("cluster")
 def test_an_executor_killed_in_the_middle_of_a_round_changes_nothing(tmp_path):
     killed, rounds, result = None, 0, ""
     with cluster(tmp_path / "cluster") as (master, workers):

@@ -12,7 +12,7 @@ from tests.checks.spark.driving import driver
 from tests.checks.spark.opponents import SIX_MANAGERS, native_summary
 from tidemark.checks.spark.standalone import cluster, executors, host, wait_for
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 
 @pytest.fixture(scope="module")
