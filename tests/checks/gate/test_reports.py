@@ -23,7 +23,15 @@ from tidemark.checks.report.live import BarLive, PlainLive, live, progress_text
 from tidemark.checks.report.matrix import Cell, Row, brief, matrix
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.result import source_note
-from tidemark.checks.verdicts.verdict import Judgement, Outcome, Subject, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import (
+    Aspect,
+    Judgement,
+    Outcome,
+    Subject,
+    holds,
+    inconclusive,
+    refuted,
+)
 from tidemark.models.manifest import Tier
 
 
@@ -331,7 +339,7 @@ def test_the_page_shows_a_finding_with_a_link_to_its_run(tmp_path):
         judge="mutate",
         instance="ddl-noted-before-append",
         property_id="ddl.minimum_is_below_all_to_come",
-        aspect="mutant",
+        aspect=Aspect.MUTANT,
     )
     verdict = refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="tidemark replay abc")
     judgement = Judgement(verdict=verdict, expected=Outcome.REFUTED)
