@@ -63,6 +63,67 @@ FAULTS = {
 }
 
 
+JUDGES = {
+    "the interpreter sees no broken state": (
+        "models/interpreted/search.py",
+        "for prop in self._states:",
+        "for prop in ():",
+        "interpreted/timetick-tiny-refuted",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "the search sees no broken state": (
+        "models/native/search/breadth_first.py",
+        "for claim, state in broken:",
+        "for claim, state in ():",
+        "explore/timetick-no-fence",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "the search takes a new state for a visited one": (
+        "models/native/search/table.py",
+        "        at = 0\n        while True:",
+        "        at = int(count > 1)\n        while True:",
+        "explore/timetick-tiny",
+        ExitCode.INTERNAL_ERROR,
+    ),
+    "no run is a lasso": (
+        "models/native/lasso.py",
+        "while allowed.any():",
+        "while allowed.all():",
+        "explore/timetick-one-minimum",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "the search on Spark sees no broken state": (
+        "checks/spark/search/verdicts.py",
+        "found = self.result.violations.get(prop.id)",
+        "found = None",
+        "distribute/timetick-tiny-refuted",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "each step is a step of the specification": (
+        "models/refinement/program.py",
+        "return _words(answer if isinstance(answer, Refuted) else None)",
+        "return _words(None)",
+        "mutate/timetick-impl-round-does-not-wait",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "all states of an implementation are the specified ones": (
+        "models/conformance/run.py",
+        "if self._state != wanted:",
+        "if self._state is None:",
+        "conform/timetick-driven-entries-stay-after-a-round",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "no example is counted": (
+        "models/conformance/machine.py",
+        "self.journal.examples += 1",
+        "self.journal.examples += 0",
+        "conform/timetick-driven-entries-stay-after-a-round",
+        ExitCode.INTERNAL_ERROR,
+    ),
+}
+"""A judge that says yes: file, text, its replacement, a check in which it must refute, the exit status."""
+
+
 def gate(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the gate on the sources of a folder."""
     return subprocess.run(
@@ -99,6 +160,15 @@ def test_a_planted_fault_is_red(fault: str, sources: Path) -> None:
     run = gate(sources, "--only", only)
     assert run.returncode == code, run.stdout + run.stderr
     assert message in run.stdout + run.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", JUDGES)
+def test_a_judge_that_says_yes_is_red(fault: str, sources: Path) -> None:
+    file, old, new, only, code = JUDGES[fault]
+    plant(sources, Path(file), old, new)
+    run = gate(sources, "--only", only)
+    assert run.returncode == code, run.stdout + run.stderr
 
 
 def test_without_any_java_the_distributed_search_is_a_missing_tool(sources: Path) -> None:
