@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.impl.proxy.proxy import ProxyParts
-from tidemark.impl.rootcoord.root_coord import RootCoordParts
+from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.chain.ddl import DdlChainProgram, ddl_chain
 from tidemark.models.protocols.chain.program import ChainProgram, chain
 from tidemark.models.protocols.proxy.mutants import implementation as proxy_impl
 from tidemark.models.protocols.timetick.mutants import implementation as timetick_impl
@@ -50,3 +53,29 @@ def ddl_key_collides(**scenario: Any) -> ChainProgram:
 def tick_is_the_greatest_report(**scenario: Any) -> ChainProgram:
     """The tick is the maximum over the sessions."""
     return chain(root_parts=RootCoordParts(sender=timetick_impl.Greatest), **scenario)
+
+
+class _NoScheduler(DdlSource):
+    async def minimum(self) -> Timestamp:
+        background = await self.lock_manager.min_ddl_ts()
+        await self._preemption.point("ddl.scheduler")
+        return background
+
+
+@mutant(killer="watermark_promise", source="seed 002, sendMinDdlTsAsTt", instance="chain-ddl-task-and-job")
+def default_minimum_ignores_the_scheduler(**scenario: Any) -> DdlChainProgram:
+    """The coordinator's own DDL source leaves the tasks of clients out."""
+    return ddl_chain(parts=RootCoordParts(ddl=_NoScheduler), **scenario)
+
+
+class _DummiesEnd(RootCoord):
+    async def _run_dummies(self) -> None:
+        while True:
+            await self._ports.clock.sleep(self._config.dummy_seconds)
+            await self.ddl.run_dummy()
+
+
+@mutant(killer="execution", source="B11", instance="chain-ddl-silent-oracle")
+def one_silent_oracle_ends_the_dummies(**scenario: Any) -> DdlChainProgram:
+    """A call of the oracle fails, and with it the loop that moves the minimum: no tick is sent any more."""
+    return ddl_chain(coordinator=_DummiesEnd, **scenario)

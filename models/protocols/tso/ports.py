@@ -244,14 +244,22 @@ class Pauses:
         process: the server's process.
         updates: how often each updater runs.
         step_down: this holder may find that its lease has ended.
+        late_watch: the time runs out in a step before the one in which the watch finds out.
         retries: told of each call that tries again.
     """
 
     def __init__(
-        self, process: Process, *, updates: int, step_down: bool, retries: Callable[[int], None]
+        self,
+        process: Process,
+        *,
+        updates: int,
+        step_down: bool,
+        late_watch: bool,
+        retries: Callable[[int], None],
     ) -> None:
         self._process = process
         self._step_down = step_down
+        self._late_watch = late_watch
         self._updates = updates
         self._retries = retries
         self.ran: dict[int, int] = {}
@@ -274,6 +282,8 @@ class Pauses:
         elif name.endswith(" watch") and self._step_down:
             await self._process.point("lease.ends")
             self.over = True
+            if self._late_watch:
+                await self._process.point("watch.wakes")
         else:
             await _for_ever()
 

@@ -41,7 +41,7 @@ call has loaded, and of a counter."""
 NOTHING_IS_LEFT = "nothing_is_left"
 """Claim id: an oracle whose term is over has nothing published, whatever was under way (B4)."""
 
-_ENDS = ("crash", "resume lease.ends")
+_ENDS = ("crash", "resume lease.ends", "resume watch.wakes")
 """How the labels of the steps begin in which a server ends of itself."""
 
 
@@ -52,6 +52,7 @@ class ServerMemory:
         serves: to be called when it publishes for the first time.
         objects: what it has published.
         calls: the calls that it was asked, by number.
+        late: it has published after its time had run out.
     """
 
     def __init__(self) -> None:
@@ -62,10 +63,13 @@ class ServerMemory:
         self.clock: PickedClock | None = None
         self.objects: list[Published] = []
         self.calls: dict[int, CallView] = {}
+        self.late = False
 
     def make(self, physical: int) -> Published:
         """Make what is published, and remember it."""
         made = Published(physical)
+        assert self.pauses is not None
+        self.late = self.late or self.pauses.over
         if not self.objects and self.serves is not None:
             self.serves()
         self.objects.append(made)
@@ -83,9 +87,10 @@ class ServerMemory:
         self.note(call, "loaded", physical=0 if published is None else published.physical)
 
     def leaves_something(self) -> bool:
-        """Whether the term is over and something is published."""
+        """Whether the term is over and something is published, or was published since."""
         oracle = self.server.oracle if self.server is not None else None
-        return oracle is not None and oracle.phase is Phase.STOPPED and oracle.published is not None
+        stopped = oracle is not None and oracle.phase is Phase.STOPPED
+        return self.late or (stopped and oracle is not None and oracle.published is not None)
 
     def retries(self, call: int) -> None:
         """A call has got nothing and tries again."""
@@ -183,6 +188,7 @@ class OracleProgram(RefiningProgram):
             process,
             updates=self.scenario.updates,
             step_down=place < self.scenario.step_downs,
+            late_watch=self.scenario.late_watch,
             retries=self.memories[place].retries,
         )
 

@@ -21,6 +21,7 @@ def oracle(
     storage_failures: int = 0,
     storage_lost_acks: int = 0,
     step_downs: int = 0,
+    late_watch: bool = False,
     lease_rule: bool = True,
     millisecond: int = 1,
     interval: int = 3,
@@ -43,6 +44,7 @@ def oracle(
         storage_failures: budget of operations of the store that fail without effect.
         storage_lost_acks: budget of those that take effect and are reported as failed.
         step_downs: so many servers, from the first on, may notice that their lease ends.
+        late_watch: the time of a term runs out in a step before the one in which its watch finds out.
         lease_rule: the store ends a lease only after its holder has stopped.
         millisecond: units of the fine clock in one.
         interval: length of the window.
@@ -62,6 +64,7 @@ def oracle(
             crashes=crashes, storage_failures=storage_failures, storage_lost_acks=storage_lost_acks
         ),
         step_downs=step_downs,
+        late_watch=late_watch,
         lease_rule=lease_rule,
         millisecond=millisecond,
         interval=interval,

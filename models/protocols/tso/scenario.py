@@ -27,6 +27,7 @@ class OracleScenario:
         updates: how often each server's updater runs.
         faults: budget of faults. Every server may crash.
         step_downs: so many servers, from the first on, may notice that their lease ends.
+        late_watch: the time of a term runs out in a step before the one in which its watch finds out.
         lease_rule: the store ends a lease only after its holder has stopped.
         millisecond: units of the fine clock in one.
         interval: length of the window.
@@ -40,6 +41,7 @@ class OracleScenario:
     updates: int = 0
     faults: FaultBudget = field(default_factory=FaultBudget)
     step_downs: int = 0
+    late_watch: bool = False
     lease_rule: bool = True
     millisecond: int = 1
     interval: int = 3

@@ -397,3 +397,23 @@ def save_without_a_condition(**scenario: Any) -> OracleProgram:
             "sound": False,
         },
     )
+
+
+class _PublishesLate(TimestampOracle):
+    async def _move(self, update: Update) -> None:
+        if self._window_is_short(update.next):
+            update.stage = Stage.SAVING
+            await self._save_window(update.next)
+        update.stage = Stage.PUBLISHING
+        await self._point("update.publish")
+        self._publish(update.next)
+
+
+@mutant(
+    killer="nothing_is_left",
+    source="B4",
+    instance="tso-impl-late-watch",
+)
+def update_is_published_after_the_term(**scenario: Any) -> OracleProgram:
+    """An update that was under way when the lease ran out is published all the same (B4)."""
+    return oracle(parts=OracleParts(oracle=_PublishesLate), **scenario)
