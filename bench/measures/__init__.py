@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark.bench.measure import Measure
 from tidemark.bench.measures import (
     cluster,
+    gate,
     growth,
     interleave,
     interleave_spark,
@@ -33,4 +34,5 @@ MEASURES: tuple[Measure, ...] = (
     cluster.MEASURE,
     mutants.MEASURE,
     oracle.MEASURE,
+    gate.MEASURE,
 )

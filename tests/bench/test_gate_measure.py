@@ -1,0 +1,59 @@
+"""The time of the gate counts only if the gate is green."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark.bench.measure import Plan
+from tidemark.bench.measures import gate
+from tidemark.bench.process import Finished
+from tidemark.bench.row import Status
+
+GREEN = {
+    "checks": {"done": 3},
+    "judgements": [{}, {}],
+    "measured": {"seconds": 10.0, "processor_seconds": 15.0},
+}
+
+
+def rows(monkeypatch, tmp_path, *, status=0, quick=False):
+    """The lines of the measure, with a gate that takes 200 s on two cores and 390 s on one."""
+
+    def run(command, *, cwd, timeout, env):
+        words = [str(word) for word in command]
+        build = Path(words[words.index("--build") + 1])
+        build.mkdir()
+        (build / "verdicts.json").write_text(json.dumps(GREEN), encoding="utf-8")
+        assert env["TIDEMARK_KERNELS"].startswith(str(tmp_path))
+        took = 390.0 if words[words.index("--jobs") + 1] == "1" else 200.0
+        return Finished("NOT as expected: 1 of 2", status, took, 0.0, 0)
+
+    monkeypatch.setattr(gate, "run_process", run)
+    monkeypatch.setattr(gate, "cores", lambda: 2)
+    return list(gate.run(Plan(scratch=tmp_path, quick=quick)))
+
+
+def test_green(monkeypatch, tmp_path):
+    empty, processor, at_work, single, _ = rows(monkeypatch, tmp_path)
+    assert (empty.median, empty.status, len(empty.samples)) == (200.0, Status.MET, 3)
+    assert processor.median == 15.0
+    assert at_work.median == 1.5
+    assert (single.median, len(single.samples)) == (390.0, 1)
+    assert empty.counts == {"checks": 3, "verdicts": 2}
+
+
+def test_too_slow(monkeypatch, tmp_path):
+    monkeypatch.setattr(gate, "WITHIN", replace(gate.WITHIN, at_most=199))
+    assert rows(monkeypatch, tmp_path)[0].status is Status.NOT_MET
+
+
+def test_red(monkeypatch, tmp_path):
+    found = rows(monkeypatch, tmp_path, status=1)
+    assert {row.status for row in found} == {Status.BROKEN}
+    assert "status 1: NOT as expected" in found[0].reason
+
+
+def test_quick_judges_nothing(monkeypatch, tmp_path):
+    assert rows(monkeypatch, tmp_path, quick=True)[0].status is Status.NOT_JUDGED
