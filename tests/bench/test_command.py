@@ -115,7 +115,7 @@ def test_a_quick_run_works(tmp_path):
     options = [text for name in wanted for text in ("--only", name)]
     done = subprocess.run(
         [sys.executable, "-m", "tidemark.bench", "--quick", *options, "--build", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "bench.json").read_text())
