@@ -80,7 +80,8 @@ class BinlogsOnce(Monitor):
         twice = len(paths) != len(set(paths))
         for path in paths:
             self.answer.events += 1
-            owner = self.files.setdefault(path, (segment, key))
+            # Up to 2.3.0 the files of all fields that are stored together have one number.
+            owner = self.files.setdefault(f"{key}/{path}", (segment, key))
             if owner != (segment, key) or twice:
                 self.answer.breach(
                     f"The binlog {path} is recorded twice.",

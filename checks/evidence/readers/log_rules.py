@@ -111,6 +111,11 @@ def _refused(found: Fields) -> dict[str, object] | None:
     return None if hit is None else {"node": hit[1].decode()}
 
 
+def _with_flush_timestamp(found: Fields) -> dict[str, object] | None:
+    """Up to 2.3.0 a flush has no timestamp; no claim speaks of that."""
+    return {} if b"flushTs" in found else None
+
+
 _CHANNEL = (b"vChannel", b"channel", b"vchannel", b"vChannelName")
 _FLUSH_STATE = b"DataCoord receive GetFlushState request, Flushed is "
 _SEEK = {
@@ -215,6 +220,7 @@ RULES: dict[bytes, Rule] = {
         texts={"key": (b"collectionID",)},
         needs=("ts",),
         each=("segment", (b"sealSegments",)),
+        further=_with_flush_timestamp,
     ),
     b"DataNode receives FlushChannels request": Rule(
         kind="flush.deliver",
@@ -237,6 +243,7 @@ RULES: dict[bytes, Rule] = {
             texts={"key": (b"collection", b"collectionID")},
             fixed={"text": text},
             needs=("ts", "key"),
+            further=_with_flush_timestamp,
         )
         for answer, text in ((b"false", "open"), (b"true", "done"))
     },

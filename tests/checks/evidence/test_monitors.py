@@ -205,6 +205,24 @@ def test_binlogs_are_recorded_once(run: Path) -> None:
     refuted(run, "store-binlogs", "etcd.ndjson:9")
 
 
+def test_older_versions_number_the_files_of_all_fields_alike(run: Path) -> None:
+    add(run / "etcd.ndjson", parts.binlog(8, 7, 3, 41, field=101))
+    assert not of(run, "store-binlogs").broken
+    add(run / "etcd.ndjson", parts.binlog(9, 8, 3, 41, field=101))
+    refuted(run, "store-binlogs", "etcd.ndjson:9")
+
+
+def test_a_flush_without_timestamp_is_no_damage(run: Path) -> None:
+    """Lines of 2.3.0."""
+    order = line(1001, "datacoord/services.go:128", "flush response with segments", collectionID=100,
+                 sealSegments="[7]", flushSegments="[]", timeOfSeal=parts.stamp(1000))  # fmt: skip
+    asked = "DataCoord receive GetFlushState request, Flushed is false"
+    state = line(1002, "datacoord/services.go:1288", asked,
+                 unflushed="[7]", len=1)  # fmt: skip
+    add(run / "logs" / "standalone.log", order, state)
+    assert not parts.judged(run).gaps
+
+
 def saved(ms: int, at: int, rows: int, flush: str = "false") -> str:
     position = {"segmentID": 7, "position": {"channel_name": SHARD, "timestamp": at}, "num_of_rows": rows}
     return line(
