@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark.bench.measure import Measure
 from tidemark.bench.measures import (
     cluster,
+    evidence,
     gate,
     growth,
     interleave,
@@ -35,4 +36,5 @@ MEASURES: tuple[Measure, ...] = (
     mutants.MEASURE,
     oracle.MEASURE,
     gate.MEASURE,
+    evidence.MEASURE,
 )

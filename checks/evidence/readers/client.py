@@ -17,6 +17,7 @@ from tidemark.checks.evidence.table.schema import Row, clamp
 FORMAT = 1
 
 _KINDS = frozenset(("insert", "delete", "query", "count", "flush"))
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _LEVELS = ("Strong", "Session", "Bounded", "Eventually", "Customized")
 
 Runs = tuple[tuple[int, int], ...]
@@ -95,7 +96,7 @@ def op_row(source: str, line: int, entry: Mapping[str, Any]) -> Row:
         rows=None if count is None else int(count),
         level=level,
         text=None if op in _KINDS else str(op),
-        value=json.dumps(rest, separators=(",", ":")),
+        value=_ENCODE(rest),
     )
 
 
