@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tidemark.checks.cache.kept import Use
 from tidemark.checks.cli import export as export_forms
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
@@ -94,10 +95,19 @@ def verify(
     manifest: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Judge everything; otherwise what has not changed is taken over.")
+    ] = False,
+    audit: Annotated[
+        int, typer.Option(min=0, help="Judge so many of the unchanged checks again, and compare.")
+    ] = 0,
 ) -> int:
     """Run every check of the manifest: the gate."""
+    if fresh and audit:
+        raise BadInputError("--audit with --fresh", remedy="--fresh judges everything already")
+    use = Use(read=not fresh, audit=audit)
     settings = _settings(tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
-    return cli_run.gate(settings, only=only or None, resume=resume)
+    return cli_run.gate(settings, only=only or None, resume=resume, use=use)
 
 
 def _one_judge(name: str, about: str) -> None:

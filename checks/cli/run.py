@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
+from tidemark.checks.cache.kept import JUDGE_CHANGED, Kept, Use
 from tidemark.checks.gate.plan import plan
-from tidemark.checks.gate.registry import registry
+from tidemark.checks.gate.registry import modules, registry
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
@@ -24,15 +26,19 @@ _WIDE = 160
 __all__ = ["Settings", "gate", "manifests"]
 
 
-def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
+def manifests(paths: Sequence[Path] = (), *, kept: Kept | None = None) -> list[Manifest]:
     """The given manifests, or else all of the repository, each compared with its specification.
 
+    With ``kept`` a manifest that agreed with the same text of its specification is not compared again.
     Raises ManifestError or PinError.
     """
     found: list[Manifest] = []
     for path in paths or manifest_files():
         manifest = load(path)
-        check_against_spec(manifest, file=path.name)
+        if kept is None:
+            check_against_spec(manifest, file=path.name)
+        else:
+            kept.check_once(manifest, file=path.name)
         found.append(manifest)
     if not found:
         raise BadInputError("there is no manifest", remedy="write models/protocols/NAME/manifest.toml")
@@ -60,21 +66,34 @@ def gate(
     judge: str | None = None,
     resume: bool = False,
     judges: Registry | None = None,
+    use: Use = JUDGE_CHANGED,
     console: Console | None = None,
 ) -> int:
     """Run the chosen checks, show and write the result; returns the exit status.
 
+    ``use`` says what is taken over from earlier runs. One check alone, and one judge's, are always run.
     Raises the errors of the manifest and of the plan, before anything runs.
     """
     screen = console or wide_console()
-    chosen = plan(manifests(settings.manifests), tier=Tier(settings.tier), only=only, judge=judge)
+    judging = judges or registry()
+    kept = Kept(
+        build=settings.build,
+        judges=modules(judging),
+        seed=settings.seed,
+        options={"master": settings.master, "workers": settings.workers, "memory": settings.memory},
+        use=use,
+    )
+    chosen = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only, judge=judge)
+    if judge is not None or (only is not None and len(chosen) == 1):
+        kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
     earlier = earlier_results(settings) if resume else None
     result = run(
         chosen,
-        registry=judges or registry(),
+        registry=judging,
         settings=settings,
         reporter=live(screen),
         earlier=earlier,
+        kept=kept,
     ).with_commands(settings.invocation.complete)
     files = write_files(result, build=settings.build)
     show_result(result, screen, build=settings.build, files=files)

@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 
 from tidemark.checks.verdicts.errors import missing_package
-from tidemark.checks.verdicts.judge import Context, Judge
+from tidemark.checks.verdicts.judge import Context, Judge, Registry
 from tidemark.checks.verdicts.verdict import Verdict
 from tidemark.models.manifest import AnyEntry, Kind
 
@@ -37,6 +37,11 @@ class LazyJudge:
         """The name in verdicts and on the command line."""
         return self._name
 
+    @property
+    def module(self) -> str:
+        """The module whose code it runs."""
+        return self._module
+
     @cached_property
     def _judge(self) -> Judge:
         try:
@@ -55,6 +60,13 @@ class LazyJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See ``Judge``."""
         return self._judge.run(entry, context)
+
+
+def modules(judges: Registry) -> dict[str, str]:
+    """The module of each judge by name: what its verdicts depend on begins there. A judge that is given as an
+    object may depend on anything, and is left out.
+    """
+    return {name: judge.module for name, judge in judges.items() if isinstance(judge, LazyJudge)}
 
 
 def registry() -> dict[str, Judge]:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from tidemark.checks.cache.kept import Kept, Nothing
 from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.judging import judge_task, processor_seconds
 from tidemark.checks.gate.plan import Task
@@ -36,6 +37,7 @@ def run(
     settings: Settings,
     reporter: Reporter | None = None,
     earlier: Mapping[str, TaskResult] | None = None,
+    kept: Kept | None = None,
     method: str = METHOD,
 ) -> RunResult:
     """Judge the tasks, in ``settings.jobs`` processes; the result does not depend on how many.
@@ -51,18 +53,20 @@ def run(
         settings: what the user chose.
         reporter: shows the run while it goes on.
         earlier: results by task.
+        kept: verdicts of earlier runs; those of which nothing has changed are taken over.
         method: how processes are started; see ``multiprocessing``.
 
     Raises:
         BadInputError: the build folder cannot be written.
     """
     show = reporter or Quiet()
-    known = _known(tasks, earlier or {})
+    cache = kept or Nothing()
+    known = _known(tasks, {**cache.take_over(tasks), **(earlier or {})})
     due = [place for place in range(len(tasks)) if place not in known]
     state = _Run(tasks, settings=settings, texts=_texts(tasks))
     with (
         _terminable(),
-        Journal(settings, known.values()) as journal,
+        Journal(settings, (earlier or {}).values()) as journal,
         _source(tasks, due, registry=registry, settings=settings, method=method) as source,
     ):
         try:
@@ -70,7 +74,8 @@ def run(
             for place, result in known.items():
                 show.started(tasks[place])
                 state.add(place, result, show)
-            for place, result in source.results(show):
+            for place, judged in source.results(show):
+                result = cache.keep(tasks[place], judged)
                 journal.add(result)
                 state.add(place, result, show)
         except (KeyboardInterrupt, StoppedError):
@@ -78,7 +83,8 @@ def run(
         finally:
             show.end()
             keep_seconds(settings.build, (state.results[place] for place in due if place in state.results))
-    return state.result(source.processor_seconds)
+            cache.close()
+    return state.result(source.processor_seconds, remarks=cache.remarks)
 
 
 def _known(tasks: Sequence[Task], earlier: Mapping[str, TaskResult]) -> dict[int, TaskResult]:
@@ -179,7 +185,7 @@ class _Run:
         else:
             show.judged(self.tasks[place], result.judgements, seconds=result.seconds)
 
-    def result(self, processor: float) -> RunResult:
+    def result(self, processor: float, *, remarks: Sequence[str]) -> RunResult:
         """The whole, in the order of the plan. ``processor``: seconds of processor time."""
         found = [self.results[place] for place in sorted(self.results)]
         return RunResult(
@@ -195,6 +201,7 @@ class _Run:
             seconds=time.perf_counter() - self.begun,
             task_seconds={result.task: result.seconds for result in found},
             processor_seconds=processor,
+            remarks=tuple(remarks),
         )
 
 

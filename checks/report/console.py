@@ -37,6 +37,10 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
         _say(console, f"\nNOT JUDGED  {unjudged.task}: {unjudged.message}", style="bold red")
         _say(console, f"  remedy: {unjudged.remedy}\n  replay: {unjudged.replay}")
     _say(console, f"\nfiles: {', '.join(path.as_posix() for path in files)}", style="dim")
+    if result.taken_over:
+        _say(console, f"{result.taken_over_line()} (--fresh judges everything)", style="dim")
+    for remark in result.remarks:
+        _say(console, f"note: {remark}", style="yellow")
     code = result.exit_code
     style = "bold green" if code is ExitCode.AS_EXPECTED else "bold red"
     _say(console, result.summary(), style=style)

@@ -73,6 +73,8 @@ def to_json(result: RunResult) -> str:
             "seconds": round(result.seconds, 3),
             "processor_seconds": round(result.processor_seconds, 3),
             "tasks": {name: round(seconds, 3) for name, seconds in result.task_seconds.items()},
+            "taken_over": result.taken_over,
+            "remarks": list(result.remarks),
             "verdicts": {
                 j.verdict.subject.text(): {"seconds": round(j.verdict.seconds, 3), **j.verdict.rates}
                 for j in result.judgements
@@ -118,7 +120,8 @@ def read_result(path: Path) -> RunResult:
             "seconds": rates.pop("seconds", 0.0),
             "rates": rates,
         }
-        found.append({"verdict": verdict, "expected": item["expected"]})
+        taken = measured.get("taken_over", {}).get(f"{subject['judge']}/{subject['instance']}", "")
+        found.append({"verdict": verdict, "expected": item["expected"], "taken_over": taken})
     return RunResult.model_validate(
         {
             "tier": document["tier"],
@@ -130,6 +133,7 @@ def read_result(path: Path) -> RunResult:
             "stopped": document["stopped"],
             "descriptions": document["descriptions"],
             "sources": document["sources"],
+            "remarks": measured.get("remarks", ()),
             "seconds": measured["seconds"],
             "processor_seconds": measured["processor_seconds"],
             "task_seconds": measured["tasks"],
@@ -171,6 +175,9 @@ def _case(suite: ET.Element, judgement: Judgement, sources: Sequence[str]) -> No
         name=verdict.subject.property_id,
         time=f"{verdict.seconds:.3f}",
     )
+    if judgement.taken_over:
+        known = ET.SubElement(case, "properties")
+        ET.SubElement(known, "property", name="taken over from", value=judgement.taken_over)
     if judgement.ok:
         return
     kind = "error" if judgement.exit_code is ExitCode.INCONCLUSIVE else "failure"

@@ -113,5 +113,8 @@ def _tasks(result: RunResult) -> list[dict[str, Any]]:
             row["counts"][key] = both + count if key == "obligations" else max(both, count)
     for name, row in found.items():
         row["size"] = amount(row["counts"])
-        row["seconds"] = duration(result.task_seconds.get(name, 0.0))
+        taken = result.taken_over.get(name, "")
+        row["seconds"] = (
+            f"taken over from {taken[:10]}" if taken else duration(result.task_seconds.get(name, 0.0))
+        )
     return list(found.values())

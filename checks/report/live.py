@@ -28,7 +28,9 @@ def live(console: Console) -> PlainLive | BarLive:
 
 
 def task_line(found: Sequence[Judgement], *, seconds: float) -> str:
-    """What came out of one task, for example ``10 hold, 2 refuted as expected · 1,234 states · 0.4 s``."""
+    """What came out of one task, for example ``10 hold, 2 refuted as expected · 1,234 states · 0.4 s``.
+    A task that was not judged again says since when instead.
+    """
     claims = [j for j in found if j.verdict.subject.aspect is not Aspect.PIN]
     counts: dict[str, int] = {}
     for j in claims:
@@ -39,7 +41,9 @@ def task_line(found: Sequence[Judgement], *, seconds: float) -> str:
     parts = [f"{number} {word}" for word, number in counts.items()]
     parts += [f"{len(wrong)} NOT as expected"] if wrong else []
     size = _size(claims)
-    return " · ".join(part for part in (", ".join(parts), size, duration(seconds)) if part)
+    taken = found[0].taken_over if found else ""
+    time = f"taken over from {taken[:10]}" if taken else duration(seconds)
+    return " · ".join(part for part in (", ".join(parts), size, time) if part)
 
 
 def _size(claims: Sequence[Judgement]) -> str:

@@ -74,6 +74,8 @@ class RunResult(BaseModel):
     """Property id -> what it says in words."""
     sources: dict[str, SourceNote] = Field(default_factory=dict)
     """Property id, or name of a mutant -> where it comes from. Those that do not say it are missing."""
+    remarks: tuple[str, ...] = ()
+    """What the user has to know about the run beside the verdicts."""
     seconds: float = 0.0
     task_seconds: dict[str, float] = Field(default_factory=dict)
     """Wall time by task name (``judge/entry``)."""
@@ -117,6 +119,19 @@ class RunResult(BaseModel):
     def failures(self) -> list[Judgement]:
         """The judgements that are not as expected."""
         return [judgement for judgement in self.judgements if not judgement.ok]
+
+    @property
+    def taken_over(self) -> dict[str, str]:
+        """The tasks (``judge/entry``) that were not judged again, each with the time when it was judged."""
+        subjects = [(one.verdict.subject, one.taken_over) for one in self.judgements if one.taken_over]
+        return {f"{subject.judge}/{subject.instance}": when for subject, when in subjects}
+
+    def taken_over_line(self) -> str:
+        """How many checks were not judged again; empty if all were."""
+        number = len(self.taken_over)
+        return f"{number} of {self.done} checks are taken over: nothing they depend on has changed" * bool(
+            number
+        )
 
     def mutants(self) -> tuple[int, int]:
         """Mutants killed by their named property, and mutants that must be killed."""

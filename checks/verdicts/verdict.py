@@ -255,6 +255,8 @@ class Judgement(BaseModel):
 
     verdict: Verdict
     expected: Outcome
+    taken_over: str = ""
+    """When it was judged, if that was in an earlier run and nothing has changed since; ISO 8601, UTC."""
 
     @property
     def ok(self) -> bool:

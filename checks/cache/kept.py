@@ -1,0 +1,291 @@
+"""The gate's side of the cache: what is taken over before a run, what is kept after a judge, what is said."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tidemark import checks
+from tidemark.checks.cache import toolchain
+from tidemark.checks.cache.closure import Sources
+from tidemark.checks.cache.key import Key, Keys, digest
+from tidemark.checks.cache.memo import Memo
+from tidemark.checks.cache.sealed import DamagedError, ForeignError
+from tidemark.checks.cache.store import FOLDER, Record, Store, survives
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.verdicts.commands import check_command
+from tidemark.checks.verdicts.result import TaskResult
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject, holds, judge, refuted
+from tidemark.checks.verdicts.verdict import Outcome as Result
+from tidemark.models.manifest import Manifest, check_against_spec
+
+AUDIT = "taken-over"
+"""Claim id of the verdict that compares a kept verdict with a new one."""
+
+_CLOCK_S = 0.05
+"""File systems stamp with a coarser clock than ours."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """How a run uses the cache.
+
+    Attributes:
+        read: take over what has not changed; otherwise judge everything (and keep it).
+        audit: so many of the verdicts that could be taken over are judged again and compared.
+    """
+
+    read: bool = True
+    audit: int = 0
+
+
+JUDGE_CHANGED = Use()
+
+
+class Nothing:
+    """No cache: everything is judged, nothing is kept."""
+
+    remarks: Sequence[str] = ()
+
+    def take_over(self, tasks: Sequence[Task]) -> dict[str, TaskResult]:  # noqa: ARG002
+        """See ``Kept``."""
+        return {}
+
+    def keep(self, task: Task, result: TaskResult) -> TaskResult:  # noqa: ARG002
+        """See ``Kept``."""
+        return result
+
+    def close(self) -> None:
+        """See ``Kept``."""
+
+
+@dataclass
+class _Unusable:
+    """Records that were found and cannot be used."""
+
+    damaged: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+class Kept:
+    """The kept verdicts of a build folder.
+
+    Args:
+        build: the build folder; verdicts lie in ``cache`` below it.
+        judges: module of each judge by name; a judge without one is never taken over.
+        seed: seed of the run.
+        options: options of the run by judge, beyond the seed.
+        use: what the user asked for.
+        begun: when this process began to load code (seconds since 1970): what was judged after that may be
+            an older text of a file that was changed since.
+    """
+
+    def __init__(
+        self,
+        *,
+        build: Path,
+        judges: Mapping[str, str],
+        seed: int,
+        options: Mapping[str, Any],
+        use: Use = JUDGE_CHANGED,
+        begun: float | None = None,
+    ) -> None:
+        self.use = use
+        self._begun = checks.BEGUN if begun is None else begun
+        self.folder = build / FOLDER
+        self._usable = next(
+            place.is_dir() for place in (self.folder, *self.folder.absolute().parents) if place.exists()
+        )
+        memo = Memo(self.folder if self._usable else None)
+        made_with = digest(toolchain.python())
+        self.sources = Sources(memo)
+        self._memo = memo
+        self._made_with = made_with
+        self._store = Store(self.folder, made_with=made_with)
+        self._keys = Keys(self.sources, judges=judges, seed=seed, options=options)
+        self._judges = judges
+        self._known: dict[str, Key] = {}
+        self._audited: dict[str, Record] = {}
+        self._unusable = _Unusable()
+        self._changed: set[str] = set()
+        self._unwritten = "" if self._usable else "a part of this path is no folder"
+
+    def take_over(self, tasks: Sequence[Task]) -> dict[str, TaskResult]:
+        """The results of the tasks of which nothing has changed, by task name."""
+        records: dict[str, Record] = {}
+        for task in tasks:
+            key = self.key(task)
+            record = self._read(task, key) if key is not None and self.use.read else None
+            if record is not None:
+                records[task.name] = record
+        for name in random.SystemRandom().sample(sorted(records), min(self.use.audit, len(records))):
+            self._audited[name] = records.pop(name)
+        self._memo.save()
+        return {name: TaskResult(task=name, judgements=_dated(record)) for name, record in records.items()}
+
+    def keep(self, task: Task, result: TaskResult) -> TaskResult:
+        """Keep what a judge has just said, unless it must not be kept. Returns it, and the verdict of an audit.
+
+        Only decided verdicts that are all as expected are kept: what is red is judged again, and so is what
+        was judged while the files it depends on were changed.
+        """
+        judged = result.judgements
+        key = self._known.get(task.name)
+        audit = self._compare(task, judged)
+        if key is not None and not self._unwritten and judged and all(one.ok for one in judged):
+            if _changed_since(key.files, self._begun):
+                self._changed.add(task.name)
+            elif survives(judged):
+                self._write(self._record(result, key))
+        return result.model_copy(update={"judgements": (*judged, *audit)}) if audit else result
+
+    def _record(self, result: TaskResult, key: Key) -> Record:
+        return Record(
+            task=result.task,
+            key=key.digest,
+            made_with=self._made_with,
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=result.seconds,
+            parts=dict(key.parts),
+            judgements=result.judgements,
+        )
+
+    def key(self, task: Task) -> Key | None:
+        """The key of a task; None if it has none: its judge is not known, or its protocol is broken."""
+        if task.name not in self._known and task.judge in self._judges:
+            try:
+                self._known[task.name] = self._keys.key(task)
+            except Exception:  # noqa: BLE001  whatever is wrong, the judge says it
+                return None
+        return self._known.get(task.name)
+
+    def check_once(self, manifest: Manifest, *, file: str) -> None:
+        """Compare a manifest with its specification, unless these very texts were found to agree.
+
+        Raises what ``check_against_spec`` raises.
+        """
+
+        def check() -> bool:
+            check_against_spec(manifest, file=file)
+            return True
+
+        of = self._keys.of_manifest(manifest)
+        if self.use.read:
+            self._memo.get(f"checked {manifest.name}", of, check)
+        else:
+            check()
+
+    def changed_parts(self, task: Task) -> list[str]:
+        """What differs from the last record of the task; empty if there is none."""
+        key, before = self.key(task), self._store.latest_parts(task.name)
+        if key is None or before is None:
+            return []
+        names = [*key.parts, *(name for name in before if name not in key.parts)]
+        return [name for name in names if key.parts.get(name) != before.get(name)]
+
+    def close(self) -> None:
+        """Write what was computed on the way."""
+        self._memo.save()
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the user has to know about the cache, each thing once."""
+        said = []
+        where = self.folder.as_posix()
+        if self._memo.problem:
+            said.append(f"{where}: computed again: {self._memo.problem}")
+        for what, names in (("damaged", self._unusable.damaged), ("foreign", self._unusable.foreign)):
+            if names:
+                number = f"{len(names)} kept verdict{'s' * (len(names) > 1)} {what}"
+                said.append(f"{where}: {number}, judged again: {names[0]}")
+        if self._unwritten:
+            said.append(
+                f"{where} cannot be written ({self._unwritten}): verdicts are not kept; "
+                "make it a folder that you may write, or give another one with --build"
+            )
+        if self._changed:
+            said.append(
+                f"{len(self._changed)} verdicts are not kept, because files that they depend on were changed "
+                "during the run"
+            )
+        return said
+
+    def _read(self, task: Task, key: Key) -> Record | None:
+        if not self._usable:
+            return None
+        try:
+            return self._store.read(task.name, key.digest)
+        except DamagedError as error:
+            self._unusable.damaged.append(str(error))
+        except ForeignError as error:
+            self._unusable.foreign.append(str(error))
+        return None
+
+    def _write(self, record: Record) -> None:
+        try:
+            self._store.write(record)
+        except OSError as error:
+            self._unwritten = error.strerror or str(error)
+
+    def _compare(self, task: Task, found: Sequence[Judgement]) -> list[Judgement]:
+        record = self._audited.pop(task.name, None)
+        if record is None:
+            return []
+        subject = Subject(
+            protocol=task.manifest.name,
+            property_id=AUDIT,
+            judge=task.judge,
+            instance=task.entry.name,
+            aspect=Aspect.PIN,
+        )
+        replay = check_command(task.judge, task.entry.name)
+        problems = _differences(record.judgements, found)
+        if not problems:
+            verdict = holds(
+                subject, counts={"pins": 1}, bounds=f"the verdict kept on {record.date[:10]}", replay=replay
+            )
+        else:
+            verdict = refuted(
+                subject,
+                counts={"pins": 1},
+                counterexample=None,
+                reason=f"what was kept on {record.date[:10]} is not what is judged now: {problems[0]}",
+                replay=replay,
+            )
+        return [judge(verdict, expected=Result.HOLDS)]
+
+
+def _dated(record: Record) -> tuple[Judgement, ...]:
+    return tuple(one.model_copy(update={"taken_over": record.date}) for one in record.judgements)
+
+
+def _differences(before: Iterable[Judgement], now: Iterable[Judgement]) -> list[str]:
+    """What two judgings of one task say differently, times and traces apart."""
+    old, new = (
+        {
+            one.verdict.subject.text(): (one.verdict.outcome.value, one.verdict.counts, one.verdict.bounds)
+            for one in found
+        }
+        for found in (before, now)
+    )
+    return [
+        f"{name}: {old.get(name, 'nothing')}, now {new.get(name, 'nothing')}"
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _changed_since(files: Iterable[Path], begun: float) -> bool:
+    """A file was written, or is gone, since the process began."""
+    for path in files:
+        try:
+            status = path.stat()
+        except OSError:
+            return True
+        if max(status.st_mtime, status.st_ctime) > begun - _CLOCK_S:
+            return True
+    return False

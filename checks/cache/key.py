@@ -1,0 +1,235 @@
+"""What a verdict depends on, as one digest: see docs/cache.md for why nothing is left out.
+
+A verdict is taken over only if every part is the same: the entry and what it refers to, the traced protocols,
+the code, the libraries, the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from tidemark.checks.cache import toolchain
+from tidemark.checks.cache.closure import Closure, Sources
+from tidemark.checks.gate.plan import Task, all_tasks
+from tidemark.models.manifest import ArgumentEntry, GeneratedMutants, Manifest
+from tidemark.models.rooms import ROOT
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.spec import Spec
+
+FORMAT = 1
+"""Raised when what a key says changes its meaning."""
+
+_REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_ROOTS = ("tidemark.checks.gate.pins", "tidemark.checks.gate.plan")
+"""What makes judgements of a judge's verdicts."""
+_GATE = ROOT / "checks" / "gate"
+"""Its files hand the entry to the judge; they count without what they import, which shows and writes."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """The digest, its parts by name (to say what has changed), and the files that were read for it."""
+
+    digest: str
+    parts: Mapping[str, str]
+    files: frozenset[Path] = field(default_factory=frozenset)
+
+
+def digest(value: Any) -> str:
+    """Hash of plain data, independent of the order of keys."""
+    text = json.dumps(value, sort_keys=True, default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    raise TypeError(f"{value!r} is not plain data")
+
+
+def text_digest(spec: Spec, *, places: bool = True) -> str:
+    """Hash of a traced protocol with all words that a verdict may repeat.
+
+    Not where in a file a guard stands, if ``places`` is False, and never the ``source`` texts, which only
+    reports show. ``models.digest`` has that of the meaning alone.
+    """
+    actions = tuple(
+        replace(
+            action,
+            source="",
+            guards=tuple(guard if places else replace(guard, place="") for guard in action.guards),
+        )
+        for action in spec.actions
+    )
+    properties = tuple(replace(prop, source="") for prop in spec.properties)
+    assumptions = tuple(replace(prop, source="") for prop in spec.assumptions)
+    bare = replace(spec, actions=actions, properties=properties, assumptions=assumptions)
+    return hashlib.sha256(repr(bare).encode()).hexdigest()
+
+
+class Keys:
+    """Makes the keys of a run. Files and protocols are read once.
+
+    Args:
+        sources: the files and what they mention.
+        judges: module of each judge by name.
+        seed: seed of the run.
+        options: what else the run was told: the Spark master, workers and memory of a native search.
+    """
+
+    def __init__(
+        self, sources: Sources, *, judges: Mapping[str, str], seed: int, options: Mapping[str, Any]
+    ) -> None:
+        self._sources = sources
+        self._judges = judges
+        self._seed = seed
+        self._options = dict(options)
+        self._arguments = Arguments()
+        self._code = cache(self._code_of)
+        self._referred = cache(self._reference)
+
+    def key(self, task: Task) -> Key:
+        """The key of a task. Raises the errors of a protocol that cannot be traced."""
+        code, files = self._code(task.judge)
+        subject = _subject(task)
+        parts = {
+            "format": str(FORMAT),
+            "manifest entry": digest(subject),
+            "seed": str(self._seed),
+            "options of the run": digest({name: self._options.get(name) for name in _options_of(subject)}),
+            "code of the judge": code,
+            "python": digest(toolchain.python()),
+        }
+        for reference in sorted(set(_references(subject["entries"]))):
+            code, trees, more = self._referred(reference)
+            if trees:
+                parts[f"protocol {reference}"] = trees[isinstance(task.entry, GeneratedMutants)]
+            else:
+                parts[f"code of {reference}"] = code
+            files |= more
+        if isinstance(task.entry, ArgumentEntry):
+            parts["argument"] = digest(self._argument(task))
+            files |= self._arguments.files
+        return Key(digest(parts), parts, files)
+
+    def of_manifest(self, manifest: Manifest) -> str:
+        """Hash of a manifest and of all code that it refers to, and that reads and compares it."""
+        whole = manifest.model_dump(mode="json")
+        modules = {reference.partition(":")[0] for reference in _references(whole)}
+        closure = self._sources.closure([*sorted(modules), "tidemark.models.manifest.resolve"])
+        return digest([whole, self.of_closure(closure), toolchain.python()])
+
+    def _code_of(self, judge: str) -> tuple[str, frozenset[Path]]:
+        closure = self._sources.closure([self._judges[judge], *_ROOTS])
+        gate = sorted(_GATE.glob("*.py"))
+        found = [self.of_closure(closure), [(path.name, self._sources.digest_of(path)) for path in gate]]
+        return digest(found), frozenset(closure.files.values()) | frozenset(gate)
+
+    def of_closure(self, closure: Closure) -> dict[str, Any]:
+        """Content of the files, what is missing, versions of the libraries."""
+        return {
+            "files": {name: self._sources.digest_of(path) for name, path in closure.files.items()},
+            "absent": sorted(closure.absent),
+            "libraries": {name: toolchain.version_of(name) for name in sorted(closure.libraries)},
+        }
+
+    def _reference(self, reference: str) -> tuple[str, list[str], frozenset[Path]]:
+        """A protocol counts by its traced tree (generated mutants say where the guard stands that they
+        change), anything else, programs and adapters, by all files that it can load.
+        """
+        closure = self._sources.closure([reference.partition(":")[0]])
+        code = digest([self.of_closure(closure), toolchain.python()])
+        trees = self._sources.memo.get(f"protocol {reference}", code, lambda: _trees(reference))
+        files = frozenset(closure.files.values())
+        return code, trees, files
+
+    def _argument(self, task: Task) -> list[Any]:
+        """The reliances themselves, and the keys of the proofs that they rest on."""
+        reliances, supports = self._arguments.of(task.manifest)
+        return [reliances, [[one.name, self.key(one).digest] for one in supports]]
+
+
+def _options_of(subject: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options that the judge of a task makes use of."""
+    if subject["judge"] == "distribute" or any(one.get("distributed") for one in subject["entries"]):
+        return ("master",)
+    return ("workers", "memory") if subject["judge"] == "explore" else ()
+
+
+class Arguments:
+    """The arguments of the manifests of the repository, read when an ``[[argument]]`` is looked up first."""
+
+    files: frozenset[Path] = frozenset()
+
+    def of(self, manifest: Manifest) -> tuple[list[str], list[Task]]:
+        """What the manifest's protocol takes for granted, as text, and the tasks of the proofs."""
+        from tidemark.checks.argument.graph import whole_argument
+        from tidemark.models.manifest import manifest_files
+
+        self.files = frozenset(manifest_files())
+        argument = whole_argument(manifest)
+        reliances = argument.reliances(manifest.name)
+        named = {one.support for one in reliances if one.support}
+        owners = {owner for one in reliances if (owner := argument.owner(one.claim)) is not None}
+        supports = [
+            one
+            for one in all_tasks(argument.manifests[name] for name in sorted({*owners, manifest.name}))
+            if one.entry.name in named
+        ]
+        return [repr(one) for one in reliances], supports
+
+
+def _trees(reference: str) -> list[str]:
+    """Digests of a protocol's tree without and with places; empty if the reference is no protocol."""
+    try:
+        spec = resolve(reference).trace()
+    except SpecError:
+        return []
+    return [text_digest(spec, places=False), text_digest(spec)]
+
+
+def _subject(task: Task) -> dict[str, Any]:
+    """The entry, the entries that it names, and what the manifest says once for all."""
+    entries = {entry.name: entry for entry in task.manifest.entries()}
+    hosts = []
+    name = getattr(task.entry, "instance", None)
+    while name in entries:
+        host = entries.pop(name)
+        hosts.append(host.model_dump(mode="json"))
+        name = getattr(host, "instance", None)
+    return {
+        "judge": task.judge,
+        "entries": [task.entry.model_dump(mode="json"), *hosts],
+        "manifest": _common(task.manifest),
+    }
+
+
+def _common(manifest: Manifest) -> dict[str, Any]:
+    """Everything of a manifest but its lists of entries."""
+    lists = {name for name in type(manifest).model_fields if isinstance(getattr(manifest, name), tuple)}
+    return manifest.model_dump(mode="json", exclude=lists)
+
+
+def _references(value: Any) -> Iterator[str]:
+    """The texts ``module:name`` in plain data, wherever they stand."""
+    if isinstance(value, str):
+        if _REFERENCE.fullmatch(value):
+            yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _references(item)
+    elif isinstance(value, Iterable):
+        for item in value:
+            yield from _references(item)

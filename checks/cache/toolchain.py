@@ -1,0 +1,62 @@
+"""Versions of Python and of the libraries, by the names under which they are imported."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from functools import cache
+from importlib import metadata
+
+_EXTRA = re.compile(r";.*\bextra\s*==")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def python() -> dict[str, str]:
+    """The interpreter and the kind of machine: what compiled code and numbers may depend on."""
+    return {
+        "python": sys.version,
+        "implementation": sys.implementation.name,
+        "asserts": str(sys.flags.optimize == 0),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "byteorder": sys.byteorder,
+    }
+
+
+@cache
+def distributions_of(module: str) -> tuple[str, ...]:
+    """The installed distributions that provide a top-level module, and all that these require."""
+    found: set[str] = set()
+    pending = list(_providers().get(module, ()))
+    while pending:
+        name = _normal(pending.pop())
+        if name not in found and version_of(name):
+            found.add(name)
+            pending += _required(name)
+    return tuple(sorted(found))
+
+
+def version_of(distribution: str) -> str:
+    """The installed version; empty if it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+@cache
+def _providers() -> dict[str, list[str]]:
+    return dict(metadata.packages_distributions())
+
+
+@cache
+def _required(distribution: str) -> tuple[str, ...]:
+    """Names of what a distribution requires, without its options; what is not installed is dropped later."""
+    requires = metadata.distribution(distribution).requires or []
+    chosen = [text for text in requires if not _EXTRA.search(text)]
+    return tuple(match.group() for text in chosen if (match := _NAME.match(text)))
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
