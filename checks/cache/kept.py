@@ -128,7 +128,7 @@ class Kept:
         return {name: TaskResult(task=name, judgements=_dated(record)) for name, record in records.items()}
 
     def keep(self, task: Task, result: TaskResult) -> TaskResult:
-        """Keep what a judge has just said, unless it must not be kept. Returns it, and the verdict of an audit.
+        """Keep what a judge has just said, unless it must not be kept. Returns it, with that of an audit.
 
         Only decided verdicts that are all as expected are kept: what is red is judged again, and so is what
         was judged while the files it depends on were changed.
