@@ -45,8 +45,11 @@ def main() -> int:
     file = Path(sys.argv[1])
     plan = Plan.model_validate_json(file.read_text())
     with Processes() as processes:
+        # Whoever has it ends the process: the end of the others' work must not come before the tidying up.
+        ending = threading.RLock()
 
-        def leave(*_: object) -> None:
+        def leave() -> None:
+            ending.acquire()
             processes.end_all()
             # Who started us may be gone too, and cannot tidy up.
             shutil.rmtree(file.parent, ignore_errors=True)
@@ -62,7 +65,9 @@ def main() -> int:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, stopped)
         threading.Thread(target=watch, daemon=True).start()
-        return run(plan, processes=processes)
+        status = run(plan, processes=processes)
+        ending.acquire()
+        return status
 
 
 if __name__ == "__main__":

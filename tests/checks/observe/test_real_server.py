@@ -40,8 +40,13 @@ def test_everything_that_was_started_is_ended(number: signal.Signals, tmp_path: 
         "from tidemark.checks.cli.app import run; sys.exit(run(sys.argv[1:]))"
     )
     arguments = [sys.executable, "-u", "-c", code, "observe", "clean", "--collect", "--out", str(tmp_path)]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     with said.open("w") as file:
-        run = subprocess.Popen(arguments, stdout=file, stderr=file, start_new_session=True)
+        run = subprocess.Popen(
+            arguments, stdout=file, stderr=file, start_new_session=True,
+            env=os.environ | {"TMPDIR": str(scratch)},
+        )  # fmt: skip
     until = time.monotonic() + 60
     while "standalone-1 answers" not in said.read_text() and time.monotonic() < until and run.poll() is None:
         time.sleep(0.1)
@@ -51,6 +56,7 @@ def test_everything_that_was_started_is_ended(number: signal.Signals, tmp_path: 
     status = run.wait(30)
     _, alive = psutil.wait_procs(mine, timeout=10)
     assert alive == []
+    assert list(scratch.iterdir()) == []
     assert status == (7 if number == signal.SIGINT else -number)
 
 
