@@ -1,0 +1,1 @@
+"""A proxy that is paused past its lease: variants, mutants."""

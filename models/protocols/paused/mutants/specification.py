@@ -1,0 +1,42 @@
+"""Named mutants of the repaired forms, each with its killer."""
+
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.paused.mutants.pairs import Fenced, Refused
+from tidemark.spec.language import each, require
+
+
+@mutant(killer="paused.nothing_follows_its_tick", source="H11, H12", instance="paused-fenced-small")
+class TickDoesNotWait(Fenced):
+    """The tick waits for no proxy."""
+
+    def send_tick(s, ts):
+        require((ts > s.tick) & (ts <= s.issued))
+        s.tick = ts
+
+
+@mutant(killer="paused.flushed_segments_are_complete", source="H17", instance="paused-fenced-small")
+class FlushDoesNotWait(Fenced):
+    """A flush does not wait for the tick."""
+
+    def flush(s, g):
+        require(s.phase[g] == "sealed")
+        s.phase[g] = "flushed"
+        s.copy = each(s.Row, lambda r: s.stored_copy(r, g))
+
+
+@mutant(killer="paused.acknowledged_rows_are_not_lost", source="H11", instance="paused-refused-small")
+class FlushDoesNotConsume(Refused):
+    """A flush takes what the log holds for stored, consumed or not."""
+
+    def flush(s, g):
+        require((s.phase[g] == "sealed") & (s.tick >= s.sealed_at[g]))
+        s.phase[g] = "flushed"
+        s.copy = each(s.Row, lambda r: s.stored_copy(r, g))
+
+
+@mutant(killer="paused.rows_that_were_read_are_not_lost", source="H17", instance="paused-refused-small")
+class FlushStoresNothing(Refused):
+    """A flush ends before the rows are stored."""
+
+    def stored_copy(s, r, g):
+        return s.copy[r]

@@ -1,0 +1,177 @@
+"""A row on its way from a proxy to durable storage, while the proxy's lease ends.
+
+A proxy gives a row its timestamp and a growing segment, and appends it later: it may be paused in between.
+When its session has ended, the coordinator no longer waits for it, and the tick passes the row's timestamp.
+A flush seals a segment at a timestamp, waits for the tick, stores what the data node has consumed, and the
+segment is flushed. A row that is appended afterwards is late: it lies behind the tick, and names a segment
+that is flushed. The data node still takes it into memory, where reads see it. A crash loses the memory, and
+the replay of the log leaves out the rows of flushed segments.
+
+This is the real system as it was seen (Milvus 2.3.5). Three repairs are options, none of which it has:
+``FENCED``, the log refuses a proxy whose session has ended; ``LEASED``, such a proxy answers no success;
+``REFUSED``, an append that names a flushed segment is refused (the proxy then has to ask for another one).
+
+Sources: hazards 11 and 17; facts 2.4, 3.4, 7.6.
+"""
+
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    constant,
+    each,
+    forall,
+    implies,
+    ite,
+    one_of,
+    option,
+    require,
+)
+
+
+class PausedActions(Protocol, name="paused"):
+    """Proxies with leases, one channel with its tick, segments that are flushed, a data node that crashes."""
+
+    Proxy = Sort()
+    Row = Sort()
+    Segment = Sort()
+    Ts = Nat()
+    Stage = Enum("none", "stamped", "appended")
+    Phase = Enum("growing", "sealed", "flushed")
+    Copy = Enum("none", "buffered", "durable")
+
+    FENCED: Bool = option(False)  # the log refuses what a proxy appends after its session has ended
+    LEASED: Bool = option(False)  # a proxy answers success only while its session lasts
+    FLUSHES: Bool = option(True)  # segments are flushed; without, a log that is only replayed
+    REFUSED: Bool = option(False)  # an append that names a flushed segment is refused
+
+    owner: Map[Row, Proxy] = constant()  # the proxy to which the row is written
+    segment: Map[Row, Segment] = constant()  # the segment that the row is assigned
+
+    issued: Ts = 0  # the greatest timestamp of the oracle
+    tick: Ts = 0  # nothing at or below it is to follow
+
+    ended: Set[Proxy] = False
+    stage: Map[Row, Stage] = "none"
+    ts: Map[Row, Ts] = 0
+    acknowledged: Set[Row] = False
+
+    phase: Map[Segment, Phase] = "growing"
+    sealed_at: Map[Segment, Ts] = 0
+
+    copy: Map[Row, Copy] = "none"  # what the data node has of a row
+    seen: Set[Row] = False  # a read has shown the row
+    replayed: Set[Row] = False  # the row was in the log at a crash: what follows is a replay
+
+    # ---- words used below ----
+
+    def of_ended(s, r):
+        """The session of the row's proxy has ended."""
+        return s.ended[s.owner[r]]
+
+    def is_flushed(s, r):
+        """The row's segment is flushed."""
+        return s.phase[s.segment[r]] == "flushed"
+
+    # ---- the proxy ----
+
+    @action(source="facts 3.1; hazard 17")
+    def stamp(s, r: Row):
+        """A proxy gives a row its timestamp and its segment."""
+        require(s.stage[r] == "none")
+        require(~s.of_ended(r))
+        require(s.phase[s.segment[r]] == "growing")
+        s.issued = s.issued + 1
+        s.stage[r] = "stamped"
+        s.ts[r] = s.issued
+
+    @action(fairness="weak", source="facts 3.1; hazard 11")
+    def append(s, r: Row):
+        """The row is in the log, however late."""
+        require(s.stage[r] == "stamped")
+        require(~(s.FENCED & s.of_ended(r)))
+        require(~(s.REFUSED & s.is_flushed(r)))
+        s.stage[r] = "appended"
+
+    @action(fairness="weak", source="facts 10.1; hazard 11")
+    def acknowledge(s, r: Row):
+        """The caller is told that his row is written."""
+        require((s.stage[r] == "appended") & ~s.acknowledged[r])
+        require(~(s.LEASED & s.of_ended(r)))
+        s.acknowledged[r] = True
+
+    # ---- the coordinator ----
+
+    @action(source="facts 2.4; hazard 11")
+    def end_session(s, p: Proxy):
+        """The lease of a proxy ends, whether the process lives or not."""
+        require(~s.ended[p])
+        s.ended[p] = True
+
+    @action(fairness="weak", source="facts 3.4; property W")
+    def send_tick(s, ts: Ts):
+        """The tick moves: no proxy that has a session holds a row at or below it."""
+        require((ts > s.tick) & (ts <= s.issued))
+        require(forall(s.Row, lambda r: implies((s.stage[r] == "stamped") & ~s.of_ended(r), s.ts[r] > ts)))
+        s.tick = ts
+
+    # ---- flush ----
+
+    @action(source="facts 7.6")
+    def seal(s, g: Segment):
+        """A flush is asked: no further row is assigned to the segment."""
+        require(s.phase[g] == "growing")
+        s.phase[g] = "sealed"
+        s.sealed_at[g] = s.issued
+
+    @action(fairness="weak", source="facts 7.6; facts 8.1")
+    def flush(s, g: Segment):
+        """The tick has passed the seal and all that the log holds was consumed: the rows are stored."""
+        require((s.phase[g] == "sealed") & s.FLUSHES)
+        require(s.tick >= s.sealed_at[g])
+        require(
+            forall(
+                s.Row,
+                lambda r: implies((s.stage[r] == "appended") & (s.segment[r] == g), s.copy[r] != "none"),
+            )
+        )
+        s.phase[g] = "flushed"
+        s.copy = each(
+            s.Row,
+            lambda r: s.stored_copy(r, g),
+        )
+
+    def stored_copy(s, r, g):
+        """What is there of a row after a flush of ``g``."""
+        return ite((s.copy[r] == "buffered") & (s.segment[r] == g), "durable", s.copy[r])
+
+    # ---- the data node ----
+
+    @action(fairness="weak", source="facts 5.1; facts 7.1")
+    def consume(s, r: Row):
+        """The row comes from the log. A replay leaves out the rows of flushed segments: they are lost."""
+        require((s.stage[r] == "appended") & (s.copy[r] == "none"))
+        require(~(s.replayed[r] & s.is_flushed(r)))
+        s.copy[r] = "buffered"
+
+    @action(source="facts 6.2")
+    def read(s, r: Row):
+        """A read shows the row."""
+        require(one_of(s.copy[r], "buffered", "durable") & ~s.seen[r])
+        s.seen[r] = True
+
+    @action(source="facts 10.1")
+    def crash(s):
+        """The memory is lost; the log is replayed."""
+        require(~forall(s.Row, lambda r: s.copy[r] != "buffered"))
+        s.replayed = each(s.Row, lambda r: s.replayed[r] | (s.stage[r] == "appended"))
+        s.copy = each(s.Row, s.kept_copy)
+
+    def kept_copy(s, r):
+        """What is left of a row after a crash."""
+        return ite(s.copy[r] == "buffered", "none", s.copy[r])

@@ -1,0 +1,47 @@
+"""Inductive lemmas: why the repaired forms keep the claims for any size."""
+
+from tidemark.spec.language import forall, implies, lemma
+from tidemark.spec.paused.claims import PausedClaims
+
+
+class Paused(PausedClaims):
+    """Proxies with leases, one channel with its tick, segments that are flushed, a data node that crashes."""
+
+    @lemma(source="facts 2.1")
+    def timestamps_were_issued(s):
+        """Ticks, seals and rows have timestamps of the oracle."""
+        rows = forall(s.Row, lambda r: s.ts[r] <= s.issued)
+        seals = forall(s.Segment, lambda g: s.sealed_at[g] <= s.issued)
+        return (s.tick <= s.issued) & rows & seals
+
+    @lemma(source="property W")
+    def rows_of_live_proxies_are_above_the_tick(s):
+        """The tick waits for whoever has a session."""
+        return forall(s.Row, lambda r: implies((s.stage[r] == "stamped") & ~s.of_ended(r), s.ts[r] > s.tick))
+
+    @lemma(source="facts 7.6")
+    def rows_of_a_segment_are_older_than_its_seal(s):
+        """A sealed segment gets no further rows."""
+        return forall(
+            s.Row,
+            lambda r: implies(
+                (s.stage[r] != "none") & (s.phase[s.segment[r]] != "growing"),
+                s.ts[r] <= s.sealed_at[s.segment[r]],
+            ),
+        )
+
+    @lemma(source="facts 7.6")
+    def a_flushed_segment_lies_below_the_tick(s):
+        """A flush waits for the tick."""
+        return forall(s.Segment, lambda g: implies(s.phase[g] == "flushed", s.sealed_at[g] <= s.tick))
+
+    @lemma(source="facts 3.1")
+    def only_appended_rows_are_known(s):
+        """What is acknowledged, seen, copied or replayed is in the log."""
+        return forall(
+            s.Row,
+            lambda r: implies(
+                s.acknowledged[r] | s.seen[r] | s.replayed[r] | (s.copy[r] != "none"),
+                s.stage[r] == "appended",
+            ),
+        )
