@@ -200,18 +200,22 @@ class FlushProgram(RefiningProgram):
         """Note a binlog that is recorded though it is missing or torn."""
         if request.binlog is None:
             return
-        path = request.binlog.path
+        path, positions = request.binlog.path, request.binlog.row_positions
         local = self.scenario.local_storage
         owner = self.world.disk(NODE).owner if local else process.store(OBJECTS).owner(path)
         self.world.touch(reads=self.world.interner.bit(owner))
-        if not self._is_whole(path):
+        if not self._is_whole(path, positions):
             self._missing.append(path)
 
-    def _is_whole(self, path: str) -> bool:
-        """Whether the object is there, for now: a crash may take back what was not synced."""
-        if self.scenario.local_storage:
-            return path in dict(LocalObjects.whole(self.world.disk(NODE)))
-        return bool(self.world.store(OBJECTS).content().get(path, TORN) != TORN)
+    def _is_whole(self, path: str, positions: Sequence[Timestamp]) -> bool:
+        """Whether the object is there, for now, with the rows that its record names, as the log has them: a
+        crash may take back what was not synced.
+        """
+        content: Any = self.world.store(OBJECTS).content()
+        stored = dict(LocalObjects.whole(self.world.disk(NODE))) if self.scenario.local_storage else content
+        rows = {row.ts: row for pack in self.scenario.packs() for row in pack.rows}
+        found = stored.get(path, TORN)
+        return bool(found != TORN and tuple(found) == tuple(rows.get(ts) for ts in positions))
 
     async def _ask(self, process: Process, service: FlushService, flush_ts: Timestamp) -> None:
         """Ask for a flush at some time, unless everything up to it is known to be durable by then."""
@@ -365,13 +369,13 @@ class FlushProgram(RefiningProgram):
         """What is recorded must be stored."""
         if not self._missing:
             return None
-        return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no such object is whole"
+        return f"{BINLOGS_ARE_STORED}: {self._missing[0]} is recorded, and no object there has its rows"
 
     def check_final(self) -> str | None:
         """What the client was told must be so, and each recorded binlog must still be there."""
         assert self.coordinator is not None
-        recorded = [binlog.path for s in self.coordinator.segments.values() for binlog in s.binlogs]
-        lost = next((path for path in recorded if not self._is_whole(path)), None)
+        recorded = [binlog for s in self.coordinator.segments.values() for binlog in s.binlogs]
+        lost = next((b.path for b in recorded if not self._is_whole(b.path, b.row_positions)), None)
         if lost is not None:
             return f"{BINLOGS_ARE_STORED}: {lost} is recorded, and a crash has taken it back"
         return self._client.complaint()

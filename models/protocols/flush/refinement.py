@@ -14,7 +14,7 @@ task, flush_task       ``SyncTask``; *recorded* once this call, or an earlier on
                        under way when this one was sent, was handled with success
 phase, flush_ts        metacache, write buffer
 tick, tick_position    ``BufferManager.reading``
-pending..., signal     ``CheckpointUpdater.tasks``; the signal as far as a flagged task waits
+pending..., signal     ``CheckpointUpdater.tasks``; ``.signal`` as far as a flagged task waits
 rpc...                 ``CheckpointUpdater.in_flight``; *stored* once this call, or an earlier one with the
                        same position, was handled after it was sent
 in_network             positions ever sent by any incarnation
@@ -62,6 +62,8 @@ class NodeView:
     reading: int | None
     pending: tuple[int, bool] | None
     """(position, flush flag)."""
+    signal: bool
+    """The event of the updater is set."""
     rpc: tuple[str, int, int, CallId] | None
     """(stage, position, flush timestamp that the callback saw, id of the call)."""
     delivered: tuple[int, ...]
@@ -145,6 +147,7 @@ def node_view(
         flush_ts=buffer.flush_ts,
         reading=None if reading is None else reading.ts,
         pending=None if task is None else (task.position.ts, task.flush),
+        signal=updater.signal.is_set(),
         rpc=_rpc_view(node, channel, history),
         delivered=history.delivered.get(incarnation, ()),
     )
@@ -235,7 +238,8 @@ def abstract(
         "pending": running.pending is not None,
         "pending_position": pending_position,
         "pending_flush": pending_flush,
-        "signal": pending_flush,
+        # Without a flagged task it means nothing: the runner takes it and sends nothing.
+        "signal": running.signal and pending_flush,
         "rpc": rpc,
         "rpc_position": rpc_position,
         "saw_flush_ts": saw,
@@ -257,6 +261,7 @@ _EMPTY = NodeView(
     flush_ts=0,
     reading=None,
     pending=None,
+    signal=False,
     rpc=None,
     delivered=(),
 )

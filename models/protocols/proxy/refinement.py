@@ -22,11 +22,11 @@ reported               the last report that was made
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.proxy import Proxy
-from tidemark.impl.proxy.statistics import ScanStatistics
+from tidemark.impl.proxy.statistics import ScanStatistics, Tracked
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask
 from tidemark.impl.rootcoord.report import TimeTickReport
 
@@ -106,7 +106,7 @@ def proxy_view(
             for place, task in enumerate(tasks)
         ),
         statistics=tuple(
-            ChannelView(name, statistics.least(entry), entry.max_ts, tuple(sorted(entry.timestamps)))
+            ChannelView(name, statistics.least(_copy(entry)), entry.max_ts, tuple(sorted(entry.timestamps)))
             for name, entry in sorted(statistics.channels.items())
         ),
         ticker=TickerView(
@@ -123,6 +123,11 @@ def proxy_view(
         ),
         reported=None if reported is None else (reported.channels, reported.default),
     )
+
+
+def _copy(entry: Tracked) -> Tracked:
+    """A copy to look at: finding the least timestamp tidies the heap up."""
+    return replace(entry, timestamps=set(entry.timestamps), heap=list(entry.heap))
 
 
 def _unknown(task: DmlTask) -> tuple[str, ...]:

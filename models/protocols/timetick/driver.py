@@ -105,9 +105,11 @@ class TimeTickAdapter:
             self._report(step, int(step.args[1]))
         elif step.action == "accept" and not self._events_of(step):
             self._report(step, 0)
-            self._fire(self._events_of(step)[0])
+            self._fire(self._one(step))
         else:
             events = self._events_of(step)
+            if not events:
+                raise BrokenRunError(f"nothing stands for {step} any more, although it was offered")
             self._fire(events[chance % len(events)])
         self._state = self._look()
         self._settle()
@@ -121,7 +123,14 @@ class TimeTickAdapter:
 
     def _report(self, step: Step, upto: int) -> None:
         self._program.sources[self._source(step)].upto = upto
-        self._fire(self._events_of(Step("report", step.args[:1]))[0])
+        self._fire(self._one(Step("report", step.args[:1])))
+
+    def _one(self, step: Step) -> Event:
+        """The first event that stands for a step; without one the implementation has gone astray."""
+        events = self._events_of(step)
+        if not events:
+            raise BrokenRunError(f"nothing stands for {step}: the source does not do what it should by now")
+        return events[0]
 
     def _is_alike(self, step: Step) -> bool:
         """The DDL source has one value for all channels."""
@@ -214,7 +223,10 @@ class TimeTickAdapter:
 
     def _of_watch(self) -> Step | None:
         """The change that the watch has read last."""
-        event = self._program.sessions.events[self._coordinator().watch.revision - 1]
+        events, revision = self._program.sessions.events, self._coordinator().watch.revision
+        if not 0 < revision <= len(events):
+            raise BrokenRunError(f"the watch is at revision {revision}; the session store has {len(events)}")
+        event = events[revision - 1]
         return Step("learn", (event.source - 1,)) if event.alive else None
 
     def _delivered(self, title: str) -> Step | None:
@@ -238,6 +250,8 @@ class TimeTickAdapter:
         events, revision = self._program.sessions.events, self._coordinator().watch.revision
         if self._lock_is_held() or revision >= len(events):
             return None
+        if revision < 0:
+            raise BrokenRunError(f"the watch is at revision {revision}; the first change has revision 1")
         event = events[revision]
         return Step("learn", (event.source - 1,)) if event.alive else None
 
