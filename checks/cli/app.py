@@ -43,7 +43,7 @@ application = typer.Typer(
 )
 
 Only = Annotated[
-    str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; all if left out.")
+    str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; by default all.")
 ]
 OnlyOption = Annotated[
     str, typer.Option("--only", help="Checks JUDGE/ENTRY: a part of the name, or a pattern with *.")
@@ -54,17 +54,15 @@ Master = Annotated[str, typer.Option(help="Spark master, for example spark://hos
 Build = Annotated[Path, typer.Option(help="Folder for the files of the run.")]
 ManifestOption = Annotated[
     list[Path] | None,
-    typer.Option("--manifest", help="Manifest file, may be repeated; all of the repository if left out."),
+    typer.Option("--manifest", help="Manifest file, may be repeated; by default all of the repository."),
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with a stopped run, if nothing was changed since.")
+    bool, typer.Option("--resume", help="Continue a stopped run, if nothing has changed since.")
 ]
 
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs", min=1, help="Processes that judge; all cores if left out. The result is the same."
-    ),
+    typer.Option("--jobs", min=1, help="Processes that judge; by default all cores. The result is the same."),
 ]
 
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
@@ -184,7 +182,7 @@ def suggest(
     seed: Seed = 0,
     manifest: ManifestOption = None,
 ) -> int:
-    """Suggest lemmas for a proof that does not go through, as methods to paste."""
+    """Suggest lemmas for a proof that fails, as methods to paste."""
     command = import_module("tidemark.checks.cli.prove")
     if redundant:
         status: int = command.redundant(protocol, without=without or (), seed=seed, manifests=manifest or ())
@@ -201,10 +199,10 @@ def explore(
     *,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Threads of one search; chosen if left out. The result is the same."),
+        typer.Option(min=1, help="Threads of one search; by default chosen. The result is the same."),
     ] = None,
     memory: Annotated[
-        float | None, typer.Option(min=0.001, help="Gigabytes at most; 60 % of what is free if left out.")
+        float | None, typer.Option(min=0.001, help="Gigabytes at most; by default 60 % of the free memory.")
     ] = None,
     seed: Seed = 0,
     build: Build = BUILD,
@@ -247,20 +245,20 @@ def distribute(
     only: Only = "",
     *,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on after the last complete round of a stopped search.")
+        bool, typer.Option("--resume", help="Continue after the last complete round of a stopped search.")
     ] = False,
     from_round: Annotated[
-        int | None, typer.Option("--from-round", help="Go on after this round, and forget the later ones.")
+        int | None, typer.Option("--from-round", help="Continue after this round; later ones are discarded.")
     ] = None,
     partitions: Annotated[
-        int | None, typer.Option(min=1, help="Owners of states; as many as cores if left out.")
+        int | None, typer.Option(min=1, help="Owners of states; by default as many as cores.")
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option(help="Where the rounds lie and stay: a folder that driver and executors share."),
+        typer.Option(help="Folder for the rounds, shared by driver and executors; it is kept."),
     ] = None,
     handover: Annotated[
-        int | None, typer.Option(min=0, help="Frontier from which Spark takes a round over from the driver.")
+        int | None, typer.Option(min=0, help="Frontier from which Spark does a round instead of the driver.")
     ] = None,
     seed: Seed = 0,
     master: Master = LOCAL,
@@ -285,13 +283,13 @@ def distribute(
 @application.command()
 def history(
     sql: Annotated[
-        str, typer.Argument(help="Spark SQL over the table 'rounds'; one line for each run if left out.")
+        str, typer.Argument(help="Spark SQL over the table 'rounds'; by default one line for each run.")
     ] = "",
     *,
     master: Master = LOCAL,
     build: Build = BUILD,
 ) -> int:
-    """Show what the searches on Spark did so far: counts, seconds and bytes by round."""
+    """Show past searches on Spark: counts, seconds and bytes by round."""
     status: int = import_module("tidemark.checks.cli.distribute").history(sql, master=master, build=build)
     return status
 
@@ -301,7 +299,8 @@ def package(
     *,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "package",
     environment: Annotated[
-        bool, typer.Option("--environment", help="Also the packages of this Python, for executors without.")
+        bool,
+        typer.Option("--environment", help="Also the packages of this Python, for executors."),
     ] = False,
 ) -> int:
     """Write the files that spark-submit sends to a cluster, and print its command."""
@@ -365,7 +364,7 @@ def size(
     executors: Annotated[int, typer.Option(min=1, help="Executors of the cluster.")],
     cores: Annotated[int, typer.Option(min=1, help="Cores of an executor.")] = 8,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Expected depth; that of the search here if left out.")
+        int | None, typer.Option(min=1, help="Expected depth; by default that of the search here.")
     ] = None,
     build: Build = BUILD,
 ) -> int:
@@ -389,7 +388,7 @@ def interleave(
     reduction: Annotated[
         str,
         typer.Option(
-            help="none, sleep-sets, source-sets, optimal or states; that of the manifest if left out."
+            help="none, sleep-sets, source-sets, optimal or states; by default that of the manifest."
         ),
     ] = "",
     spark: Annotated[bool, typer.Option("--spark", help="Subtrees as Spark tasks.")] = False,
@@ -438,7 +437,7 @@ def export(
     *,
     to: Annotated[
         export_forms.Form,
-        typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a longest shortest run."),
+        typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a run to a deepest state."),
     ],
     bound: Annotated[
         list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
@@ -447,7 +446,7 @@ def export(
         list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the files; standard output if left out.")
+        Path | None, typer.Option(help="Folder for the files; by default standard output.")
     ] = None,
     limit: Annotated[int, typer.Option(help="Greatest number of states (dot, itf).")] = 2_000,
     manifest: ManifestOption = None,
@@ -500,17 +499,17 @@ def argument(
     dot: Annotated[bool, typer.Option("--dot", help="The graph in Graphviz's language.")] = False,
     manifest: ManifestOption = None,
 ) -> int:
-    """Show what each protocol takes for granted, and what supports it."""
+    """Show the assumptions of each protocol, and what supports them."""
     return cli_tools.argument(protocol, dot=dot, manifests=manifest or ())
 
 
 @application.command()
 def findings(
-    only: Annotated[str, typer.Argument(help="Id of one finding; the index if left out.")] = "",
+    only: Annotated[str, typer.Argument(help="Id of one finding; by default the index.")] = "",
     *,
     manifest: ManifestOption = None,
 ) -> int:
-    """Print what came out about the sources (FINDINGS.md), or one finding with its counterexamples."""
+    """Print the index of all results (FINDINGS.md), or one finding with its counterexamples."""
     return cli_tools.findings(only, manifests=manifest or ())
 
 

@@ -21,11 +21,12 @@ def evidence(
         bool, typer.Option("--claims", help="Only list which claims evidence can judge, and by what.")
     ] = False,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on while the files grow; the same command goes on later.")
+        bool,
+        typer.Option("--follow", help="Go on while the files grow; the same command continues later."),
     ] = False,
     seconds: Annotated[float | None, typer.Option(min=1, help="End --follow after this time.")] = None,
     spark: Annotated[
-        bool | None, typer.Option("--spark/--plain", help="Where to read; by the size if left out.")
+        bool | None, typer.Option("--spark/--plain", help="Where to read; by default depends on the size.")
     ] = None,
     instance: Annotated[str, typer.Option(help="Instance of runs in ITF that do not name theirs.")] = "",
     master: Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")] = "local[*]",

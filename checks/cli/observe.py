@@ -12,15 +12,15 @@ from tidemark.checks.verdicts.commands import BUILD
 
 
 def observe(
-    scenario: Annotated[str, typer.Argument(help="What to do; the list if left out.")] = "",
+    scenario: Annotated[str, typer.Argument(help="Name of a scenario; by default they are listed.")] = "",
     *,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn at random.")] = 0,
-    runs: Annotated[int, typer.Option(min=1, help="How many, with the seeds that follow.")] = 1,
-    server: Annotated[str, typer.Option(help="Version, of those that `make milvus` has fetched.")] = "2.3.5",
+    runs: Annotated[int, typer.Option(min=1, help="Number of runs, with consecutive seeds.")] = 1,
+    server: Annotated[str, typer.Option(help="A version that `make milvus` has fetched.")] = "2.3.5",
     lease: Annotated[int, typer.Option(min=1, help="Seconds a session lives without its process.")] = 30,
     out: Annotated[Path, typer.Option(help="Folder for the evidence, a folder each run.")] = BUILD
     / "observe",
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the server's data there too.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the server's data there too.")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Only collect, do not judge.")] = False,
 ) -> int:
     """Start a real server, drive it, break it, and judge what it leaves behind."""

@@ -112,7 +112,7 @@ def _say_saved(screen: Console, settings: Settings, *, left: int) -> None:
     partial = (settings.build / PARTIAL).as_posix()
     screen.print(
         f"what was done is saved in {partial}; {left} checks are left.\n"
-        f"go on with:  {settings.invocation.resume()}",
+        f"continue with:  {settings.invocation.resume()}",
         markup=False,
         highlight=False,
         soft_wrap=True,

@@ -106,7 +106,7 @@ def show(manifests: Sequence[Path] = ()) -> int:
 
 
 def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
-    """Show what the protocols take for granted, and what supports it."""
+    """Show the assumptions of the protocols, and what supports them."""
     from tidemark.checks.argument.graph import Argument
     from tidemark.checks.report.argument_tree import argument_dot, argument_tree
 
@@ -125,7 +125,7 @@ def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
 
 
 def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
-    """Print the index of what came out, or one finding whole."""
+    """Print the index of all results, or one complete finding."""
     from tidemark.checks.report.findings import findings_text
 
     sys.stdout.write(findings_text(read(manifests), only=only))

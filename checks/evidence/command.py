@@ -215,6 +215,6 @@ def follow_evidence(
     replay = "tidemark evidence " + " ".join(shlex.quote(path.as_posix()) for path in paths)
     done = finish(kept, found, replay=replay, options=options, begun=begun, name=_name(paths))
     if stopped:
-        _say(console, f"stopped; the same command goes on from {folder.as_posix()}")
+        _say(console, f"stopped; the same command continues from {folder.as_posix()}")
     show_result(done.result, console, build=options.build, files=done.files)
     return done.result.exit_code.value

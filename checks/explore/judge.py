@@ -86,7 +86,7 @@ def search(
             save(running, saved)
         raise StoppedError(
             f"the search of {instance.name} was stopped after {result.distinct} states, depth {result.depth}",
-            remedy="run it again: it goes on where it stopped" if saved is not None else "run it again",
+            remedy="run it again: it continues where it stopped" if saved is not None else "run it again",
             saved=saved,
         )
     if saved is not None:

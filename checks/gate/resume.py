@@ -66,7 +66,7 @@ def earlier_results(settings: Settings) -> dict[str, TaskResult]:
         saved, results = _read(path)
     except FileNotFoundError as error:
         raise BadInputError(
-            f"there is no stopped run to go on with ({path.as_posix()})", remedy=again
+            f"there is no stopped run to continue ({path.as_posix()})", remedy=again
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise BadInputError(f"{path.as_posix()} is damaged: {error}", remedy=again) from error

@@ -32,7 +32,7 @@ class Cell:
         return not self.judgements
 
     def lines(self) -> list[str]:
-        """At most three lines, for example ``holds: 1,234 (2)`` and ``refuted as due (2)``.
+        """At most three lines, for example ``holds: 1,234 (2)`` and ``refuted as expected (2)``.
 
         The number is the greatest among the judgements; the judge's total has the unit.
         """
@@ -52,7 +52,7 @@ def _line(outcome: Outcome, group: Sequence[Judgement], *, ok: bool) -> str:
     if not ok:
         return f"{outcome.value.upper()}{times}, expected {group[0].expected.value}"
     if outcome is Outcome.REFUTED:
-        return f"refuted as due{times}"
+        return f"refuted as expected{times}"
     biggest = max(_leading(amount(j.verdict.counts)) for j in group)
     return f"{outcome.value}: {biggest:,}{times}"
 

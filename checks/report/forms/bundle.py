@@ -14,7 +14,7 @@ from tidemark.checks.report.forms.diagram import mermaid
 from tidemark.checks.report.forms.itf import to_itf
 from tidemark.checks.report.forms.reproducer import reproducer
 from tidemark.checks.report.forms.trace_text import trace_text
-from tidemark.checks.verdicts.verdict import Verdict
+from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
 
 FOLDER = "counterexamples"
 
@@ -30,9 +30,20 @@ def headline(verdict: Verdict) -> str:
     """The verdict in one line."""
     subject = verdict.subject
     within = f" within {verdict.bounds}" if verdict.bounds else ""
+    if subject.aspect is Aspect.MUTANT and verdict.outcome is Outcome.HOLDS:
+        return _survivor(subject) + within
     reason = f": {verdict.reason}" if verdict.reason else ""
     who = f"by {subject.judge} on {subject.instance}"
     return f"{subject.property_id} is {verdict.outcome.value} {who}{within}{reason}"
+
+
+def _survivor(subject: Subject) -> str:
+    """A generated mutant is the property of its verdict; a named one is the entry, and its killer the
+    property.
+    """
+    if "/" in subject.property_id:
+        return f"mutant {subject.property_id} survived on {subject.instance}"
+    return f"mutant {subject.instance} survived: {subject.property_id} does not refute it"
 
 
 def write_bundle(verdict: Verdict, *, build: Path, sources: Sequence[str] = ()) -> Path | None:

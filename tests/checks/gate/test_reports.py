@@ -18,6 +18,7 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.amounts import amount, duration, total_amount
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files
+from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.report.html import page
 from tidemark.checks.report.live import BarLive, PlainLive, live, progress_text
 from tidemark.checks.report.matrix import Cell, Row, brief, matrix
@@ -122,7 +123,7 @@ class TestTable:
         assert arranged.judges == ("prove", "explore")
         rows = {row.property_id: row for row in arranged.rows}
         assert list(rows)[:3] == [SAFE, FORWARD, REACHED]
-        assert rows[SAFE].cells["explore"].lines() == ["holds: 10", "refuted as due"]
+        assert rows[SAFE].cells["explore"].lines() == ["holds: 10", "refuted as expected"]
         assert rows[SAFE].cells["prove"].lines() == ["proved: 2"]
         assert rows[SAFE].description == "At most one lamp is lit."
         assert arranged.work == {"prove": "6 obligations", "explore": "26 states"}
@@ -176,6 +177,19 @@ class TestTable:
         assert "lit[0]: false -> true" in text
         assert "NOT JUDGED  prove/any-size: no Z3" in text
         assert "exit status 6" in text
+
+    @pytest.mark.parametrize(
+        ("entry", "claim", "text"),
+        [
+            ("every-place", "grant/guard1/dropped", "mutant grant/guard1/dropped survived on every-place"),
+            ("forgetful", SAFE, f"mutant forgetful survived: {SAFE} does not refute it"),
+        ],
+    )
+    def test_a_survivor_is_called_one(self, entry, claim, text):
+        subject = Subject(
+            protocol="p", property_id=claim, judge="mutate", instance=entry, aspect=Aspect.MUTANT
+        )
+        assert headline(holds(subject, counts={"distinct": 5}, bounds="Node 2")) == f"{text} within Node 2"
 
     def test_every_failure_shows_a_replay(self, tmp_path):
         for result in (red(tmp_path), unsure(tmp_path)):
