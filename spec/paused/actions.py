@@ -1,15 +1,18 @@
 """A row on its way from a proxy to durable storage, while the proxy's lease ends.
 
-A proxy gives a row its timestamp and a growing segment, and appends it later: it may be paused in between.
-When its session has ended, the coordinator no longer waits for it, and the tick passes the row's timestamp.
-A flush seals a segment at a timestamp, waits for the tick, stores what the data node has consumed, and the
-segment is flushed. A row that is appended afterwards is late: it lies behind the tick, and names a segment
-that is flushed. The data node still takes it into memory, where reads see it. A crash loses the memory, and
-the replay of the log leaves out the rows of flushed segments.
+A proxy gives a row its timestamp and a segment that was assigned before, and appends it later: it may be
+paused in between. When its session has ended, the coordinator no longer waits for it, and the tick passes
+the row's timestamp. A flush seals a segment at a timestamp, waits for the tick, stores what the data node
+has consumed, and the segment is flushed. A row that is appended afterwards is late: it lies behind the
+tick, and names a segment that is flushed. A proxy that does not know of its end also gives new timestamps,
+with its old segment: such a row is not late, and its segment is flushed all the same. The data node takes
+both into memory, where reads see them. A crash loses the memory, and the replay leaves out the rows of
+flushed segments.
 
-This is the real system as it was seen (Milvus 2.3.5). Three repairs are options, none of which it has:
+This is the real system as it was seen (Milvus 2.3.5). Four repairs are options, none of which it has:
 ``FENCED``, the log refuses a proxy whose session has ended; ``LEASED``, such a proxy answers no success;
-``REFUSED``, an append that names a flushed segment is refused (the proxy then has to ask for another one).
+``REFUSED``, an append that names a flushed segment is refused (the proxy then has to ask for another one);
+``ABOVE_TICK``, the log refuses a row that lies at or below the tick.
 
 Sources: hazards 11 and 17; facts 2.4, 3.4, 7.6.
 """
@@ -48,6 +51,7 @@ class PausedActions(Protocol, name="paused"):
     FENCED: Bool = option(False)  # the log refuses what a proxy appends after its session has ended
     LEASED: Bool = option(False)  # a proxy answers success only while its session lasts
     FLUSHES: Bool = option(True)  # segments are flushed; without, a log that is only replayed
+    ABOVE_TICK: Bool = option(False)  # the log refuses what lies at or below the tick
     REFUSED: Bool = option(False)  # an append that names a flushed segment is refused
 
     owner: Map[Row, Proxy] = constant()  # the proxy to which the row is written
@@ -82,10 +86,9 @@ class PausedActions(Protocol, name="paused"):
 
     @action(source="facts 3.1; hazard 17")
     def stamp(s, r: Row):
-        """A proxy gives a row its timestamp and its segment."""
+        """A proxy gives a row its timestamp. While its session lasts, its segment is one that grows."""
         require(s.stage[r] == "none")
-        require(~s.of_ended(r))
-        require(s.phase[s.segment[r]] == "growing")
+        require(s.of_ended(r) | (s.phase[s.segment[r]] == "growing"))
         s.issued = s.issued + 1
         s.stage[r] = "stamped"
         s.ts[r] = s.issued
@@ -96,6 +99,7 @@ class PausedActions(Protocol, name="paused"):
         require(s.stage[r] == "stamped")
         require(~(s.FENCED & s.of_ended(r)))
         require(~(s.REFUSED & s.is_flushed(r)))
+        require(~s.ABOVE_TICK | (s.ts[r] > s.tick))
         s.stage[r] = "appended"
 
     @action(fairness="weak", source="facts 10.1; hazard 11")

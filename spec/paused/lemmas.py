@@ -20,12 +20,12 @@ class Paused(PausedClaims):
         return forall(s.Row, lambda r: implies((s.stage[r] == "stamped") & ~s.of_ended(r), s.ts[r] > s.tick))
 
     @lemma(source="facts 7.6")
-    def rows_of_a_segment_are_older_than_its_seal(s):
-        """A sealed segment gets no further rows."""
+    def rows_of_live_proxies_are_older_than_the_seal(s):
+        """A proxy that has a session gives no row to a sealed segment."""
         return forall(
             s.Row,
             lambda r: implies(
-                (s.stage[r] != "none") & (s.phase[s.segment[r]] != "growing"),
+                (s.stage[r] == "stamped") & ~s.of_ended(r) & (s.phase[s.segment[r]] != "growing"),
                 s.ts[r] <= s.sealed_at[s.segment[r]],
             ),
         )

@@ -17,7 +17,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-DOCUMENTS = ["docs/export.md", "docs/first-protocol.md", "docs/interleavings.md", "docs/time.md"]
+DOCUMENTS = [
+    "docs/export.md",
+    "docs/first-protocol.md",
+    "docs/interleavings.md",
+    "docs/paused-proxy.md",
+    "docs/time.md",
+]
 PROGRAMS = {
     "tidemark": ["-m", "tidemark.checks"],
     "python": [],

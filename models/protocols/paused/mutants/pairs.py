@@ -33,6 +33,12 @@ class Refused(Paused):
     REFUSED = True
 
 
+class AboveTick(Paused):
+    """The log refuses a row that lies at or below the tick (hazard 11)."""
+
+    ABOVE_TICK = True
+
+
 class NoFlush(Paused):
     """Nothing is flushed: late rows stay in the log, and come again (hazard 11)."""
 
