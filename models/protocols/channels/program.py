@@ -18,6 +18,7 @@ from tidemark.impl.ports import DataNodeClient, MetaStore
 from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import (
+    DROPPED_CHECKPOINT,
     LOG_BEGINNING,
     ChannelName,
     ChannelRecord,
@@ -168,7 +169,7 @@ class ChannelsProgram(Program):
         """Ask for a channel that was dropped."""
         await process.point("latecomer.come")
         channel = self.scenario.channels[place]
-        if not coordinator.channels[channel].dropped:
+        if coordinator.channels[channel].checkpoint != DROPPED_CHECKPOINT:
             return
         self._covered.add("somebody comes after the drop")
         asks: list[Callable[[], Awaitable[object]]] = [
@@ -268,7 +269,7 @@ class ChannelsProgram(Program):
         """Above the watermark one buffer is gone: that of the biggest channel."""
         look, self._look = self._look, ()
         limit = self.scenario.config().memory_watermark_bytes
-        if self.node is None or sum(held for _, held, _ in look) <= limit:
+        if self.node is None or not look:
             return
         most = max(held for _, held, _ in look)
         gone = [
@@ -276,6 +277,10 @@ class ChannelsProgram(Program):
             for channel, _, segment in look
             if segment not in self.node.buffers.buffers[channel].buffers
         ]
+        if sum(held for _, held, _ in look) <= limit:
+            if gone:
+                self.wrong[self._home] = f"{THE_BIGGEST_GOES_FIRST}: {gone} of {look} is taken without need"
+            return
         if len(gone) != 1 or gone[0] not in [(c, segment) for c, held, segment in look if held == most]:
             self.wrong[self._home] = f"{THE_BIGGEST_GOES_FIRST}: of {look} memory pressure has taken {gone}"
         self._covered.add("memory pressure")
@@ -337,6 +342,9 @@ class ChannelsProgram(Program):
         assert node is not None
         for record in records.channels:
             for request in record.flush_requests:
+                place = self.scenario.channels.index(record.channel)
+                if request.segments != self.scenario.ended_by(place, request.flush_ts):
+                    return f"{A_DONE_FLUSH_IS_CONFIRMED}: {request} of {record.channel} lacks its segments"
                 buffer = node.buffers.buffers.get(record.channel)
                 told = buffer is not None and all(
                     buffer.metacache.get(segment).phase is not SegmentPhase.GROWING
