@@ -514,6 +514,14 @@ def findings(
 
 
 @application.command()
+def actions(
+    protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
+) -> int:
+    """Print which section of the implementation is which action of the specification."""
+    return cli_tools.actions(protocol)
+
+
+@application.command()
 def codes() -> int:
     """List the exit statuses."""
     print(table())

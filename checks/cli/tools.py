@@ -124,6 +124,19 @@ def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
     return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value
 
 
+def actions(name: str) -> int:
+    """Print the tables of actions, in Markdown: the ones of ``impl/README.md``."""
+    from tidemark.models.refinement.actions import FILE, action_table
+    from tidemark.models.rooms import protocol_files
+
+    known = [path.parent.name for path in protocol_files(FILE)]
+    if name and name not in known:
+        raise BadInputError(f"there is no table of actions of {name!r}", remedy=known_names(name, known))
+    for one in [name] if name else known:
+        print(f"{one}\n\n{action_table(one).text()}\n")
+    return ExitCode.AS_EXPECTED.value
+
+
 def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
     """Print the index of all results, or one complete finding."""
     from tidemark.checks.report.findings import findings_text

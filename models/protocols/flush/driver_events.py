@@ -1,7 +1,7 @@
 """Which step of ``tidemark.spec.flush`` an event of the driven world stands for, by its label.
 
-The reading follows the table of ``impl/README.md``. It says what the event is *meant* to do, from its name
-and from what waits for it; whether it does that is what the machine finds out.
+The reading follows ``actions.toml``, the table that ``impl/README.md`` shows. It says what the event is
+*meant* to do, from its name and from what waits for it; whether it does that is what the machine finds out.
 """
 
 from __future__ import annotations
@@ -15,25 +15,16 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.flush.driver_world import DrivenFlush
 from tidemark.models.protocols.flush.ports import NODE
 from tidemark.models.protocols.flush.scenario import CHANNEL
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.world import World
 
 _OBJECT = re.compile(r"put objects/.*/segment-(\d+)/term-\d+-position-(\d+) ")
 _NUMBER = re.compile(r" (\d+)$")
-_POLICIES = {
-    "policy.full": "sync_full",
-    "policy.stale": "sync_stale",
-    "policy.sealed": "sync_sealed",
-    "policy.flush_ts": "sync_for_flush",
-}
-_POINTS = {
-    "tt.read_checkpoint": "read_checkpoint",
-    "notify.read_flush_ts": "read_flush_ts",
-    "notify.clear": "clear_flush_ts",
-    "updater.clean_up": "clean_up",
-    "operator.unassign": "unassign",
-    "operator.assign": "assign",
-}
+_ACTIONS = action_table("flush")
+_WITHOUT_ARGUMENTS = frozenset(
+    {"read_checkpoint", "read_flush_ts", "clear_flush_ts", "clean_up", "unassign", "assign"}
+)
 _BY_TIMER, _BY_SIGNAL = Step("send_by_ticker"), Step("send_by_signal")
 _LOSSES = ("delay", "drop", "lose reply")
 _AGAIN = ".recover_channel again"
@@ -92,11 +83,12 @@ class EventReader:
     # Points.
 
     def _resumed(self, point: str, owner: str) -> Step | None:
-        if point in _POINTS:
-            return Step(_POINTS[point])
-        if point in _POLICIES:
+        action = _ACTIONS.at(point)
+        if action in _WITHOUT_ARGUMENTS:
+            return Step(action)
+        if action is not None and point.startswith("policy."):
             picked = self._program.picked[point.removeprefix("policy.")]
-            return Step(_POLICIES[point], (self._place[picked],))
+            return Step(action, (self._place[picked],))
         if point.startswith("client."):
             action = "ask_flush" if point == "client.ask" else "confirm_flush"
             return Step(action, (_number(owner),))

@@ -53,6 +53,7 @@ from tidemark.models.protocols.flush.refinement import (
     node_view,
 )
 from tidemark.models.protocols.flush.scenario import CHANNEL, FlushScenario
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
@@ -65,10 +66,7 @@ of no objects (facts 7.6; B14)."""
 
 _IGNORED = ("faults",)
 _POLICIES = {
-    "policy.full": "sync_full",
-    "policy.stale": "sync_stale",
-    "policy.sealed": "sync_sealed",
-    "policy.flush_ts": "sync_for_flush",
+    point: actions[0] for point, actions in action_table("flush").points.items() if "policy." in point
 }
 
 

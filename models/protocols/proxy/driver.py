@@ -16,6 +16,7 @@ from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.proxy.driver_world import DrivenProxy, scenario_of
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.execution import Execution
 from tidemark.models.simulation.footprint import Interner
@@ -29,22 +30,8 @@ _FATES = {0: "drop", 1: "delay"}
 """What only may happen to an append, by its timestamp modulo the period."""
 _ANSWERS = {"stamp": "client", "stamp_now": "ticker", "others_allocate": "others"}
 _SILENCE = {"fail_ask": "client", "fail_now": "ticker"}
-_POINTS = {
-    "queue.append": "enqueue",
-    "queue.commit": "commit",
-    "ticker.publish": "publish",
-    "timer.report": "report",
-}
-_LOCKED_POINTS = {
-    "queue.enqueue": "ask",
-    "queue.pop": "pop",
-    "queue.snapshot": "take_snapshot",
-}
-_UNLOCKED_POINTS = {
-    "client.write": "ask",
-    "task.pop": "pop",
-    "ticker.snapshot": "take_snapshot",
-}
+_ACTIONS = action_table("proxy")
+_LOCK_FOLLOWS = ("client.write", "task.pop", "ticker.snapshot")
 """Points after which the lock is taken: with it free, the step; else only a wait for it."""
 
 
@@ -139,9 +126,9 @@ class ProxyAdapter:
             task = self._task_of(owner)
             lacks = AppendOutcome.REFUSED in self._program.tasks[task].outcomes.values()
             return Step("fail" if lacks else "finish", (task,))
-        if point in _UNLOCKED_POINTS and self._lock_is_held():
+        if point in _LOCK_FOLLOWS and self._lock_is_held():
             return None
-        action = _POINTS.get(point) or _LOCKED_POINTS.get(point) or _UNLOCKED_POINTS.get(point)
+        action = _ACTIONS.at(point)
         if action is None:
             return None
         args = () if action in ("publish", "report", "take_snapshot") else (self._task_of(owner),)

@@ -16,6 +16,7 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.oracle import ChosenOracle
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
 from tidemark.models.protocols.timetick.program import TimeTickProgram, TimeTickScenario
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.execution import Execution
 from tidemark.models.simulation.footprint import Interner
@@ -26,10 +27,8 @@ _ALWAYS = 1_000
 _MANY = 200
 _FAULTS = 4
 _CRASHES = 2
-_POINTS = {
-    "sender.round": "take_round",
-    "sender.end_round": "end_round",
-}
+_ACTIONS = action_table("timetick")
+_OF_THE_SENDER = ("take_round", "end_round")
 _BLOCKED = Step("wait")
 
 
@@ -219,7 +218,8 @@ class TimeTickAdapter:
             return self._next_change()
         if point == "sender.skip":
             return Step("send_tick", (self._program.scenario.channels.index(event.owner.partition(" ")[2]),))
-        return Step(_POINTS[point]) if point in _POINTS else None
+        action = _ACTIONS.at(point)
+        return Step(action) if action in _OF_THE_SENDER else None
 
     def _of_watch(self) -> Step | None:
         """The change that the watch has read last."""

@@ -1,7 +1,7 @@
 """Which step of ``tidemark.spec.tso`` an event of the driven world stands for, by its label.
 
-The reading follows the table of ``impl/README.md``. It says what the event is *meant* to do; whether it does
-that is what the machine finds out.
+The reading follows ``actions.toml``, the table that ``impl/README.md`` shows. It says what the event is
+*meant* to do, from its name and from what waits for it; whether it does that is what the machine finds out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 from tidemark.impl.tso.oracle import Phase
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.tso.driver_world import DrivenMemory, DrivenOracle
+from tidemark.models.protocols.tso.program import ENDS
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.world import World
 
@@ -18,13 +20,9 @@ _CALL = re.compile(r"call (\d+)$")
 _UPDATER = 0
 _FAULTS = ("fail", "unknown")
 _CAN_FAIL = ("load oracle", "save oracle")
-_POINTS = {
-    "resume start.publish": "start_publish",
-    "resume update.decide": "decide",
-    "resume update.publish": "publish",
-    "elect oracle": "elect",
-}
-_ENDS = ("crash", "resume lease.ends")
+_ACTIONS = action_table("tso")
+_OF_THE_SERVER = ("elect", "start_publish")
+_OF_THE_UPDATER = ("decide", "publish")
 _SAVES = {"": "save", "fail": "fail_save", "unknown": "lose_save"}
 _FIRST_SAVES = {"": "start_save", "fail": "fail_start_save", "unknown": "lose_start_save"}
 
@@ -78,13 +76,12 @@ class EventReader:
             return [Step("expire")] if self._program.values()["leader"] == place else []
         if what == "lose oracle":
             return [Step("fail_start_save", (place,))]
-        if what in _ENDS:
+        if what in ENDS:
             return [] if self._waits_for_first_save(place) else [Step("crash", (place,))]
-        action = _POINTS.get(what)
-        if action is None:
-            return []
-        of_updater = action in ("decide", "publish")
-        return [Step(action, (place, _UPDATER) if of_updater else (place,))]
+        action = "elect" if what == "elect oracle" else _ACTIONS.at(what.removeprefix("resume "))
+        if action in _OF_THE_UPDATER:
+            return [Step(action, (place, _UPDATER))]
+        return [Step(action, (place,))] if action in _OF_THE_SERVER else []
 
     def _of_save(self, fault: str, place: int) -> list[Step]:
         """A save of one that has ended arrives late, if it is taken."""
@@ -106,7 +103,7 @@ class EventReader:
 
     def _of_clock(self, what: str, place: int) -> list[Step]:
         point, _, index = what.removeprefix("draw ").partition("=")
-        if point == "start.decide":
+        if _ACTIONS.at(point) == "start_decide":
             return [Step("start_decide", (place, int(index)))]
         return [Step("read_clock", (place, _UPDATER, int(index)))]
 
@@ -117,7 +114,7 @@ class EventReader:
         assert memory.server is not None
         if not self._is_up(place) or (what == "resume call.retry" and memory.out_of_tries(call)):
             return [Step("fail", (call,))]
-        if what == "resume generate.add":
+        if _ACTIONS.at(what.removeprefix("resume ")) == "allocate":
             return [Step("allocate", (call,))]
         oracle = memory.server.oracle
         serves = oracle is not None and oracle.phase is Phase.SERVING

@@ -29,6 +29,7 @@ from tidemark.models.protocols.tso.refinement import (
     oracle_view,
 )
 from tidemark.models.protocols.tso.scenario import OracleScenario
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
@@ -41,7 +42,10 @@ call has loaded, and of a counter."""
 NOTHING_IS_LEFT = "nothing_is_left"
 """Claim id: an oracle whose term is over has nothing published, whatever was under way (B4)."""
 
-_ENDS = ("crash", "resume lease.ends", "resume watch.wakes")
+ENDS = (
+    "crash",
+    *(f"resume {point}" for point, action in action_table("tso").world.items() if action == "crash"),
+)
 """How the labels of the steps begin in which a server ends of itself."""
 
 
@@ -327,7 +331,7 @@ class OracleProgram(RefiningProgram):
 
     def meant(self, label: str) -> str | None:
         """Return the action that a step stands for: a start that fails has the effect of a crash."""
-        return "crash" if label.startswith(_ENDS) else None
+        return "crash" if label.startswith(ENDS) else None
 
 
 @functools.cache

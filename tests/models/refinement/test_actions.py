@@ -1,0 +1,72 @@
+"""The tables of actions: printed in the page of the implementation, whole, and with points that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tidemark.models.manifest import ManifestError, load, manifest_files
+from tidemark.models.refinement.actions import action_table, load_actions
+from tidemark.models.rooms import ROOT
+from tidemark.spec.language.protocol import resolve
+
+PROTOCOLS = {path.parent.name: load(path).protocol for path in manifest_files()}
+README = (ROOT / "impl" / "README.md").read_text(encoding="utf-8")
+POINT = re.compile(r"\"([a-z]+\.[a-z_]+)\"|f\"(policy\.)\{")
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_page_of_the_implementation_shows_the_table(name):
+    text = action_table(name).text()
+    assert text.startswith("| action | section | await before it |")
+    assert f"\n{text}\n" in README
+
+
+@pytest.mark.parametrize(("name", "protocol"), PROTOCOLS.items())
+def test_every_action_is_a_section_or_is_said_to_be_elsewhere(name, protocol):
+    assert action_table(name).actions() == {action.name for action in resolve(protocol).trace().actions}
+
+
+def test_points_are_those_of_the_code():
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "impl").rglob("*.py")))
+    written = {found[1] or found[2] for found in POINT.finditer(code)}
+    for name in PROTOCOLS:
+        points = [point for row in action_table(name).row for point in row.points]
+        assert points
+        gone = [p for p in points if p not in written and p.partition(".")[0] + "." not in written]
+        assert gone == [], name
+
+
+def test_a_point_after_which_more_must_be_known():
+    flush, timetick = action_table("flush"), action_table("timetick")
+    assert flush.at("policy.stale") == "sync_stale"
+    assert flush.at("operator.assign") == "assign"
+    assert flush.at("policy.dropped") is None
+    assert flush.points["updater.next_round"] == ("send_by_ticker", "send_by_signal")
+    assert flush.at("updater.next_round") is None
+    assert timetick.points["sync.close_round"] == ("close_round", "drop_round")
+
+
+ROW = '[[row]]\nactions = ["seal"]\nsection = "`seal`"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ROW + 'before = "{0}"\npoints = { "a.b" = "sael" }', "'a.b' leads to 'sael'"),
+        (ROW + 'before = "x"\npoints = { "a.b" = "seal" }', "does not mention the point 'a.b'"),
+        (ROW + "point = 3", "point"),
+        ("[[row", "declaration"),
+        ("", "row"),
+    ],
+)
+def test_a_table_that_cannot_be_used(tmp_path: Path, text: str, said: str):
+    path = tmp_path / "actions.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ManifestError, match=said):
+        load_actions(path)
+
+
+def test_a_protocol_without_a_table():
+    with pytest.raises(ManifestError, match="no table of actions of 'compaction'"):
+        action_table("compaction")
