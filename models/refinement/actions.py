@@ -89,7 +89,7 @@ class ActionTable(Strict):
     @cached_property
     def points(self) -> dict[str, tuple[str, ...]]:
         """Every point with the actions that may follow it."""
-        found = {point: (action,) for point, action in self.world.items()}
+        found: dict[str, tuple[str, ...]] = {point: (action,) for point, action in self.world.items()}
         for row in self.row:
             for point in row.points:
                 found[point] = (*found.get(point, ()), *row.at(point))
