@@ -7,57 +7,46 @@ from importlib import import_module
 
 import pytest
 
+from tidemark.checks.interleave.judge import program_of
 from tidemark.models.manifest import load, manifest_files
 from tidemark.models.protocols.timetick.mutants import specification as timetick
 from tidemark.models.simulation import Program, ProgramRef
+from tidemark.spec.language.references import load_reference
 from tidemark.spec.timetick import TimeTick
 
-MUTANTS = [mutant for path in manifest_files() for mutant in load(path).mutant]
-PROGRAMS: dict[str, dict[str, object]] = {
-    "flush.mutants.implementation": {"rows": (1,), "flushes": (1,)},
-    "tso.mutants.implementation": {"clocks": (((1,),),), "calls": ((0, 1),)},
-    "proxy.mutants.implementation": {"tasks": (("a",),)},
-    "timetick.mutants.implementation": {},
-    "ddl.mutants.implementation": {},
-    "chain.mutants": {"writes": ((("a",),),)},
-}
-"""The modules of mutants of the implementation, with arguments of a small program."""
-
-FACTORIES = [
-    (module, mutant.ref.partition(":")[2])
-    for module in PROGRAMS
-    for mutant in MUTANTS
-    if mutant.ref.startswith(f"tidemark.models.protocols.{module}:")
-]
+MANIFESTS = [load(path) for path in manifest_files()]
+MUTANTS = [mutant for manifest in MANIFESTS for mutant in manifest.mutant]
+HOSTS = {entry.name: entry for manifest in MANIFESTS for entry in manifest.interleave}
+OF_PROGRAMS = [mutant for mutant in MUTANTS if mutant.instance in HOSTS]
+MODULES = sorted({mutant.ref.partition(":")[0] for mutant in OF_PROGRAMS})
 TIMETICK = [ref for mutant in MUTANTS if (ref := mutant.ref).startswith(f"{timetick.__name__}:")]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_function_of_the_module_is_judged(name):
-    module = import_module(f"tidemark.models.protocols.{name}")
+    module = import_module(name)
     written = {
-        name
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if function.__module__ == module.__name__ and not name.startswith("_")
+        f"{name}:{function}"
+        for function, value in inspect.getmembers(module, inspect.isfunction)
+        if value.__module__ == name and not function.startswith("_")
     }
-    assert {factory for owner, factory in FACTORIES if owner == name} == written
-    assert written
+    assert {mutant.ref for mutant in OF_PROGRAMS if mutant.ref.startswith(f"{name}:")} == written
 
 
-@pytest.mark.parametrize(("module", "name"), FACTORIES)
-def test_a_mutant_is_a_program_and_says_what_is_wrong(module, name):
-    fresh = ProgramRef.of(f"tidemark.models.protocols.{module}:{name}", **PROGRAMS[module]).load()
-    assert isinstance(fresh(), Program)
-    factory = getattr(import_module(f"tidemark.models.protocols.{module}"), name)
-    assert (factory.__doc__ or "").strip().endswith(".")
+def test_the_modules_of_all_protocols_are_there():
+    assert len(MODULES) >= 6
+    assert len(OF_PROGRAMS) >= 70
+
+
+@pytest.mark.parametrize("mutant", OF_PROGRAMS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_a_program_and_says_what_is_wrong(mutant):
+    entry = HOSTS[mutant.instance].model_copy(update={"program": mutant.ref})
+    assert isinstance(program_of(entry).load()(), Program)
+    assert (load_reference(mutant.ref, what="mutant").__doc__ or "").strip().endswith(".")
 
 
 def test_tokens_of_mutants_cannot_be_confused():
-    module = "flush.mutants.implementation"
-    names = [name for owner, name in FACTORIES if owner == module]
-    targets = [f"tidemark.models.protocols.{module}:{name}" for name in names]
-    targets.append("tidemark.models.protocols.flush.programs:flush")
-    assert len(names) >= 16
+    targets = {mutant.ref for mutant in OF_PROGRAMS} | {entry.program for entry in HOSTS.values()}
     assert len({ProgramRef.of(target, rows=(1,)).digest() for target in targets}) == len(targets)
 
 

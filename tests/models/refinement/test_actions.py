@@ -10,7 +10,10 @@ from tidemark.models.refinement.actions import action_table, load_actions
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
-PROTOCOLS = {path.parent.name: load(path).protocol for path in manifest_files()}
+MANIFESTS = {path.parent.name: load(path) for path in manifest_files()}
+PROTOCOLS = {name: one.protocol for name, one in MANIFESTS.items() if one.interleave or one.conform}
+"""The protocols that have an implementation."""
+
 README = (ROOT / "impl" / "README.md").read_text(encoding="utf-8")
 POINT = re.compile(r"\"([a-z]+\.[a-z_]+)\"|f\"(policy\.)\{")
 
