@@ -22,7 +22,7 @@ NO_FLUSH: Timestamp = ZERO
 
 DROPPED_CHECKPOINT: Timestamp = 2**63 - 1
 """Checkpoint of a dropped channel: nothing that arrives later can be larger (SQLite integers are signed). It
-is no place in a log, and is never given to anybody as one (B32).
+is no place in a log, and is never given to anybody as one (hazard 14).
 """
 
 

@@ -176,9 +176,9 @@ class _KeepsTheDropped(Coordinator):
         return self.channel(channel)
 
 
-@mutant(killer="dropped_is_gone", source="B32", instance="channels-drop")
+@mutant(killer="dropped_is_gone", source="hazard 14", instance="channels-drop")
 def dropped_channel_is_recovered(**scenario: Any) -> ChannelsProgram:
-    """A dropped channel is given out at the sentinel, and its flushes are accepted (B32)."""
+    """A dropped channel is given out at the sentinel, and its flushes are accepted (hazard 14)."""
     return channels(coordinator=_KeepsTheDropped, **scenario)
 
 
