@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from tidemark.models.instance import BadInstance
 from tidemark.models.symbolic.hints import Hint, Hints, SmallModel, small_bounds
 from tidemark.models.symbolic.obligations import Obligation, Obligations
-from tidemark.models.symbolic.solve import Answer, discharge
+from tidemark.models.symbolic.solve import Answer, Watch, discharge
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
 
@@ -78,6 +78,8 @@ class Prover:
 
     subject: ProofSubject
     seed: int = 0
+    watch: Watch | None = None
+    """Told of every query; in this process only."""
     _hints: dict[tuple[int, int], Hints | None] = field(default_factory=dict)
 
     @property
@@ -144,7 +146,9 @@ class Prover:
         )
         # A counterexample within bounds is nearly always a real one; the proof then gets a short try only.
         limit = min(timeout_s, ARTEFACT_S) if hint.model is not None else timeout_s
-        answer = discharge(self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core)
+        answer = discharge(
+            self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core, watch=self.watch
+        )
         return ObligationOutcome(obligation, answer, hint.model if answer.status != "proved" else None)
 
     def attempt_all(self, places: Portion, *, timeout_s: float) -> list[ObligationOutcome]:

@@ -1,14 +1,15 @@
-"""Discharging one obligation: a fixed sequence of queries to Z3 with growing time limits.
+"""Discharging one obligation: a fixed sequence of queries to Z3 with growing limits.
 
-The order of the queries changes the time only. ``proved`` needs an ``unsat``; ``failed`` needs a model of
-*all* that may be
-assumed; whatever remains is ``unknown``.
+A limit is work, not time, and every query is asked in a context of its own: its answer depends on its text
+alone, not on the machine, its load or the queries before it. The order of the queries changes the time only.
+``proved`` needs an ``unsat``; ``failed`` needs a model of *all* that may be assumed; whatever remains is
+``unknown``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -36,7 +37,13 @@ finds instances that the default order of activity misses, for goals which are m
 implications."""
 
 ROUNDS_S = (0.6, 2.0, 6.0, 20.0, 60.0, 200.0)
-"""Limit of one query in each round, in seconds."""
+"""Limit of one query in each round, in seconds' worth of work."""
+
+UNITS_PER_S = 1_000_000
+"""Z3's units of work in what is called a second here; it does 0.5 to 5 million in a second."""
+
+PATIENCE = 20
+"""A query that takes so many times its limit in real seconds is given up: not all that Z3 does is counted."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +67,21 @@ def discharge(
     timeout_s: float,
     seed: int = 0,
     core: frozenset[str] | None = None,
+    watch: Watch | None = None,
 ) -> Answer:
-    """Prove one obligation within ``timeout_s`` seconds. An expression without a meaning here gives
-    ``refused``.
+    """Prove one obligation within ``timeout_s`` seconds' worth of work. An expression without a meaning
+    here gives ``refused``.
 
     ``core``: ids of the lemmas to try first, from a bounded instance (see ``hints``).
     """
     if obligation.trivial:
         return Answer(obligation.name, "proved", 0.0, used=frozenset((obligation.claim,)))
     started = time.perf_counter()
-    queries, used = 0, frozenset[str]()
+    queries, used, left = 0, frozenset[str](), int(timeout_s * UNITS_PER_S)
     for piece in conjuncts(obligation.goal):
-        left = timeout_s - (time.perf_counter() - started)
+        attempt = _Attempt(spec, replace(obligation, goal=piece), seed=seed, core=core, watch=watch)
         try:
-            status, tried, sources = _Attempt(
-                spec, replace(obligation, goal=piece), seed=seed, core=core
-            ).run(left)
+            status, tried, sources = attempt.run(left)
         except UnprovableError as error:
             seconds = time.perf_counter() - started
             return Answer(
@@ -83,18 +89,42 @@ def discharge(
             )
         queries += tried
         used |= sources
+        left -= attempt.spent
         if status != "proved":
             seconds = time.perf_counter() - started
             return Answer(obligation.name, status, seconds, queries, used, failing=render(piece))
     return Answer(obligation.name, "proved", time.perf_counter() - started, queries, used)
 
 
+@dataclass(frozen=True)
+class Query:
+    """One question to the solver. ``text`` is the whole of it in SMT-LIB; ``unsat`` proves ``piece``."""
+
+    obligation: str
+    piece: str
+    """The conjunct of the goal, as text."""
+    text: str
+    settings: str
+    result: str
+
+
+Watch = Callable[[Query], None]
+"""Told of every query with its answer."""
+
+
 class _Attempt:
     """The queries about one conjunct of a goal. All of them share the encoding."""
 
     def __init__(
-        self, spec: Spec, obligation: Obligation, *, seed: int, core: frozenset[str] | None = None
+        self,
+        spec: Spec,
+        obligation: Obligation,
+        *,
+        seed: int,
+        core: frozenset[str] | None = None,
+        watch: Watch | None = None,
     ) -> None:
+        self.watch = watch
         self.obligation = obligation
         self.core = core
         self.seed = seed
@@ -102,17 +132,18 @@ class _Attempt:
         self.encoder = Encoder(self.vocabulary)
         self.env = {p.name: z3.Const(p.name, self.vocabulary.sort(p.type)) for p in obligation.params}
         self._encoded: dict[Expr, tuple[Z3, list[Z3]]] = {}
+        self.spent = 0
+        """Units of work so far."""
 
-    def run(self, timeout_s: float) -> tuple[Status, int, frozenset[str]]:
+    def run(self, units: int) -> tuple[Status, int, frozenset[str]]:
         """Status, number of queries, and the property ids that were assumed."""
-        ends = time.perf_counter() + timeout_s
         hypotheses = list(self._hypotheses())
         hopeless: set[int] = set()
         queries = 0
         for limit in ROUNDS_S:
             for strategy in STRATEGIES:
                 for place, facts in enumerate(hypotheses):
-                    left = min(limit, ends - time.perf_counter())
+                    left = min(int(limit * UNITS_PER_S), units - self.spent)
                     if place in hopeless or left <= 0:
                         continue
                     queries += 1
@@ -123,7 +154,7 @@ class _Attempt:
                         if place == len(hypotheses) - 1:
                             return "failed", queries, frozenset(fact.source for fact in facts)
                         hopeless.add(place)
-            if time.perf_counter() >= ends:
+            if self.spent >= units:
                 break
         return "unknown", queries, frozenset(fact.source for fact in hypotheses[-1])
 
@@ -138,25 +169,35 @@ class _Attempt:
         if self.obligation.post_invariants:
             yield (*everything, *self.obligation.post_invariants)
 
-    def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], seconds: float) -> Z3:
-        solver = z3.Solver(ctx=self.vocabulary.context)
-        solver.set("timeout", max(1, int(seconds * 1000)))
-        solver.set("random_seed", self.seed)
-        for name, value in strategy.items():
-            solver.set(name, value)
+    def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], units: int) -> Z3:
         spec = self.vocabulary.spec
+        asked: list[Z3] = []
         for variable in (*spec.constants, *spec.variables):
-            solver.add(*self.vocabulary.typing(variable))
+            asked += self.vocabulary.typing(variable)
         for param in self.obligation.params:
-            solver.add(*self.vocabulary.in_range(self.env[param.name], param.type))
+            asked += self.vocabulary.in_range(self.env[param.name], param.type)
         axioms: list[Z3] = []
         for fact in (*self.obligation.hypotheses, *facts):
             term, definitions = self._encode(fact.expr)
-            solver.add(term)
+            asked.append(term)
             axioms += definitions
         goal, definitions = self._encode(self.obligation.goal)
-        solver.add(z3.Not(goal), *axioms, *definitions)
-        return solver.check()
+        asked += [z3.Not(goal), *axioms, *definitions]
+        context = z3.Context()
+        solver = z3.Solver(ctx=context)
+        solver.add(*(term.translate(context) for term in asked))
+        solver.set("rlimit", units)
+        solver.set("timeout", max(1000, 1000 * PATIENCE * units // UNITS_PER_S))
+        solver.set("random_seed", self.seed)
+        for name, value in strategy.items():
+            solver.set(name, value)
+        result = solver.check()
+        self.spent += _units(solver, at_most=units)
+        if self.watch is not None:
+            settings = f"{dict(strategy)} seed {self.seed}"
+            piece, text = render(self.obligation.goal), solver.to_smt2()
+            self.watch(Query(self.obligation.name, piece, text, settings, str(result)))
+        return result
 
     def _encode(self, expr: Expr) -> tuple[Z3, list[Z3]]:
         """The term, and the definitions of extremes that the term needs (shared ones stay with their first
@@ -167,3 +208,10 @@ class _Attempt:
             term = self.encoder.encode(expr, self.env)
             self._encoded[expr] = (term, self.encoder.axioms[known:])
         return self._encoded[expr]
+
+
+def _units(solver: Z3, *, at_most: int) -> int:
+    """Units of work of the only query of a solver; at least one."""
+    figures = solver.statistics()
+    known = [figures.get_key_value(key) for key in figures.keys() if key == "rlimit count"]  # noqa: SIM118
+    return max(1, min(at_most, *known)) if known else at_most
