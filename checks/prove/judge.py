@@ -16,6 +16,7 @@ from tidemark.checks.prove.bmc import FoundRun, broken_part, find_runs, reach
 from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
 from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text
 from tidemark.checks.prove.prover import ObligationOutcome, Prover
+from tidemark.checks.prove.second_opinion import second_opinion
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError
@@ -35,7 +36,9 @@ from tidemark.checks.verdicts.verdict import (
 from tidemark.models.cores import cores
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
+from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.hints import SmallModel
+from tidemark.models.symbolic.unroll import Reply, consistent
 from tidemark.spec.language.spec import Property
 
 if TYPE_CHECKING:
@@ -97,6 +100,8 @@ class ProveJudge:
         if entry.k_induction is not None:
             verdicts = [self._longer(entry, context, proof, verdict) for verdict in verdicts]
         verdicts += [self._failing(entry, context, proof, name) for name in entry.failing]
+        if entry.second_opinion:
+            verdicts.append(second_opinion(entry, context, judge=self.name))
         if entry.only_failing:
             return verdicts  # each of them shows a state in which the hypotheses hold
         return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]
@@ -197,11 +202,14 @@ def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) ->
     """One verdict: the hypotheses of the proof can be true, for every action."""
     begin = time.perf_counter()
     shown = possibilities(Prover(proof.subject))
+    together = _together(proof, seed=context.seed)
     subject = context.subject(entry, judge, COVERAGE, Aspect.VACUITY)
     seconds = time.perf_counter() - begin
     replay = check_command(judge, entry.name)
     missing = [item.what for item in shown if item.model is None]
     counts = {"queries": len(shown) - len(missing)}
+    if together == "no":
+        missing.insert(0, "values of any size for which assumptions, initial condition and lemmas are true")
     figures = proof.statistics()
     rates = {"wall_s": figures.wall_s, "slowest_s": figures.slowest_s, "workers": float(figures.workers)}
     if missing:
@@ -217,10 +225,28 @@ def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) ->
             bounds=bounds,
             seconds=seconds,
             replay=replay,
-            notes=(figures.text(),),
+            notes=(figures.text(), _TOGETHER[together]),
             rates=rates,
         )
     ]
+
+
+CONSISTENT_S = 5.0
+"""Limit of the question whether the hypotheses can be true together, in seconds."""
+
+_TOGETHER = {
+    "yes": "assumptions, initial condition and lemmas are satisfiable together, for any size",
+    "unknown": "the solver does not tell whether assumptions, initial condition and lemmas are satisfiable "
+    "for any size; within bounds they are",
+}
+
+
+def _together(proof: Proof, *, seed: int) -> Reply:
+    """Are the hypotheses satisfiable in the encoding that the proof uses?"""
+    try:
+        return consistent(proof.spec, seconds=CONSISTENT_S, seed=seed)
+    except UnprovableError:
+        return "unknown"
 
 
 def _proved(entry: ProofEntry, **options: Any) -> Proof:

@@ -119,6 +119,8 @@ class ProofEntry(VariantEntry):
     """Claims that do not hold of this variant, each with the obligation that must fail: ``step:ACTION``,
     ``consecution:ACTION`` or ``initiation``. Without ``claims`` nothing but these obligations is tried.
     """
+    second_opinion: bool = False
+    """Another solver answers the queries again; a contradiction is a failure, no answer is counted."""
     k_induction: int | None = Field(default=None, gt=1)
     """Try induction over so many steps for the invariants that induction over one step leaves open."""
 

@@ -170,6 +170,19 @@ def broken_within(
     return "no", depth
 
 
+def consistent(spec: Spec, *, seconds: float, seed: int = 0) -> Reply:
+    """Is there an initial state, of any size, in which assumptions, invariants and lemmas are all true?
+
+    ``no`` means that they contradict each other: everything follows from them. ``unknown``: no answer within
+    ``seconds``. Raises UnprovableError.
+    """
+    run = Unrolled(spec, seed=seed)
+    run.begin()
+    for fact in spec.of_kind("invariant", "lemma"):
+        run.assume(run.claim_at(closed(fact), 0))
+    return run.possible(z3.And([], run.vocabulary.context), seconds=seconds)
+
+
 def k_inductive(
     spec: Spec, prop: Property, *, k: int, known: Sequence[Property], seconds: float, seed: int = 0
 ) -> Reply:

@@ -14,6 +14,7 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome
 from tidemark.models.manifest import Expectation, Expected, Manifest, ProofEntry
 from tidemark.models.symbolic.subject import ProofSubject
+from tidemark.models.symbolic.unroll import consistent
 from tidemark.spec.language.protocol import resolve
 
 pytestmark = pytest.mark.proof
@@ -152,6 +153,14 @@ def test_contradictory_assumptions_are_no_proof():
     verdicts = judged(f"{ODD}:Contradiction")
     assert verdicts[COVERAGE].outcome is Outcome.INCONCLUSIVE
     assert "initial state" in verdicts[COVERAGE].reason
+    assert "values of any size" in verdicts[COVERAGE].reason
+
+
+def test_hypotheses_are_satisfiable_in_the_encoding_of_the_proof():
+    assert consistent(resolve(f"{LOCKS}:TicketLock").trace().with_options(), seconds=5.0) == "yes"
+    assert consistent(resolve(f"{ODD}:Contradiction").trace().with_options(), seconds=5.0) == "no"
+    noted = judged(f"{LOCKS}:TicketLock")[COVERAGE].notes
+    assert any("satisfiable together, for any size" in note for note in noted)
 
 
 def test_an_action_that_no_invariant_allows():
