@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tidemark.checks.evidence import claims
-from tidemark.checks.evidence.judge import Finding, judge_evidence, result
+from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.table.files import Sort, Source, find, pieces
 from tidemark.checks.evidence.table.plain import Evidence, gather, write
@@ -180,11 +180,16 @@ def show_claims(console: Console) -> int:
 
 
 def follow_evidence(
-    paths: Sequence[Path], *, options: Options, seconds: float | None, console: Console
+    paths: Sequence[Path],
+    *,
+    options: Options,
+    seconds: float | None,
+    console: Console,
+    once: bool = False,
 ) -> int:
     """``--follow``: judge what is there and what comes; each new violation is shown once.
 
-    A run with the same build folder goes on where the last one ended.
+    ``once`` ends when all that is there now has been judged. A run with the same build folder goes on where the last one ended.
     """
     from tidemark.checks.evidence.follow import follow
     from tidemark.checks.spark.session import spark_session
@@ -205,13 +210,14 @@ def follow_evidence(
     folder = options.build / "follow"
     stopped = False
     try:
-        memory = follow(spark, paths, folder=folder, say=say, seconds=seconds)
+        memory = follow(spark, paths, folder=folder, say=say, seconds=seconds, once=once)
     except KeyboardInterrupt:
         from tidemark.checks.evidence.follow import Follower
 
         stopped, memory = True, Follower(folder, say).latest()
     kept = Evidence.kept(folder / "events", memory.accounts, find(paths))
-    found = judge_evidence(kept, memory.answers())
+    # A batch shows a part of a history; histories are judged when the run ends.
+    found = judge_evidence(kept, memory.answers() + history_answers(kept))
     replay = "tidemark evidence " + " ".join(shlex.quote(path.as_posix()) for path in paths)
     done = finish(kept, found, replay=replay, options=options, begun=begun, name=_name(paths))
     if stopped:

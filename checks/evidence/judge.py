@@ -61,14 +61,15 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
         what = "evidence of more than one cluster: " + "; ".join(strange)
         found.problems.append(("all files together", f"{what}; only single files are judged"))
     if answers is None:
-        answers = judge(evidence.events) + _history(evidence)
+        answers = judge(evidence.events) + history_answers(evidence)
     alone = {one.name for one in MONITORS if one.within == "source"}
     found.answers = [one for one in answers if not strange or one.monitor in alone]
     _idle(evidence, found)
     return found
 
 
-def _history(evidence: Evidence) -> list[Answer]:
+def history_answers(evidence: Evidence) -> list[Answer]:
+    """The answers about what clients saw; none if there is no history."""
     mine = of_kinds(evidence.events, KINDS)
     return judge_history(rows(ordered(mine, "source"), COLUMNS)) if mine.num_rows else []
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import fetched, message, sound, ts, write
+from tidemark.checks.evidence.command import Options, follow_evidence
 from tidemark.checks.evidence.follow import Memory, follow
 from tidemark.checks.evidence.judge import judge_evidence
 from tidemark.checks.evidence.monitors.base import Answer
@@ -24,6 +26,7 @@ from tidemark.checks.evidence.table.distribute import (
 from tidemark.checks.evidence.table.files import find, pieces
 from tidemark.checks.evidence.table.plain import gather, order
 from tidemark.checks.evidence.table.schema import SCHEMA
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,3 +119,16 @@ def test_a_batch_that_is_repeated_counts_once(run: Path, spark: SparkSession, tm
     assert again
     assert second.answers() == first.answers()
     assert second.accounts == first.accounts
+
+
+def test_the_command_judges_histories_too(
+    run: Path, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The planted read shows rows that a delete has ended: only the client's history tells it."""
+    options = Options(build=tmp_path / "build", master=spark.sparkContext.master)
+    status = follow_evidence([run], options=options, seconds=None, console=Console(width=200), once=True)
+    assert status == ExitCode.UNEXPECTED_REFUTATION
+    told = {one.monitor for one in judge_evidence(gather(find([run]))).answers if one.broken}
+    assert {name for name in told if name.startswith("history")}
+    out = capsys.readouterr().out
+    assert [name for name in told if name.startswith("history") and name not in out] == []
