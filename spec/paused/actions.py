@@ -133,7 +133,7 @@ class PausedActions(Protocol, name="paused"):
         s.phase[g] = "sealed"
         s.sealed_at[g] = s.issued
 
-    @action(fairness="weak", source="facts 7.6; facts 8.1")
+    @action(fairness="weak", source="facts 7.6; facts 8")
     def flush(s, g: Segment):
         """The tick has passed the seal and all that the log holds was consumed: the rows are stored."""
         require((s.phase[g] == "sealed") & s.FLUSHES)
@@ -163,7 +163,7 @@ class PausedActions(Protocol, name="paused"):
         require(~(s.replayed[r] & s.is_flushed(r)))
         s.copy[r] = "buffered"
 
-    @action(source="facts 6.2")
+    @action(source="facts 10.4")
     def read(s, r: Row):
         """A read shows the row."""
         require(one_of(s.copy[r], "buffered", "durable") & ~s.seen[r])

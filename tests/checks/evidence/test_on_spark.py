@@ -124,7 +124,9 @@ def test_a_batch_that_is_repeated_counts_once(run: Path, spark: SparkSession, tm
 def test_the_command_judges_histories_too(
     run: Path, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The planted read shows rows that a delete has ended: only the client's history tells it."""
+    """A Strong read lacks rows that were acknowledged: only the client's history tells it."""
+    lacking = parts.op(0, "query", 7500, level="Strong", client="w3", keys=[[1, 10]], seen=[[1, 2]])
+    write(run / "history-w3.ndjson", [lacking])
     options = Options(build=tmp_path / "build", master=spark.sparkContext.master)
     status = follow_evidence([run], options=options, seconds=None, console=Console(width=200), once=True)
     assert status == ExitCode.UNEXPECTED_REFUTATION
