@@ -22,7 +22,7 @@ def jar() -> Path:
     if not named:
         raise NotMeasured(f"TLC is missing; let {JAR} name tla2tools.jar")
     if not Path(named).is_file():
-        raise NotMeasured(f"{JAR} names {named!r}, which is no file")
+        raise NotMeasured(f"{JAR} names {named!r}, which is not a file")
     return Path(named).resolve()
 
 

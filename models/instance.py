@@ -110,7 +110,7 @@ class Instance:
             fits = int(value) >= 0
         if not fits or (isinstance(kind, SortType) and self.domain(kind).index(value) is None):
             raise BadInstance(
-                f"{self.name}: {value!r} is no value of {kind} for the constant {variable.name}"
+                f"{self.name}: {value!r} is not a value of {kind} for the constant {variable.name}"
             )
         return value
 

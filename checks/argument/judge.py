@@ -23,7 +23,7 @@ class ArgueJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """One verdict for each thing that the protocol takes for granted."""
         if not isinstance(entry, ArgumentEntry):
-            raise BadInputError(f"{entry.name!r} is no argument", remedy="name an [[argument]] entry")
+            raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [[argument]] entry")
         argument = whole_argument(context.manifest)
         return [self._verdict(one, entry, context) for one in argument.reliances(context.manifest.name)]
 

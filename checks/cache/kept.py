@@ -112,7 +112,7 @@ class Kept:
         self._audited: dict[str, Record] = {}
         self._unusable = _Unusable()
         self._changed: set[str] = set()
-        self._unwritten = "" if self._usable else "a part of this path is no folder"
+        self._unwritten = "" if self._usable else "a part of this path is not a folder"
 
     def take_over(self, tasks: Sequence[Task]) -> dict[str, TaskResult]:
         """The results of the tasks of which nothing has changed, by task name."""

@@ -94,7 +94,10 @@ def verify(
     jobs: Jobs = None,
     resume: Resume = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Judge everything; otherwise what has not changed is taken over.")
+        bool,
+        typer.Option(
+            "--fresh", help="Judge everything again; by default unchanged checks keep their verdicts."
+        ),
     ] = False,
     audit: Annotated[
         int, typer.Option(min=0, help="Judge so many of the unchanged checks again, and compare.")

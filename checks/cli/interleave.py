@@ -45,7 +45,7 @@ def _reduction(name: str | None) -> Reduction | None:
         return Reduction(name) if name is not None else None
     except ValueError as error:
         known = ", ".join(reduction.value for reduction in Reduction)
-        raise BadInputError(f"{name!r} is no reduction", remedy=f"use one of: {known}") from error
+        raise BadInputError(f"{name!r} is not a reduction", remedy=f"use one of: {known}") from error
 
 
 def _changed(task: Task, reduction: Reduction | None, *, distributed: bool) -> Task:

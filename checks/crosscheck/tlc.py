@@ -33,7 +33,7 @@ def require_tlc(jar: str) -> None:
     """Raises MissingToolError if the jar does not exist, or there is no Java to run it."""
     if not Path(jar).is_file():
         raise MissingToolError(
-            f"{JAR} names {jar!r}, which is no file",
+            f"{JAR} names {jar!r}, which is not a file",
             remedy=f"give the path of tla2tools.jar, or unset {JAR} to go without TLC",
         )
     find_java()

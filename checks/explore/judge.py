@@ -180,7 +180,9 @@ class _Report:
     @property
     def bounds(self) -> str:
         symmetry = self.result.symmetry
-        alike = "" if symmetry is None else f"; elements of {', '.join(symmetry.sorts)} taken as alike"
+        alike = (
+            "" if symmetry is None else f"; elements of {', '.join(symmetry.sorts)} identified by symmetry"
+        )
         less = "" if self.result.reduction is None else "; partial-order reduction"
         return self.instance.bounds_text() + alike + less
 
@@ -372,7 +374,7 @@ class ExploreJudge:
         another kind.
         """
         if not isinstance(entry, InstanceEntry):
-            raise BadInputError(f"{entry.name} is no instance", remedy="explore judges instances only")
+            raise BadInputError(f"{entry.name} is not an instance", remedy="explore judges instances only")
         instance = instance_of(entry)
         return explore(
             instance,

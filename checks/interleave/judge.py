@@ -103,7 +103,7 @@ class InterleaveJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See ``Judge``."""
         if not isinstance(entry, InterleaveEntry):
-            raise BadInputError(f"{entry.name} is no program", remedy="interleave judges programs only")
+            raise BadInputError(f"{entry.name} is not a program", remedy="interleave judges programs only")
         checker = _checker(entry)
         if checker is not None:
             _check_claims(entry, checker)

@@ -68,7 +68,7 @@ def _once(scenario: Scenario, *, seed: int, cases: Sequence[Case], options: Opti
     )  # fmt: skip
     facts = read_record(folder)["facts"]
     told = ", ".join(f"{what.replace('_', ' ')}: {count:,}" for what, count in facts.items())
-    _say(console, f"counted beside the judges: {told}")
+    _say(console, f"counted independently of the judges: {told}")
     _say(console, f"evidence: {folder.as_posix()}")
     if not options.judge:
         return Run(seed=seed, facts=facts, refuted=(), status=ExitCode.AS_EXPECTED)

@@ -48,7 +48,7 @@ def read_cases(file: Path = FILE) -> tuple[Case, ...]:
     for each in found.case:
         both = set(each.refuted) & set(each.may)
         if both:
-            raise BadInputError(f"{file}: {min(both)} stands in refuted and in may", remedy="keep one")
+            raise BadInputError(f"{file}: {min(both)} is in refuted and in may", remedy="keep one")
     return found.case
 
 

@@ -57,7 +57,7 @@ def observe(
     package = find_package(version)
     where = place or find_place()
     if not where.apart:
-        show(f"no network namespace ({where.why_not}): the server runs beside what else is on this machine")
+        show(f"no network namespace ({where.why_not}): the server shares the network of this machine")
         _need_ports()
     _make_room(folder)
     with tempfile.TemporaryDirectory(prefix="tidemark-observe-", ignore_cleanup_errors=True) as scratch:

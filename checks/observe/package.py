@@ -54,7 +54,9 @@ def find_package(version: str = DEFAULT_VERSION, *, within: Path | None = None) 
     ready = {path.parent.name for path in folder.glob("*/.ready")}
     versions = ready - {"clients"}
     if "/" in version or version.startswith("."):
-        raise BadInputError(f"{version!r} is no version of the server", remedy=known_names(version, versions))
+        raise BadInputError(
+            f"{version!r} is not a version of the server", remedy=known_names(version, versions)
+        )
     if version not in versions or "clients" not in ready or not python.exists():
         raise MissingToolError(
             f"the server Milvus {version} is not in {folder}; there: {', '.join(sorted(ready)) or 'nothing'}",

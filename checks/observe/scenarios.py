@@ -57,7 +57,7 @@ SCENARIOS = {
         ),
         Scenario(
             name="paused-proxy",
-            about="a second proxy stands still until its session has ended, a flush meanwhile; it goes on; "
+            about="a second proxy is stopped until its session has ended; a flush; the proxy continues; "
             "kill -9 of everything and a start",
             broker="kafka",
             seconds=4,

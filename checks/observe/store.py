@@ -52,7 +52,7 @@ class Store:
         if latest < last:
             raise MissingToolError(
                 f"the watch of the store ended at revision {latest}, the store is at {last}",
-                remedy="the machine is too slow: run fewer things beside it",
+                remedy="the machine is too slow: run fewer processes",
             )
         return {"events": events, "first": first, "last": latest}
 

@@ -17,7 +17,7 @@ def argument_tree(argument: Argument, name: str) -> Tree:
 
 def _heading(argument: Argument, name: str) -> str:
     rests = argument.reliances(name)
-    return name if rests else f"{name}: takes nothing for granted"
+    return name if rests else f"{name}: no assumptions"
 
 
 def _grow(tree: Tree, argument: Argument, name: str, *, shown: set[str]) -> Tree:

@@ -24,11 +24,11 @@ from tidemark.models.sources import Family, Label, labels_in, repository_catalog
 
 _HEAD = """# Findings
 
-What came out when the claims of the source documents and the suspected hazards were decided. This file is the
-output of `tidemark findings`; a test compares them. *Holds* is said of a bounded instance, *proved* of any
-size. Each verdict names the entries that decide it: `make verify` judges them, and `build/report/index.html`
-has the runs. `tidemark findings ID` prints one finding whole, with its text and its shortest counterexamples;
-`tidemark show` lists all entries."""
+Results on the claims of the source documents and on suspected hazards. This file is the output of `tidemark
+findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. Each verdict names
+the entries that decide it: `make verify` judges them, and `build/report/index.html` has the runs. `tidemark
+findings ID` prints one finding with its text and its shortest counterexamples; `tidemark show` lists all
+entries."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
@@ -188,9 +188,9 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
 
 
 def _contents(every: Sequence[Book]) -> Iterator[str]:
-    """What came out, a row each, by protocol. Nothing is run for it."""
+    """The results, a row each, by protocol. Nothing is run for it."""
     for book in every:
-        yield from ["", f"## {book.manifest.name}", "", "| finding | what came out | verdict | source |"]
+        yield from ["", f"## {book.manifest.name}", "", "| finding | result | verdict | source |"]
         yield "| --- | --- | --- | --- |"
         for finding in book.findings:
             verdict, source = _verdict(book, finding), _linked(finding.source)

@@ -1,4 +1,4 @@
-"""The table of a run as data: property x judge -> what came out, over how much. Console and page draw it."""
+"""The table of a run as data: property x judge -> verdict, over how much. Console and page draw it."""
 
 from __future__ import annotations
 

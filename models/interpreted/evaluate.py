@@ -88,7 +88,7 @@ class Compiler:
 
     def _apply(self, node: Apply) -> Evaluate:
         if isinstance(node.type, MapType):
-            raise TypeError("a choice between maps is no scalar")
+            raise TypeError("a choice between maps is not a scalar")
         if node.op == "eq" and isinstance(node.args[0].type, MapType):
             return self._same_maps(self.table(node.args[0]), self.table(node.args[1]))
         args = [self.scalar(arg) for arg in node.args]

@@ -76,7 +76,7 @@ class Interpreter:
             domain = self.instance.domain(kind.value if isinstance(kind, MapType) else kind)
             if value is not None and domain.index(value) is None:
                 raise BadInstance(
-                    f"{self.instance.name}: the initial value {value!r} of {variable.name} lies outside "
+                    f"{self.instance.name}: the initial value {value!r} of {variable.name} is outside "
                     f"{domain.type} {domain.values[0]}..{domain.values[-1]}; widen the bound"
                 )
 

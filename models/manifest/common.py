@@ -149,13 +149,13 @@ class _Expansion:
 
 def _table(value: object, where: str, *, file: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise _error(f"{where} = {value!r} is no table", "write names with values", file)
+        raise _error(f"{where} = {value!r} is not a table", "write names with values", file)
     return value
 
 
 def _ids(value: object, where: str, *, file: str) -> list[str]:
     if not (isinstance(value, list) and value and all(isinstance(item, str) for item in value)):
-        raise _error(f"{where} = {value!r} is no list of ids", "write  [ids]  after the reason", file)
+        raise _error(f"{where} = {value!r} is not a list of ids", "write  [ids]  after the reason", file)
     return list(value)
 
 

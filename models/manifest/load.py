@@ -46,9 +46,9 @@ def load(path: Path) -> Manifest:
             known = data.setdefault(section, [])
             if not (isinstance(known, list) and isinstance(entries, list)):
                 raise ManifestError(
-                    f"{section} is no list of entries",
+                    f"{section} is not a list of entries",
                     file=f"{path.stem}/{more.name}",
-                    remedy=f"say in {path.name} what is said once; here stand entries only",
+                    remedy=f"put it into {path.name}; this file has entries only",
                 )
             known.extend(entries)
     return parse(data, file=shown_name(path))

@@ -144,7 +144,7 @@ class Kernel:
         """
         if block.dtype != np.uint64 or block.shape[1] != self.words or not block.flags.c_contiguous:
             raise ValueError(
-                f"a block of {self.words} uint64 words a row is wanted, not {block.dtype} {block.shape}"
+                f"a block of {self.words} uint64 words a row is expected, not {block.dtype} {block.shape}"
             )
         if len(block) > buffers.rows:
             raise ValueError(f"{len(block)} rows for buffers of {buffers.rows}")

@@ -240,7 +240,7 @@ def _sort(instance: Instance, name: str) -> SortType:
             return kind
     known = ", ".join(kind.name for kind in instance.spec.types if isinstance(kind, SortType)) or "none"
     raise SymmetryError(
-        f"{instance.name}: {name!r} is no opaque sort of {instance.protocol}; its sorts: {known}"
+        f"{instance.name}: {name!r} is not an opaque sort of {instance.protocol}; its sorts: {known}"
     )
 
 

@@ -73,7 +73,7 @@ class Catalogue:
             raise SourceError(f"{source!r} names no label of {PAGE}")
         if rest := not_labels(source, parts=self.parts):
             raise SourceError(
-                f"{source!r}: {rest!r} is no label of {PAGE}; write a hint after a colon or in parentheses"
+                f"{source!r}: {rest!r} is not a label of {PAGE}; write a hint after a colon or in parentheses"
             )
         return self.known(source)
 
@@ -85,7 +85,7 @@ def read_catalogue(text: str) -> Catalogue:
     found: dict[str, Entry] = {}
     entries = list(_ENTRY.finditer(text))
     if len(entries) != len(_BEGINS.findall(text)):
-        raise SourceError('an entry begins with - <a id="ANCHOR"></a>**LABEL** and goes on indented by two')
+        raise SourceError('an entry begins with - <a id="ANCHOR"></a>**LABEL** and continues indented by two')
     for anchor, name, words in (match.groups() for match in entries):
         label = _label(name)
         if label.text != name or label.anchor != anchor:
@@ -100,7 +100,7 @@ def _label(name: str) -> Label:
     head, _, part = name.partition(", ")
     labels = labels_in(head)
     if len(labels) != 1 or (part and labels[0].family is not Family.SEED) or not_labels(head):
-        raise SourceError(f"{name!r} is no label")
+        raise SourceError(f"{name!r} is not a label")
     return Label(labels[0].family, labels[0].name, part)
 
 

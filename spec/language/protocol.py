@@ -120,14 +120,14 @@ def resolve(reference: str) -> type[Protocol]:
     """The protocol class of a reference ``module:Class``. Raises ReferenceNotFoundError."""
     found = load_reference(reference, what="protocol")
     if not (isinstance(found, type) and issubclass(found, Protocol)):
-        raise ReferenceNotFoundError(f"{reference!r} is no protocol", remedy="Name a subclass of Protocol")
+        raise ReferenceNotFoundError(f"{reference!r} is not a protocol", remedy="Name a subclass of Protocol")
     return found
 
 
 def _unknown(cls: type[Protocol], name: str) -> SpecError:
     if name in dir(cls):
         return SpecError(
-            f"{cls.__name__}.{name} is no state variable",
+            f"{cls.__name__}.{name} is not a state variable",
             remedy=f"Declare it in the class body with a type: {name}: SomeType = value",
         )
     names = [*_declared_by(cls).names(), *(n for n in dir(cls) if not n.startswith("_"))]

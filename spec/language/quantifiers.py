@@ -51,7 +51,7 @@ def _binders(domains: tuple[Any, ...], body: Callable[..., Any]) -> tuple[Local,
     for domain in domains:
         if not isinstance(domain, Type) or isinstance(domain, MapType):
             raise SpecError(
-                f"{domain!r} is no domain", remedy="Quantify over a declared Sort, Enum, Nat, Int or Bool"
+                f"{domain!r} is not a domain", remedy="Quantify over a declared Sort, Enum, Nat, Int or Bool"
             )
     numbers = _scopes[-1].numbers
     return tuple(Local(d, f"{p.name}_{next(numbers)}") for d, p in zip(domains, names, strict=True))
@@ -144,7 +144,7 @@ class Comprehension(Untyped):
                 if isinstance(kind, MapType)
                 else ("Assign it to a map, or compare it with one")
             )
-            raise SpecError(f"each({names}, ...) where a {kind or 'value'} is wanted", remedy=remedy)
+            raise SpecError(f"each({names}, ...) where a {kind or 'value'} is expected", remedy=remedy)
         return fold(MapComprehension(kind, self.binders, lift(self.value, kind.value)))
 
 

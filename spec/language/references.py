@@ -67,7 +67,7 @@ def load_callable(reference: str, *, what: str) -> Any:
     found = load_reference(reference, what=what)
     if not callable(found):
         raise ReferenceNotFoundError(
-            f"{reference!r} is no {what}: it is a {type(found).__name__}",
+            f"{reference!r} is not a {what}: it is a {type(found).__name__}",
             remedy="Name a class or a function",
         )
     return found

@@ -56,7 +56,7 @@ class Symbolic:
 
     def __index__(self) -> NoReturn:
         raise SpecError(
-            "a symbolic value is no Python number while the protocol is traced",
+            "a symbolic value is not a Python number while the protocol is traced",
             remedy="Quantify over its type (forall, exists, each) instead of range or a list index",
         )
 
@@ -225,7 +225,7 @@ def lift(value: Liftable, kind: Type | None = None) -> Expr:
         return value.typed(kind)
     if isinstance(kind, MapType) and isinstance(value, bool | int | str | list | tuple | dict | set):
         raise SpecError(
-            f"{value!r} where the map {kind} is wanted",
+            f"{value!r} where the map {kind} is expected",
             remedy=f"Write each({', '.join(map(str, kind.keys))}, lambda ...: value) for a whole map, "
             "or s.map[key] = value for one entry",
         )
@@ -235,7 +235,7 @@ def lift(value: Liftable, kind: Type | None = None) -> Expr:
         return _fits(Const(LITERAL_INT if value < 0 else LITERAL, value), kind)
     if isinstance(value, str):
         return _member(value, kind)
-    raise SpecError(f"{_shown(value)} is no value of the language", remedy=_remedy_for(value))
+    raise SpecError(f"{_shown(value)} is not a value of the language", remedy=_remedy_for(value))
 
 
 def _shown(value: object) -> str:
@@ -255,7 +255,7 @@ def _remedy_for(value: object) -> str:
 def _member(value: str, kind: Type | None) -> Expr:
     if not isinstance(kind, EnumType):
         raise SpecError(
-            f"the name {value!r} where a {kind or 'value'} is wanted", remedy="Names are members of an Enum"
+            f"the name {value!r} where a {kind or 'value'} is expected", remedy="Names are members of an Enum"
         )
     if value not in kind.members:
         close = difflib.get_close_matches(value, kind.members, n=1)
@@ -279,7 +279,7 @@ def _fits(expr: Expr, kind: Type | None) -> Expr:
         remedy = "Elements of a sort have no literals; take a parameter, a variable, or start with anything"
     else:
         remedy = f"Give a value of type {kind}"
-    raise SpecError(f"a {expr.type} where a {kind} is wanted", remedy=remedy)
+    raise SpecError(f"a {expr.type} where a {kind} is expected", remedy=remedy)
 
 
 def compatible(one: Type, two: Type) -> bool:
@@ -307,7 +307,7 @@ def boolean(value: Liftable) -> Expr:
     expr = lift(value)
     if not isinstance(expr.type, BoolType):
         raise SpecError(
-            f"a {expr.type} where a condition is wanted",
+            f"a {expr.type} where a condition is expected",
             remedy="& | ~ bind tighter than comparisons: put brackets round each comparison",
         )
     return expr
@@ -318,7 +318,7 @@ def number(value: Liftable, kind: Type | None = None) -> Expr:
     expr = lift(value, kind)
     if not isinstance(expr.type, NumberType):
         raise SpecError(
-            f"a {expr.type} where a number is wanted", remedy="Only Nat and Int can be added or ordered"
+            f"a {expr.type} where a number is expected", remedy="Only Nat and Int can be added or ordered"
         )
     return expr
 

@@ -34,7 +34,7 @@ def test_only_a_complete_search_without_a_violation_counts(output):
         read(output)
 
 
-@pytest.mark.parametrize(("named", "says"), [("", "TLC is missing"), ("no-such.jar", "is no file")])
+@pytest.mark.parametrize(("named", "says"), [("", "TLC is missing"), ("no-such.jar", "is not a file")])
 def test_without_its_jar_nothing_is_measured(tmp_path, monkeypatch, named, says):
     monkeypatch.setenv("TLA2TOOLS", named)
     with pytest.raises(NotMeasured, match=says):

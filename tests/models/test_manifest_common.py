@@ -92,7 +92,7 @@ def test_claims_are_added_to_the_common_ones():
         ({}, {"more_claims": [SAFE]}, "more_claims without common claims"),
         ({"claims": ["a"]}, {"claims": ["b"], "more_claims": [SAFE]}, "more_claims without common claims"),
         ({"claims": ["a"]}, {"more_claims": ["a"]}, "more_claims has 'a', which is common"),
-        ({"claims": ["a"]}, {"more_claims": "b"}, "more_claims = 'b' is no list of ids"),
+        ({"claims": ["a"]}, {"more_claims": "b"}, "more_claims = 'b' is not a list of ids"),
     ],
 )
 def test_claims_that_cannot_be_added(common, entry, said):
@@ -116,11 +116,11 @@ def test_a_survivor_is_explained_by_its_reason():
         ({"vacuous": {"nobody is there": [DARK]}}, {}, r"no entry uses common\.vacuous \. 'nobody is there'"),
         ({"instance": {"tier": "full"}}, {"tier": "fast"}, r"no entry uses common\.instance \. 'tier'"),
         ({"vacuous": {"a": [DARK], "b": [DARK]}}, {"vacuous": ["a", "b"]}, "by 'a' and by 'b'"),
-        ({}, {"vacuous": {DARK: "nobody is there"}}, "= 'nobody is there' is no list of ids"),
-        ({}, {"vacuous": {"nobody is there": []}}, "is no list of ids"),
-        ({}, {"skip": 3}, "skip = 3 is no table"),
+        ({}, {"vacuous": {DARK: "nobody is there"}}, "= 'nobody is there' is not a list of ids"),
+        ({}, {"vacuous": {"nobody is there": []}}, "is not a list of ids"),
+        ({}, {"skip": 3}, "skip = 3 is not a table"),
         ({"instances": {}}, {}, r"common\.instances is an unknown key"),
-        ({"instance": []}, {}, r"common\.instance = \[\] is no table"),
+        ({"instance": []}, {}, r"common\.instance = \[\] is not a table"),
         ({"instance": {"bound": 3}}, {}, "bound is an unknown key"),
     ],
 )

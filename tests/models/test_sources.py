@@ -114,8 +114,8 @@ def test_a_source_that_cannot_be_looked_up(text: str, message: str) -> None:
         ('- <a id="b59"></a>**B59** Again.', "two entries"),
         ('- <a id="h-5"></a>**hazard 5** An anchor of another kind.', "hazard-5"),
         ('- <a id="h5"></a>**H5** The short spelling.', "hazard 5"),
-        ('- <a id="nowhere"></a>**nowhere** No label.', "no label"),
-        ('- <a id="hazard-5-x"></a>**hazard 5, x** A part of no seed.', "no label"),
+        ('- <a id="nowhere"></a>**nowhere** No label.', "not a label"),
+        ('- <a id="hazard-5-x"></a>**hazard 5, x** A part of no seed.', "not a label"),
         ('- <a id="hazard-5"></a>hazard 5 Not bold.', "begins with"),
     ],
 )

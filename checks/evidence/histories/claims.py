@@ -8,9 +8,9 @@ CLAIMS: dict[str, str] = {
     "history.bounded": "A Bounded read has every row acknowledged five seconds before it began, "
     "and none deleted before that.",
     "history.customized": "A read with a guarantee timestamp has every write acknowledged at or below it.",
-    "history.written": "Whatever is read was written by somebody before the read ended.",
-    "history.kept": "A row that was read stays until somebody deletes it, also across a crash.",
-    "history.count": "A count lies between the rows that must be there and those that can be.",
+    "history.written": "A read returns only what was written before the read ended.",
+    "history.kept": "A row that was read stays until it is deleted, also across a crash.",
+    "history.count": "A count is between the number of rows that must exist and of those that can.",
     "history.ordered": "A write that begins after another was acknowledged has a greater timestamp.",
 }
 """Id -> sentence."""

@@ -50,7 +50,7 @@ def judge_counts(collection: Collection, cells: Cells, answer: Answer) -> None:
         high = begun.below(count.end) - deleted.below(since) + odd
         if not low <= count.total <= high:
             answer.breach(
-                f"A {count.level} count says {count.total}; it must lie between {low} and {high}.",
+                f"A {count.level} count says {count.total}; it must be between {low} and {high}.",
                 Place(count.source, count.line, f"count {count.total}"),
                 key=collection.name,
             )

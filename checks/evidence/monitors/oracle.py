@@ -40,7 +40,7 @@ class StoredBelowWindow(Monitor):
 
     name = "store-issued"
     property_id = "tso.issued_below_saved"
-    rule = "Every timestamp in the store lies below the window that was saved before it."
+    rule = "Every timestamp in the store is below the window that was saved before it."
     kinds = ("etcd.window", "etcd.checkpoint", "etcd.ddl", "etcd.segment")
     needs = ("etcd.window", "etcd.checkpoint")
     columns = ("source", "line", "kind", "ts", "key")
@@ -68,7 +68,7 @@ class AllocatorStart(Monitor):
 
     name = "log-oracle-start"
     property_id = "tso.restart_never_reissues"
-    rule = "A starting oracle's first object lies above the saved end that it has found."
+    rule = "A starting oracle's first object is above the saved end that it has found."
     kinds = ("tso.init",)
     needs = ("tso.init",)
     columns = ("source", "line", "seq", "ts", "ts2")
@@ -86,9 +86,7 @@ class AllocatorStart(Monitor):
             elif physical(first) <= physical(found):
                 self.answer.breach("The oracle starts at or below the end that was saved before.", place)
             if physical(saved) < physical(first):
-                self.answer.breach(
-                    "The oracle's first object lies beyond the window that it has saved.", place
-                )
+                self.answer.breach("The oracle's first object is beyond the window that it has saved.", place)
 
 
 class AnswersUnique(Monitor):

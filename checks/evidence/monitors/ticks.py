@@ -68,7 +68,7 @@ class Watermark(Monitor):
 
     name = "broker-watermark"
     property_id = "timetick.watermark_promise"
-    rule = "No message stands behind a tick at or above its timestamp in its channel."
+    rule = "No message follows a tick at or above its timestamp in its channel."
     kinds = ("broker.tick", "broker.insert", "broker.delete", "broker.ddl")
     needs = ("broker.tick", "broker.insert")
     columns = ("source", "line", "kind", "channel", "ts", "node", "rows", "text")
@@ -108,7 +108,7 @@ class TicksIssued(Monitor):
 
     name = "ticks-issued"
     property_id = "timetick.ticks_were_issued"
-    rule = "Ticks up to the message that a checkpoint names lie below the window that was saved before it."
+    rule = "Ticks up to the message that a checkpoint names are below the window that was saved before it."
     kinds = ("etcd.window", "etcd.checkpoint", "broker.tick")
     needs = kinds
     columns = ("source", "line", "kind", "channel", "ts", "msg_id")

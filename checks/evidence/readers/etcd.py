@@ -123,7 +123,7 @@ def _session(head: Row, rest: str, value: bytes) -> Row:
     try:
         found = json.loads(value)
     except ValueError as error:
-        raise ValueError(f"the session {rest} is no JSON: {error}") from error
+        raise ValueError(f"the session {rest} is not JSON: {error}") from error
     return head._replace(
         kind="etcd.session", node=str(found.get("ServerID", "")), text=str(found.get("Version", ""))
     )

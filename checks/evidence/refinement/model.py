@@ -86,7 +86,7 @@ class _Names:
         fits = isinstance(value, bool) if isinstance(kind, BoolType) else False
         if fits or (isinstance(kind, EnumType) and value in kind.members):
             return value
-        raise TraceError(f"{value!r} is no value of {kind}")
+        raise TraceError(f"{value!r} is not a value of {kind}")
 
     def bounds(self, spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
         """As large as what appears; ``given`` may widen."""
@@ -225,7 +225,7 @@ def _constant(names: _Names, kind: Type, value: Any) -> Any:
 def _note(names: _Names, actions: Mapping[str, Action], kinds: Mapping[str, Type], event: Event) -> None:
     at = f"{event.source}:{event.line}"
     if event.action and event.action not in actions:
-        raise TraceError(f"{at}: {event.action!r} is no action; known: {', '.join(actions)}")
+        raise TraceError(f"{at}: {event.action!r} is not an action; known: {', '.join(actions)}")
     types = {p.name: p.type for p in actions[event.action].params} if event.action else {}
     for name, value in event.args.items():
         if name not in types:
@@ -234,7 +234,7 @@ def _note(names: _Names, actions: Mapping[str, Action], kinds: Mapping[str, Type
     for variable, keys, value in event.see:
         kind = kinds.get(variable)
         if kind is None or len(keys) != (len(kind.keys) if isinstance(kind, MapType) else 0):
-            raise TraceError(f"{at}: {variable}{list(keys) or ''} is no variable of the protocol")
+            raise TraceError(f"{at}: {variable}{list(keys) or ''} is not a variable of the protocol")
         for sort, key in zip(kind.keys if isinstance(kind, MapType) else (), keys, strict=True):
             names.note(sort, key)
         names.note(kind.value if isinstance(kind, MapType) else kind, value)

@@ -88,7 +88,7 @@ def take_again(document: Mapping[str, Any], instance: Instance) -> Taken:
     free = document.get("#meta", {}).get("shape") == Shape.INDUCTION
     if not free and states[0] not in set(interpreter.initial()):
         raise NoRunError(
-            "state 0 of the trace is no initial state", number=0, before=_named(instance, states[0])
+            "state 0 of the trace is not an initial state", number=0, before=_named(instance, states[0])
         )
     loop = document.get("loop")
     targets = states if loop is None else [*states, states[_place(loop, len(states))]]
@@ -196,9 +196,9 @@ class _Reader:
         strange = sorted(set(raw) - names - _EXTRA - {"#meta"})
         missing = sorted(names - set(raw))
         if any(raw.get(name) for name in _EXTRA):
-            raise BadInputError(f"state {number} of the trace lies beyond the bounds", remedy=_REMEDY)
+            raise BadInputError(f"state {number} of the trace is outside the bounds", remedy=_REMEDY)
         if strange or missing:
-            what = f"has no {missing[0]!r}" if missing else f"has {strange[0]!r}, which is no variable"
+            what = f"has no {missing[0]!r}" if missing else f"has {strange[0]!r}, which is not a variable"
             raise BadInputError(f"state {number} of the trace {what}", remedy=_REMEDY)
         return tuple(
             self._value(variable.type, raw[variable.name], f"{variable.name} in state {number}")
@@ -224,7 +224,7 @@ class _Reader:
         )
         fits = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
         if not fits or value not in self.instance.domain(kind).values:
-            raise BadInputError(f"{where}: {raw!r} is no value of {kind}", remedy=_REMEDY)
+            raise BadInputError(f"{where}: {raw!r} is not a value of {kind}", remedy=_REMEDY)
         return value
 
 

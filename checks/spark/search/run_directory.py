@@ -71,7 +71,7 @@ class RunDirectory:
                 f"the directory {root} holds no run", remedy="start it without resuming"
             ) from None
         except ValueError as error:
-            raise CorruptFileError(root / _NAME, f"it is no JSON ({error})") from error
+            raise CorruptFileError(root / _NAME, f"it is not JSON ({error})") from error
         wanted = _header(instance, factory, partitions or found.get("partitions", 0))
         odd = [name for name in wanted if name not in ("run", "name") and found.get(name) != wanted[name]]
         if odd:

@@ -35,7 +35,7 @@ class CorruptFileError(BadInputError):
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
             f"{path} is corrupt: {reason}",
-            remedy="resume from an earlier round, or start the search anew in an empty directory",
+            remedy="resume from an earlier round, or start a new search in an empty directory",
         )
         self.path = path
         self.reason = reason

@@ -84,7 +84,7 @@ class _Model:
             "it is generated but not followed. A claim that breaks makes its flag fall, once, with a failed",
             "assertion; an invariant is looked at in an option of its own: one transition more if it breaks.",
             *self._initial_note(),
-            f"With -D{WITNESSES} the witnesses are looked for too: their failed assertions are wanted.",
+            f"With -D{WITNESSES} the witnesses are searched too: their assertions must fail.",
             "",
             "spin -o2 -a MODEL && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -c0 -m1000000",
         ]

@@ -53,7 +53,7 @@ class Claims:
                 return [*words, *headed(f"{name} ==", closed("[][", body, "]_vars")), ""]
             case "reachable":
                 return [
-                    *comment(f"Witness, wanted to be violated: {prop.description}", prop.source),
+                    *comment(f"Witness, must be violated: {prop.description}", prop.source),
                     *self._witness(name, prop),
                     "",
                 ]

@@ -78,17 +78,17 @@ def load(
             arrays = {name: stored[name] for name in ARRAYS}
             head, checksum = str(stored["head"]), str(stored["checksum"])
     except (OSError, KeyError, ValueError, EOFError) as error:
-        raise SavedSearchError(f"{path.name} is no saved search ({error}); start the search anew") from error
+        raise SavedSearchError(f"{path.name} is not a saved search ({error}); start a new search") from error
     except Exception as error:  # zipfile and zlib have errors of their own for damaged files
         if type(error).__module__ not in ("zipfile", "zlib"):
             raise
-        raise SavedSearchError(f"{path.name} is damaged ({error}); start the search anew") from error
+        raise SavedSearchError(f"{path.name} is damaged ({error}); start a new search") from error
     if _checksum(head, arrays) != checksum:
-        raise SavedSearchError(f"{path.name} is damaged (checksum); start the search anew")
+        raise SavedSearchError(f"{path.name} is damaged (checksum); start a new search")
     content = json.loads(head)
     search = Search(kernel, limits, workers=workers, symmetry=symmetry)
     if content["kernel"] != _mark(kernel, search.symmetry):
-        raise SavedSearchError(f"{path.name} belongs to another protocol or instance; start the search anew")
+        raise SavedSearchError(f"{path.name} belongs to another protocol or instance; start a new search")
     initial = int(content["tally"]["initial"])
     search.visited.restore(arrays["states"], arrays["links"], arrays["spans"], initial=initial)
     for name in ("stats", "flags", "seen"):

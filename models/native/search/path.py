@@ -72,7 +72,7 @@ def _unfolded(result: SearchResult, symmetry: Symmetry, first: int, taken: Seque
         found = interpreter.apply(present, step)
         if found is None or not found.in_bounds:
             raise PathMismatchError(
-                f"{step} from {interpreter.decode(present)} is no step of the interpreter"
+                f"{step} from {interpreter.decode(present)} is not a step of the interpreter"
             )
         steps.append(symmetry.step(step, back))
         states.append(symmetry.state(found.state, back))
@@ -90,7 +90,7 @@ def replayed(
 ) -> Path:
     """The run, after the interpreter has taken every step of it. Raises PathMismatchError."""
     if loop_start is None and not steps and states[0] not in interpreter.initial():
-        raise PathMismatchError(f"{states[0]} is no initial state")
+        raise PathMismatchError(f"{states[0]} is not an initial state")
     for number, step in enumerate(steps):
         found = interpreter.apply(states[number], step)
         if found is None or not found.in_bounds or found.state != states[number + 1]:

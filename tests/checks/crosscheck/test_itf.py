@@ -75,16 +75,16 @@ def damaged(change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda raw: raw["states"].pop(0), "state 0 of the trace is no initial state"),
+        (lambda raw: raw["states"].pop(0), "state 0 of the trace is not an initial state"),
         (lambda raw: raw["states"].pop(2), "from state 1 of the trace to state 2"),
         (lambda raw: raw["states"][1].pop("head"), "state 1 of the trace has no 'head'"),
-        (lambda raw: raw["states"][1].update(beyond=True), "state 1 of the trace lies beyond the bounds"),
-        (lambda raw: raw["states"][1].update(other=1), "'other', which is no variable"),
+        (lambda raw: raw["states"][1].update(beyond=True), "state 1 of the trace is outside the bounds"),
+        (lambda raw: raw["states"][1].update(other=1), "'other', which is not a variable"),
         (
             lambda raw: raw["states"][1].update(head={"#bigint": "99"}),
-            r"head in state 1: .* is no value of Place",
+            r"head in state 1: .* is not a value of Place",
         ),
-        (lambda raw: raw["states"][1].update(open=1), "open in state 1: 1 is no value of Bool"),
+        (lambda raw: raw["states"][1].update(open=1), "open in state 1: 1 is not a value of Bool"),
         (lambda raw: raw["states"][1].update(visits=[]), "visits in state 1 is no #map"),
         (lambda raw: raw["states"][1]["visits"]["#map"].pop(), "other keys"),
         (lambda raw: raw["states"][1]["#meta"].update(action="nothing"), "no step by nothing"),

@@ -120,10 +120,10 @@ def test_an_empty_trace_is_never_green(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"a": "fly"}, "'fly' is no action"),
+        ({"a": "fly"}, "'fly' is not an action"),
         ({"args": {"who": 1}}, "has no parameter 'who'"),
-        ({"see": {"mood": 1}}, "no variable of the protocol"),
-        ({"see": {"up": 7}}, "7 is no value of Bool"),
+        ({"see": {"mood": 1}}, "not a variable of the protocol"),
+        ({"see": {"up": 7}}, "7 is not a value of Bool"),
     ],
 )
 def test_a_line_that_is_no_step(

@@ -170,7 +170,7 @@ def test_symmetry_with_liveness_is_refused_before_the_search() -> None:
     whole = explore(instance, properties=["exclusion"])[0]
     assert exclusion.outcome is Outcome.HOLDS
     assert exclusion.counts["unreduced"] == whole.counts["distinct"] > exclusion.counts["distinct"]
-    assert "Process taken as alike" in exclusion.bounds
+    assert "Process identified by symmetry" in exclusion.bounds
     assert all(verdict.outcome is Outcome.HOLDS for verdict in found)
 
 

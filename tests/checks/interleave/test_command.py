@@ -33,7 +33,7 @@ def test_an_unknown_reduction_is_refused_by_name(tmp_path, capsys):
     arguments = ["--reduction", "best", "--build", str(tmp_path), "--manifest", FLUSH]
     assert run(["interleave", "tiny-every-order", *arguments]) == 5
     error = capsys.readouterr().err
-    assert "'best' is no reduction" in error
+    assert "'best' is not a reduction" in error
     assert "optimal" in error
 
 

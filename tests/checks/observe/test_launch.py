@@ -86,7 +86,7 @@ def test_without_a_place_of_its_own_a_port_in_use_is_named(
                 find_scenario("clean"), seed=0, folder=tmp_path / "out", place=HERE, show=said.append
             )
     assert said == [
-        "no network namespace (this test wants none): the server runs beside what else is on this machine"
+        "no network namespace (this test wants none): the server shares the network of this machine"
     ]
 
 

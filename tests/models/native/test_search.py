@@ -119,7 +119,7 @@ def test_a_damaged_search_is_refused(place: float, tmp_path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[int(place * len(content))] ^= 0xFF
     file.write_bytes(bytes(content))
-    with pytest.raises(SavedSearchError, match="start the search anew"):
+    with pytest.raises(SavedSearchError, match="start a new search"):
         load(file, kernel)
 
 

@@ -96,7 +96,7 @@ HERE = "tests.protocols.named:Named"
     [
         (Instance(HERE, {"Node": 2}, {"first": 0}), ("Node",), "names the element 0 of Node"),
         (Instance(SMALL + "TwoPhase", {"Manager": 9}), ("Manager",), "362880 permutations"),
-        (Instance(SMALL + "TwoPhase", {"Manager": 2}), ("Lamb",), "'Lamb' is no opaque sort.*Manager"),
+        (Instance(SMALL + "TwoPhase", {"Manager": 2}), ("Lamb",), "'Lamb' is not an opaque sort.*Manager"),
         (PEERS["flush-cp-s"].instance, ("Segment",), "Segment"),
     ],
     ids=["value", "many", "unknown", "constant"],

@@ -137,7 +137,7 @@ def python_len():
     base(odd)
 
 
-@case("no Python number", "forall, exists, each")
+@case("not a Python number", "forall, exists, each")
 def python_range():
     @action
     def odd(s):
@@ -198,7 +198,7 @@ def unknown_variable_written():
     base(odd)
 
 
-@case("step is no state variable", "Declare it in the class body with a type")
+@case("step is not a state variable", "Declare it in the class body with a type")
 def method_written():
     @action
     def odd(s):

@@ -35,7 +35,7 @@ def property_without_return():
     base(odd)
 
 
-@case("odd returns a Place where a condition is wanted", "brackets")
+@case("odd returns a Place where a condition is expected", "brackets")
 def property_that_returns_a_number():
     @invariant()  # here
     def odd(s):

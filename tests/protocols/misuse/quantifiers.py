@@ -4,7 +4,7 @@ from tests.protocols.misuse.base import base, case
 from tidemark.spec.language import action, count, each, exists, forall, greatest, invariant, least
 
 
-@case("each(Node, ...) where a Map[Place, Bool] is wanted", "each(Place, ...)")
+@case("each(Node, ...) where a Map[Place, Bool] is expected", "each(Place, ...)")
 def comprehension_with_wrong_keys():
     @action
     def odd(s):
@@ -14,7 +14,7 @@ def comprehension_with_wrong_keys():
     base(odd)
 
 
-@case("each(Place, ...) where a Place is wanted", "Assign it to a map")
+@case("each(Place, ...) where a Place is expected", "Assign it to a map")
 def comprehension_for_a_scalar():
     @action
     def odd(s):
@@ -47,7 +47,7 @@ def body_with_wrong_arguments():
     base(odd)
 
 
-@case("is no domain", "declared Sort")
+@case("is not a domain", "declared Sort")
 def domain_that_is_none():
     @invariant()
     def odd(s):
@@ -107,7 +107,7 @@ def least_with_wrong_arguments():
     base(odd)
 
 
-@case("a Place where a condition is wanted", "brackets")
+@case("a Place where a condition is expected", "brackets")
 def count_of_numbers():
     @invariant()
     def odd(s):

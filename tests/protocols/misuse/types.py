@@ -4,7 +4,7 @@ from tests.protocols.misuse.base import base, case
 from tidemark.spec.language import action, any_of, forall, invariant, ite
 
 
-@case("a Ticks where a Place is wanted", "Numbers of different names do not mix")
+@case("a Ticks where a Place is expected", "Numbers of different names do not mix")
 def numbers_of_different_names_compared():
     @invariant()
     def odd(s):
@@ -14,7 +14,7 @@ def numbers_of_different_names_compared():
     base(odd)
 
 
-@case("a Place where a Ticks is wanted", "Numbers of different names do not mix")
+@case("a Place where a Ticks is expected", "Numbers of different names do not mix")
 def numbers_of_different_names_added():
     @action
     def odd(s):
@@ -24,7 +24,7 @@ def numbers_of_different_names_added():
     base(odd)
 
 
-@case("a Ticks where a Place is wanted", "Numbers of different names do not mix")
+@case("a Ticks where a Place is expected", "Numbers of different names do not mix")
 def key_of_another_name():
     @action
     def odd(s):
@@ -34,7 +34,7 @@ def key_of_another_name():
     base(odd)
 
 
-@case("a Place where a condition is wanted", "put brackets round each comparison")
+@case("a Place where a condition is expected", "put brackets round each comparison")
 def missing_brackets():
     @invariant()
     def odd(s):
@@ -44,7 +44,7 @@ def missing_brackets():
     base(odd)
 
 
-@case("a Bool where a Place is wanted", "Give a value of type Place")
+@case("a Bool where a Place is expected", "Give a value of type Place")
 def wrong_type_assigned():
     @action
     def odd(s):
@@ -54,7 +54,7 @@ def wrong_type_assigned():
     base(odd)
 
 
-@case("True where the map Map[Place, Bool] is wanted", "each(Place, lambda")
+@case("True where the map Map[Place, Bool] is expected", "each(Place, lambda")
 def scalar_for_a_map():
     @action
     def odd(s):
@@ -64,7 +64,7 @@ def scalar_for_a_map():
     base(odd)
 
 
-@case("'sealed' where the map Map[Node, Phase] is wanted", "each(Node, lambda")
+@case("'sealed' where the map Map[Node, Phase] is expected", "each(Node, lambda")
 def name_for_a_map():
     @action
     def odd(s):
@@ -84,7 +84,7 @@ def list_for_a_map():
     base(odd)
 
 
-@case("{} is no value of the language", "a log a Map")
+@case("{} is not a value of the language", "a log a Map")
 def dict_for_a_scalar():
     @action
     def odd(s):
@@ -94,7 +94,7 @@ def dict_for_a_scalar():
     base(odd)
 
 
-@case("1.5 is no value of the language", "Use a state variable")
+@case("1.5 is not a value of the language", "Use a state variable")
 def fraction():
     @action
     def odd(s):
@@ -114,7 +114,7 @@ def true_division():
     base(odd)
 
 
-@case("None is no value of the language", "returned nothing")
+@case("None is not a value of the language", "returned nothing")
 def helper_that_returns_nothing():
     def helper():
         pass
@@ -127,7 +127,7 @@ def helper_that_returns_nothing():
     base(odd)
 
 
-@case("the function helper is no value", "Call it")
+@case("the function helper is not a value", "Call it")
 def function_as_a_value():
     def helper():
         return 1
@@ -140,7 +140,7 @@ def function_as_a_value():
     base(odd)
 
 
-@case("a Nat where a Node is wanted", "no literals")
+@case("a Nat where a Node is expected", "no literals")
 def literal_of_a_sort():
     @invariant()
     def odd(s):
@@ -160,7 +160,7 @@ def order_of_a_sort():
     base(odd)
 
 
-@case("a Bool where a number is wanted", "Only Nat and Int")
+@case("a Bool where a number is expected", "Only Nat and Int")
 def sum_of_conditions():
     @action
     def odd(s):
@@ -220,7 +220,7 @@ def untyped_values_compared():
     base(odd)
 
 
-@case("the name 'sealed' where a Bool is wanted", "members of an Enum")
+@case("the name 'sealed' where a Bool is expected", "members of an Enum")
 def name_without_a_type():
     @invariant()
     def odd(s):

@@ -37,7 +37,7 @@ def test_cases_are_many_and_different():
         ("no.such.module:Thing", "no protocol 'no.such.module:Thing' (No module named 'no')"),
         ("tests.protocols.stations:Nothing", "has no attribute 'Nothing'"),
         ("tests.protocols.stations", "no protocol"),
-        ("tests.protocols.misuse.base:Case", "is no protocol"),
+        ("tests.protocols.misuse.base:Case", "is not a protocol"),
         ("", "no protocol ''"),
     ],
 )

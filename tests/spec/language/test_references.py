@@ -25,7 +25,7 @@ def test_a_name_and_a_name_within_a_name() -> None:
         ("pathlib:", "no program 'pathlib:' (there is no colon"),
         ("", "no program ''"),
         (".relative:Path", "no program '.relative:Path'"),
-        ("math:pi", "'math:pi' is no program: it is a float"),
+        ("math:pi", "'math:pi' is not a program: it is a float"),
     ],
 )
 def test_one_error_that_names_the_value_and_the_remedy(reference: str, said: str) -> None:

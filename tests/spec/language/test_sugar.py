@@ -32,12 +32,12 @@ def test_plain_numbers_mix_with_all():
 
 
 def test_numbers_of_two_names_do_not_mix_without_it():
-    with pytest.raises(SpecError, match="a Height where a Weight is wanted"):
+    with pytest.raises(SpecError, match="a Height where a Weight is expected"):
         Shorthands.without_plain().trace()
 
 
 def test_plain_of_something_else_is_refused():
-    with pytest.raises(SpecError, match="a Mode where a number is wanted"):
+    with pytest.raises(SpecError, match="a Mode where a number is expected"):
         Shorthands.plain_mode().trace()
 
 
