@@ -70,7 +70,7 @@ _LISTED = {
 _JOINT = r"\s*,\s*|\s+and\s+|\s+to\s+"
 _ITEM = re.compile(rf"({_JOINT}|^)([\w.]+)")
 _LISTS = {
-    family: re.compile(rf"\b(?i:{word})\s+({name}(?:(?:{_JOINT}){name})*)(?![\w.]*\w)")
+    family: re.compile(rf"(?<!-)\b(?i:{word})\s+({name}(?:(?:{_JOINT}){name})*)(?![\w.]*\w)")
     for family, (word, name) in _LISTED.items()
 }
 _SHORT = re.compile(r"\b([HB])(\d+)(?:\s+to\s+\1(\d+))?\b")

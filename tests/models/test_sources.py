@@ -44,6 +44,7 @@ PAGE = """# Sources
         ("milvus-lite #40", ("milvus-lite #40",)),
         ("hazard 5, hazard 5", ("hazard 5",)),
         ("HTTP2, B, hazard 3rd, seed 2, facts", ()),
+        ("tidemark observe crash --seed 301", ()),
     ],
 )
 def test_labels_of_a_text(text: str, labels: tuple[str, ...]) -> None:
