@@ -189,7 +189,8 @@ def follow_evidence(
 ) -> int:
     """``--follow``: judge what is there and what comes; each new violation is shown once.
 
-    ``once`` ends when all that is there now has been judged. A run with the same build folder goes on where the last one ended.
+    ``once`` ends when all that is there now has been judged. A run with the same build folder continues where
+    the last one ended.
     """
     from tidemark.checks.evidence.follow import follow
     from tidemark.checks.spark.session import spark_session

@@ -10,7 +10,7 @@ from tidemark.checks.conform.judge import JUDGE
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.manifest import Manifest, load, manifest_files, parse
+from tidemark.models.manifest import Expected, Manifest, load, manifest_files, parse
 from tidemark.models.protocols.flush.driver import FlushAdapter
 
 _PROPERTY = "conformance"
@@ -47,7 +47,9 @@ def _manifest(adapter: str, **changes: Any) -> Manifest:
             "name": "flush",
             "protocol": flush.protocol,
             "properties": flush.properties,
-            "instance": [small.model_dump()],
+            "instance": [
+                small.model_dump(exclude={"skip", "vacuous"})
+            ],  # in a file they are lists of ids by reason
             "conform": [entry | changes],
         },
         file="flush.toml",
@@ -107,7 +109,7 @@ def test_an_excuse_must_be_true() -> None:
 def test_the_entry_of_the_manifest_offers_every_action() -> None:
     assert FlushAdapter.never_offered == {}
     found = next(path for path in manifest_files() if path.parent.name == "flush")
-    assert [entry.adapter for entry in load(found).conform] == [
+    assert [entry.adapter for entry in load(found).conform if entry.expect.every is Expected.HOLDS] == [
         "tidemark.models.protocols.flush.driver:FlushAdapter"
     ]
 
