@@ -17,10 +17,15 @@ PROTOCOLS = {
     "ddl": "tidemark.spec.ddl:Ddl",
     "timetick": "tidemark.spec.timetick:TimeTick",
     "flush": "tidemark.spec.flush:Flush",
+    "paused": "tidemark.spec.paused:Paused",
 }
 """Name -> reference, in the order in which they rest on each other."""
 
-OF_CLIENTS = {"tso.ordered": "history.ordered"}
+OF_CLIENTS = {
+    "tso.ordered": "history.ordered",
+    "paused.acknowledged_rows_are_not_lost": "history.strong",
+    "paused.rows_that_were_read_are_not_lost": "history.kept",
+}
 """Claims that what clients saw decides: claim of a protocol -> claim about histories."""
 
 _MEMORY = "a trace: the value is in a process's memory, and no line, key or message has it"
@@ -95,6 +100,10 @@ _TRACE = {
     "ddl.a_finished_task_stays_finished": "a trace of `finish`",
     "ddl.reports_pass_finished_jobs": "an end: evidence is finite",
     "ddl.reports_follow_the_oracle": "an end: evidence is finite",
+    "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
+    "timetick.watermark_promise",
+    "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
+    "flushed segment, and flush.checkpoint_before_earliest_unsynced",
 }
 """Claim -> what is missing. The refinement of a trace judges every claim on the states of the trace."""
 

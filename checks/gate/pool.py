@@ -25,6 +25,7 @@ from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.schedule import Due, Schedule
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.gate.worker import BLOCKED, Judged, Order, Progressed, Stopped, work
+from tidemark.checks.spark.session import active_session
 from tidemark.checks.verdicts.errors import StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Registry
@@ -64,14 +65,14 @@ class Pool:
         *,
         registry: Registry,
         settings: Settings,
-        method: str = METHOD,
+        method: str | None = None,
     ) -> None:
         self._arguments = (tuple(tasks), registry, settings)
         self._schedule = schedule
         self._workers: list[Worker] = []
         self._ended = 0.0
         self._used = _own_seconds()
-        self._begin(range(settings.jobs), method)
+        self._begin(range(settings.jobs), method or _method())
 
     def _begin(self, numbers: range | list[int], method: str) -> None:
         context: Any = get_context(method)
@@ -245,3 +246,8 @@ def _cause(status: int | None) -> tuple[str, ExitCode]:
     if -status == signal.SIGKILL:
         text += ", as the system does when memory runs out"
     return text, ExitCode.INCONCLUSIVE if -status in _OF_THE_SYSTEM else ExitCode.INTERNAL_ERROR
+
+
+def _method() -> str:
+    """How the first processes start. A fork would share the connection to a Spark session of this process."""
+    return METHOD if active_session() is None else "spawn"

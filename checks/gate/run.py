@@ -18,7 +18,7 @@ from tidemark.checks.cache.kept import Kept, Nothing
 from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.judging import judge_task, processor_seconds
 from tidemark.checks.gate.plan import Task
-from tidemark.checks.gate.pool import METHOD, Pool
+from tidemark.checks.gate.pool import Pool
 from tidemark.checks.gate.resume import Journal
 from tidemark.checks.gate.schedule import Due, Schedule
 from tidemark.checks.gate.settings import Settings
@@ -38,7 +38,7 @@ def run(
     reporter: Reporter | None = None,
     earlier: Mapping[str, TaskResult] | None = None,
     kept: Kept | None = None,
-    method: str = METHOD,
+    method: str | None = None,
 ) -> RunResult:
     """Judge the tasks, in ``settings.jobs`` processes; the result does not depend on how many.
 
@@ -105,7 +105,7 @@ class _Source(Protocol):
 
 @contextmanager
 def _source(
-    tasks: Sequence[Task], due: Sequence[int], *, registry: Registry, settings: Settings, method: str
+    tasks: Sequence[Task], due: Sequence[int], *, registry: Registry, settings: Settings, method: str | None
 ) -> Iterator[_Source]:
     """The pool, or this process if one is enough."""
     jobs = min(settings.jobs, len(due))

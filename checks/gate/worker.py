@@ -107,7 +107,7 @@ def _watch(parent: int) -> None:
 
 
 def _end_spark() -> None:
-    """Stop the session of this process, if it started one (a forked one may remember its parent's)."""
+    """Stop the session of this process, if it started one."""
     session = sys.modules.get("tidemark.checks.spark.session")
     if session is not None:
         session.stop_session()

@@ -15,8 +15,6 @@ CLAIMS, STEPS = Path("spec/flush/claims.py"), Path("spec/flush/actions.py")
 MANIFEST = Path("models/protocols/flush/manifest.toml")
 
 MOVES = """a channel that moves."
-protocol = "tidemark.spec.flush:Flush"
-engines = ["explore"]
 bounds = { Segment = 1, Position = 1, Copies = 2, """
 
 FAULTS = {

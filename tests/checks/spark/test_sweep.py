@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -14,6 +15,7 @@ from tidemark.checks.spark.sweep import SweepError, run_many
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.native.simulate import Budget
+from tidemark.spec.language.references import ReferenceNotFoundError
 
 pytestmark = pytest.mark.spark
 
@@ -67,7 +69,7 @@ def test_nothing_to_do(spark):
 
 @pytest.mark.parametrize("function", ["nowhere:f", f"{HERE}:missing", "no-colon", f"{HERE}:HERE"])
 def test_an_unknown_function_is_bad_input_before_anything_runs(spark, function):
-    with pytest.raises(BadInputError, match="module:function"):
+    with pytest.raises(ReferenceNotFoundError, match=re.escape(function)):
         run_many(spark, [1], function, name="unknown")
 
 
