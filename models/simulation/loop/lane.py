@@ -196,7 +196,11 @@ def task_of(handle: asyncio.Handle) -> str:
     return task.get_name() if isinstance(task, asyncio.Task) else ""
 
 
-INSIDE: tuple[str, ...] = (os.path.dirname(__file__) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)  # noqa: PTH120
+INSIDE: tuple[str, ...] = (
+    os.path.dirname(os.path.dirname(__file__)) + os.sep,  # noqa: PTH120
+    os.path.dirname(asyncio.__file__) + os.sep,  # noqa: PTH120
+)
+"""Folders whose lines are no lines of a program: the simulation, and asyncio."""
 
 
 LOCKS = frozenset({"Lock.acquire", "Semaphore.acquire"})
@@ -225,7 +229,7 @@ def _position(task: asyncio.Task[Any]) -> tuple[str, str]:
         if not code.co_filename.startswith(INSIDE):
             place = f"{code.co_qualname} ({code.co_filename.rpartition('/')[2]}:{frame.f_lineno})"
             primitive = ""
-        elif code.co_filename.startswith(INSIDE[1]):
+        elif code.co_filename.startswith(INSIDE[-1]):
             primitive = code.co_qualname
         coroutine = coroutine.cr_await
     return place, primitive

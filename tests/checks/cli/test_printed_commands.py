@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.checks.report.files import PARTIAL
 from tidemark.checks.spark.standalone import wait_for
 from tidemark.checks.verdicts.commands import Invocation, check_command, token_command
 
@@ -178,7 +177,7 @@ def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
 def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_path: Path) -> None:
     program = [sys.executable, "-m", "tidemark.checks", command, "--build", "my build"]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        first = wait_for((tmp_path / "my build" / PARTIAL).exists, seconds=120)
+        first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")), seconds=120)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=60)[0]
     assert first
