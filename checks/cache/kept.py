@@ -179,11 +179,17 @@ class Kept:
         else:
             check()
 
+    def last_seconds(self, task: Task) -> float | None:
+        """How long it took to judge the task last, whatever has changed since; None if it never was."""
+        record = self._store.latest(task.name)
+        return None if record is None else record.seconds
+
     def changed_parts(self, task: Task) -> list[str]:
         """What differs from the last record of the task; empty if there is none."""
-        key, before = self.key(task), self._store.latest_parts(task.name)
-        if key is None or before is None:
+        key, record = self.key(task), self._store.latest(task.name)
+        if key is None or record is None:
             return []
+        before = record.parts
         names = [*key.parts, *(name for name in before if name not in key.parts)]
         return [name for name in names if key.parts.get(name) != before.get(name)]
 
@@ -198,7 +204,8 @@ class Kept:
         where = self.folder.as_posix()
         if self._memo.problem:
             said.append(f"{where}: computed again: {self._memo.problem}")
-        for what, names in (("damaged", self._unusable.damaged), ("foreign", self._unusable.foreign)):
+        for what, found in (("damaged", self._unusable.damaged), ("foreign", self._unusable.foreign)):
+            names = list(dict.fromkeys(found))
             if names:
                 number = f"{len(names)} kept verdict{'s' * (len(names) > 1)} {what}"
                 said.append(f"{where}: {number}, judged again: {names[0]}")

@@ -71,12 +71,11 @@ class Store:
             with suppress(OSError):
                 old.unlink()
 
-    def latest_parts(self, task: str) -> dict[str, str] | None:
-        """Parts of the key of the record that was written last for a task, whatever its key."""
+    def latest(self, task: str) -> Record | None:
+        """The record that was written last for a task, whatever its key."""
         for path in self._of(task):
             with suppress(DamagedError, ForeignError):
-                record = _load(path)
-                return None if record is None else record.parts
+                return _load(path)
         return None
 
     def path(self, task: str, key: str) -> Path:

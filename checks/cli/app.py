@@ -111,6 +111,25 @@ def verify(
     return cli_run.gate(settings, only=only or None, resume=resume, use=use)
 
 
+@application.command()
+def watch(
+    *,
+    tier: TierOption = Tier.FAST,
+    only: OnlyOption = "",
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Judge what has changed since it was judged last, and end.")
+    ] = False,
+) -> int:
+    """Judge what a change touches whenever a file is saved, shortest first; say in a line what broke."""
+    command = import_module("tidemark.checks.cli.watch")
+    settings = _settings(tier=tier, seed=seed, build=build, manifest=manifest)
+    status: int = command.once(settings, only=only or None) if once else command.forever(settings)
+    return status
+
+
 def _one_judge(name: str, about: str) -> None:
     def command(
         only: Only = "",

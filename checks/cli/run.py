@@ -76,13 +76,7 @@ def gate(
     """
     screen = console or wide_console()
     judging = judges or registry()
-    kept = Kept(
-        build=settings.build,
-        judges=modules(judging),
-        seed=settings.seed,
-        options={"master": settings.master, "workers": settings.workers, "memory": settings.memory},
-        use=use,
-    )
+    kept = kept_of(settings, judging, use=use)
     chosen = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only, judge=judge)
     if judge is not None or (only is not None and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
@@ -100,6 +94,17 @@ def gate(
     if result.stopped:
         _say_saved(screen, settings, left=len(chosen) - result.done)
     return result.exit_code.value
+
+
+def kept_of(settings: Settings, judges: Registry, *, use: Use = JUDGE_CHANGED) -> Kept:
+    """The kept verdicts of the build folder, for a run with these settings."""
+    return Kept(
+        build=settings.build,
+        judges=modules(judges),
+        seed=settings.seed,
+        options={"master": settings.master, "workers": settings.workers, "memory": settings.memory},
+        use=use,
+    )
 
 
 def wide_console(width: int = _WIDE) -> Console:

@@ -1,0 +1,55 @@
+"""The command ``watch``: judge what a save touches, in fresh processes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidemark.checks.cli.run import kept_of, manifests, wide_console
+from tidemark.checks.gate.plan import plan
+from tidemark.checks.gate.registry import registry
+from tidemark.checks.gate.settings import Settings
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.watch.changes import sources_below, watch
+from tidemark.checks.watch.turn import turn
+from tidemark.models.manifest import Tier
+from tidemark.models.rooms import files
+
+_SUFFIXES = frozenset({".py", ".toml"})
+
+
+def once(settings: Settings, *, only: str | None) -> int:
+    """Judge what has changed since it was judged last; returns the exit status."""
+    judges = registry()
+    kept = kept_of(settings, judges)
+    console = wide_console()
+    try:
+        tasks = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only)
+    except SyntaxError as error:
+        line = f"BROKE  {error.filename}:{error.lineno}: {error.msg}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return ExitCode.BAD_INPUT.value
+    result = turn(tasks, kept=kept, registry=judges, settings=settings, console=console)
+    green = result.planned == 0 and not result.stopped
+    return ExitCode.AS_EXPECTED.value if green else result.exit_code.value
+
+
+def forever(settings: Settings) -> int:
+    """Run ``watch --once`` with the same options after each save, until Ctrl-C."""
+    console = wide_console()
+    command = [sys.executable, "-m", "tidemark.checks", *settings.words, "--once"]
+
+    def sources() -> Iterator[Path]:
+        yield from files(suffixes=_SUFFIXES)
+        for folder in {path.absolute().parent for path in settings.manifests}:
+            yield from sources_below(folder, besides=settings.build)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    try:
+        watch(command, files=sources, say=say)
+    except KeyboardInterrupt:
+        say("ended")
+    return ExitCode.AS_EXPECTED.value

@@ -1,0 +1,108 @@
+"""Waiting for saved files: their times and sizes are looked at a few times a second.
+
+Looking at a thousand files takes some milliseconds, and works on every file system, shared folders included.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+INTERVAL_S = 0.5
+_GRACE_S = 20.0
+_SUFFIXES = frozenset({".py", ".toml"})
+_SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
+
+Times = dict[Path, tuple[int, int]]
+
+
+def sources_below(folder: Path, *, besides: Path) -> Iterator[Path]:
+    """Python and TOML files below a folder of the user; not those of ``besides``, nor in hidden folders."""
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        folders[:] = [
+            name
+            for name in sorted(folders)
+            if not name.startswith(".")
+            and name not in _SKIPPED
+            and (here / name).resolve() != besides.resolve()
+        ]
+        yield from (here / name for name in sorted(names) if Path(name).suffix in _SUFFIXES)
+
+
+def times_of(files: Iterable[Path]) -> Times:
+    """When each file was written, and its size; files that are gone are left out."""
+    found: Times = {}
+    for path in files:
+        with suppress(OSError):
+            status = path.stat()
+            found[path] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def changed(before: Times, now: Times) -> list[Path]:
+    """Files that were written, appeared or went away."""
+    return sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
+
+
+def watch(
+    command: Sequence[str],
+    *,
+    files: Callable[[], Iterable[Path]],
+    say: Callable[[str], None],
+    interval: float = INTERVAL_S,
+) -> None:
+    """Run ``command`` in a fresh process after each change of ``files``, until KeyboardInterrupt.
+
+    A change during a run ends this run and starts another one: nobody waits for the verdict on a text that is
+    gone. Several files that are saved together are one change.
+    """
+    before = times_of(files())
+    running: subprocess.Popen[bytes] | None = None
+    say(f"watching {len(before)} files; Ctrl-C ends it")
+    try:
+        while True:
+            time.sleep(interval)
+            now = times_of(files())
+            touched = changed(before, now)
+            if not touched:
+                continue
+            while changed(now, later := _after(interval / 2, files)):
+                now = later
+            touched = changed(before, now)
+            before = now
+            _end(running)
+            say(f"saved: {', '.join(map(_shown, touched))}")
+            running = subprocess.Popen(command)
+    finally:
+        _end(running)
+
+
+def _after(seconds: float, files: Callable[[], Iterable[Path]]) -> Times:
+    time.sleep(seconds)
+    return times_of(files())
+
+
+def _shown(path: Path) -> str:
+    with suppress(ValueError):
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    return path.as_posix()
+
+
+def _end(running: subprocess.Popen[bytes] | None) -> None:
+    """Interrupt a run in order; kill it if it does not end."""
+    if running is None:
+        return
+    if running.poll() is None:
+        with suppress(OSError):
+            running.send_signal(signal.SIGINT)
+        try:
+            running.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            running.kill()
+    running.wait()
