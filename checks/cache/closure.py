@@ -58,6 +58,7 @@ class Sources:
 
     def __post_init__(self) -> None:
         self._digests: dict[Path, str] = {}
+        self._files: dict[str, Path | None] = {}
         self._nodes: dict[str, _Node] = {}
         self._places: dict[str, list[Path]] = {}
 
@@ -92,6 +93,11 @@ class Sources:
 
     def file_of(self, module: str) -> Path | None:
         """The Python file of a module of the package or of the user; None for anything else."""
+        if module not in self._files:
+            self._files[module] = self._find(module)
+        return self._files[module]
+
+    def _find(self, module: str) -> Path | None:
         top, *rest = module.split(".")
         if top == PACKAGE:
             return _file([self.root], rest) if rest and rest[0] in ROOMS else None

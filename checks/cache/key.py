@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Closure, Sources
 from tidemark.checks.gate.plan import Task, all_tasks
-from tidemark.models.manifest import ArgumentEntry, GeneratedMutants, Manifest
+from tidemark.models.manifest import ArgumentEntry, GeneratedMutants, Manifest, load, manifest_files
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
@@ -171,15 +171,19 @@ def _options_of(subject: Mapping[str, Any]) -> tuple[str, ...]:
 class Arguments:
     """The arguments of the manifests of the repository, read when an ``[[argument]]`` is looked up first."""
 
-    files: frozenset[Path] = frozenset()
+    def __init__(self) -> None:
+        self.files = frozenset(manifest_files())
+
+    @cached_property
+    def _repository(self) -> list[Manifest]:
+        return [load(path) for path in sorted(self.files)]
 
     def of(self, manifest: Manifest) -> tuple[list[str], list[Task]]:
         """What the manifest's protocol takes for granted, as text, and the tasks of the proofs."""
-        from tidemark.checks.argument.graph import whole_argument
-        from tidemark.models.manifest import manifest_files
+        from tidemark.checks.argument.graph import Argument
 
-        self.files = frozenset(manifest_files())
-        argument = whole_argument(manifest)
+        others = [one for one in self._repository if one.name != manifest.name]
+        argument = Argument([*others, manifest])
         reliances = argument.reliances(manifest.name)
         named = {one.support for one in reliances if one.support}
         owners = {owner for one in reliances if (owner := argument.owner(one.claim)) is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -120,7 +121,7 @@ class RunResult(BaseModel):
         """The judgements that are not as expected."""
         return [judgement for judgement in self.judgements if not judgement.ok]
 
-    @property
+    @cached_property
     def taken_over(self) -> dict[str, str]:
         """The tasks (``judge/entry``) that were not judged again, each with the time when it was judged."""
         subjects = [(one.verdict.subject, one.taken_over) for one in self.judgements if one.taken_over]
