@@ -26,8 +26,8 @@ from tidemark.models.manifest import Manifest, check_against_spec
 AUDIT = "taken-over"
 """Claim id of the verdict that compares a kept verdict with a new one."""
 
-_CLOCK_S = 0.05
-"""File systems stamp with a coarser clock than ours."""
+_CLOCK_S, _WHOLE_SECONDS_S = 0.02, 2.0
+"""File systems stamp with a coarser clock than ours: by ticks of the kernel, or only by seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +112,8 @@ class Kept:
         self._audited: dict[str, Record] = {}
         self._unusable = _Unusable()
         self._changed: set[str] = set()
+        self._lossy: list[str] = []
+        self._keyless: dict[str, str] = {}
         self._unwritten = "" if self._usable else "a part of this path is not a folder"
 
     def take_over(self, tasks: Sequence[Task]) -> dict[str, TaskResult]:
@@ -141,6 +143,8 @@ class Kept:
                 self._changed.add(task.name)
             elif survives(judged):
                 self._write(self._record(result, key))
+            else:
+                self._lossy.append(task.name)
         return result.model_copy(update={"judgements": (*judged, *audit)}) if audit else result
 
     def _record(self, result: TaskResult, key: Key) -> Record:
@@ -159,7 +163,8 @@ class Kept:
         if task.name not in self._known and task.judge in self._judges:
             try:
                 self._known[task.name] = self._keys.key(task)
-            except Exception:  # noqa: BLE001  whatever is wrong, the judge says it
+            except Exception as error:  # noqa: BLE001  whatever is wrong, the judge says it too
+                self._keyless[task.name] = f"{type(error).__name__}: {error}"
                 return None
         return self._known.get(task.name)
 
@@ -213,6 +218,13 @@ class Kept:
             said.append(
                 f"{where} cannot be written ({self._unwritten}): verdicts are not kept; "
                 "make it a folder that you may write, or give another one with --build"
+            )
+        for name, why in list(self._keyless.items())[:1]:
+            number = len(self._keyless)
+            said.append(f"what {number} of the checks depend on is not known, first {name}: {why}")
+        if self._lossy:
+            said.append(
+                f"{len(self._lossy)} verdicts are not kept, because text loses them: {self._lossy[0]}"
             )
         if self._changed:
             said.append(
@@ -293,6 +305,8 @@ def _changed_since(files: Iterable[Path], begun: float) -> bool:
             status = path.stat()
         except OSError:
             return True
-        if max(status.st_mtime, status.st_ctime) > begun - _CLOCK_S:
+        last = max(status.st_mtime_ns, status.st_ctime_ns)
+        clock = _CLOCK_S if last % 1_000_000_000 else _WHOLE_SECONDS_S
+        if last / 1e9 > begun - clock:
             return True
     return False

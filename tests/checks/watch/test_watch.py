@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -74,6 +77,7 @@ def project(tmp_path: Path) -> Path:
         "class Room(Protocol)", 'class Room(Protocol, name="door")'
     ), encoding="utf-8")  # fmt: skip
     (tmp_path / "door.toml").write_text(MANIFEST, encoding="utf-8")
+    time.sleep(0.1)  # what is judged while a file is written is not kept
     said = subprocess.run(
         [sys.executable, "-m", "tidemark.checks", "verify", "--manifest", "door.toml", "--jobs", "1"],
         cwd=tmp_path,
@@ -82,6 +86,7 @@ def project(tmp_path: Path) -> Path:
         check=False,
     )
     assert said.returncode == 0, said.stdout + said.stderr
+    assert len(list((tmp_path / "build" / "cache").glob("interpreted-*.json"))) == 2, said.stdout
     return tmp_path
 
 
@@ -95,6 +100,7 @@ class Watched:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         self.said = ""
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -107,7 +113,8 @@ class Watched:
 
     def end(self) -> None:
         """Whatever happened: no process, no open pipe."""
-        self.process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._reader.join()
         assert self.process.stdout is not None
@@ -115,7 +122,10 @@ class Watched:
 
     def says(self, text: str) -> str:
         """Wait until it says something; the rest of what it said is forgotten."""
-        assert wait_for(lambda: re.search(text, self.said) is not None, seconds=90), self.said
+        try:
+            wait_for(lambda: re.search(text, self.said), seconds=90)
+        except TimeoutError:
+            pytest.fail(f"it does not say {text!r}, but: {self.said}")
         said, self.said = self.said, ""
         return said
 

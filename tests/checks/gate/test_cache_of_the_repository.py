@@ -1,0 +1,70 @@
+"""The repository's own judges and protocols: what a change of one protocol can touch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tidemark.checks.cache.closure import Sources
+from tidemark.checks.cache.memo import Memo
+from tidemark.checks.gate.registry import modules, registry
+from tidemark.models.manifest import load, manifest_files
+from tidemark.models.rooms import ROOT
+
+JUDGES = modules(registry())
+PROTOCOLS = sorted(path.parent.name for path in manifest_files())
+OF_A_PROTOCOL = re.compile(r"tidemark\.(impl\b|models\.protocols\.|spec\.(?!language\b))")
+REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
+USED_BY_OTHERS = {"timetick": {"proxy"}}
+"""The chain of proxy and root coordinator runs in the manifest of the time tick."""
+
+
+@pytest.fixture(scope="module")
+def sources() -> Sources:
+    """The repository's files, each parsed once."""
+    return Sources(Memo(None))
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_no_judge_loads_a_protocol(judge: str, sources: Sources) -> None:
+    found = sources.closure([JUDGES[judge], "tidemark.checks.gate.pins"]).files
+    assert len(found) > 20
+    assert [name for name in found if OF_A_PROTOCOL.match(name)] == []
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_no_judge_loads_what_only_shows(judge: str, sources: Sources) -> None:
+    """A change of the report or of the command line judges nothing again."""
+    found = sources.closure([JUDGES[judge]]).files
+    assert [name for name in found if re.match(r"tidemark\.checks\.(report|cli|cache|watch)\b", name)] == []
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_protocol_refers_to_its_own_specification(name: str, sources: Sources) -> None:
+    path = next(path for path in manifest_files() if path.parent.name == name)
+    named = {match.group(1) for match in REFERENCE.finditer(load(path).model_dump_json())}
+    found = sources.closure(sorted(one for one in named if one.startswith("tidemark."))).files
+    specified = {one.split(".")[2] for one in found if one.startswith("tidemark.spec.")} - {"language"}
+    assert specified <= {name} | USED_BY_OTHERS.get(name, set())
+    assert name in specified
+
+
+def test_the_engines_are_among_what_a_verdict_depends_on(sources: Sources) -> None:
+    libraries = {name: sources.closure([module]).libraries for name, module in JUDGES.items()}
+    assert "z3-solver" in libraries["prove"]
+    assert {"llvmlite", "numpy"} <= libraries["explore"]
+    assert {"pyspark", "py4j", "llvmlite"} <= libraries["distribute"]
+    assert "hypothesis" in libraries["conform"]
+    assert {"z3-solver", "hypothesis", "llvmlite"} <= libraries["mutate"]
+
+
+def test_lazily_imported_engines_are_followed(sources: Sources) -> None:
+    """Judges import engines inside functions, so that no engine slows the others' start."""
+    found = sources.closure([JUDGES["mutate"]]).files
+    for module in (
+        "tidemark.checks.prove.judge",
+        "tidemark.checks.interleave.judge",
+        "tidemark.checks.spark.sweep",
+    ):
+        assert found[module].is_relative_to(ROOT)
