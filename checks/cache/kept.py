@@ -212,8 +212,8 @@ class Kept:
         for what, found in (("damaged", self._unusable.damaged), ("foreign", self._unusable.foreign)):
             names = list(dict.fromkeys(found))
             if names:
-                number = f"{len(names)} kept verdict{'s' * (len(names) > 1)} {what}"
-                said.append(f"{where}: {number}, judged again: {names[0]}")
+                kept = f"{len(names)} kept verdict{'s' * (len(names) > 1)} {what}"
+                said.append(f"{where}: {kept}, judged again: {names[0]}")
         if self._unwritten:
             said.append(
                 f"{where} cannot be written ({self._unwritten}): verdicts are not kept; "

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,10 +17,25 @@ from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
 from tidemark.checks.cli.observe import observe
+from tidemark.checks.cli.options import (
+    WORDS,
+    Audit,
+    Build,
+    Fresh,
+    Jobs,
+    ManifestOption,
+    Master,
+    Once,
+    Only,
+    OnlyOption,
+    Resume,
+    Seed,
+    TierOption,
+    settings_of,
+)
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
-from tidemark.models.cores import cores
 from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import ManifestError, PinError, Tier
 from tidemark.spec.language.errors import SpecError
@@ -42,45 +56,6 @@ application = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Only = Annotated[
-    str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; by default all.")
-]
-OnlyOption = Annotated[
-    str, typer.Option("--only", help="Checks JUDGE/ENTRY: a part of the name, or a pattern with *.")
-]
-TierOption = Annotated[Tier, typer.Option(help="fast: before every push; full: the large searches too.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
-Master = Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")]
-Build = Annotated[Path, typer.Option(help="Folder for the files of the run.")]
-ManifestOption = Annotated[
-    list[Path] | None,
-    typer.Option("--manifest", help="Manifest file, may be repeated; by default all of the repository."),
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Continue a stopped run, if nothing has changed since.")
-]
-
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, help="Processes that judge; by default all cores. The result is the same."),
-]
-
-_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
-"""The command line that is being run, without the program: a printed command repeats it."""
-
-
-def _settings(
-    *, manifest: list[Path] | None, tier: Tier = Tier.FULL, jobs: int | None = 1, **options: Any
-) -> cli_run.Settings:
-    """``jobs`` None: all cores."""
-    return cli_run.Settings(
-        tier=tier.value,
-        manifests=tuple(manifest or ()),
-        words=_WORDS.get(),
-        jobs=cores() if jobs is None else jobs,
-        **options,
-    )
-
 
 @application.command()
 def verify(
@@ -93,21 +68,14 @@ def verify(
     manifest: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh", help="Judge everything again; by default unchanged checks keep their verdicts."
-        ),
-    ] = False,
-    audit: Annotated[
-        int, typer.Option(min=0, help="Judge so many of the unchanged checks again, and compare.")
-    ] = 0,
+    fresh: Fresh = False,
+    audit: Audit = 0,
 ) -> int:
     """Run every check of the manifest: the gate."""
     if fresh and audit:
         raise BadInputError("--audit with --fresh", remedy="--fresh judges everything already")
     use = Use(read=not fresh, audit=audit)
-    settings = _settings(tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+    settings = settings_of(tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     return cli_run.gate(settings, only=only or None, resume=resume, use=use)
 
 
@@ -119,13 +87,11 @@ def watch(
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
-    once: Annotated[
-        bool, typer.Option("--once", help="Judge what has changed since it was judged last, and end.")
-    ] = False,
+    once: Once = False,
 ) -> int:
     """Judge what a change touches whenever a file is saved, shortest first; say in a line what broke."""
     command = import_module("tidemark.checks.cli.watch")
-    settings = _settings(tier=tier, seed=seed, build=build, manifest=manifest)
+    settings = settings_of(tier=tier, seed=seed, build=build, manifest=manifest)
     status: int = command.once(settings, only=only or None) if once else command.forever(settings)
     return status
 
@@ -141,7 +107,7 @@ def _one_judge(name: str, about: str) -> None:
         jobs: Jobs = None,
         resume: Resume = False,
     ) -> int:
-        settings = _settings(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
         return cli_run.gate(settings, only=only or None, judge=name, resume=resume)
 
     command.__doc__ = about
@@ -177,13 +143,13 @@ def prove(
 ) -> int:
     """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
     if bmc is None and k_induction is None and not spark:
-        settings = _settings(seed=seed, build=build, manifest=manifest, jobs=jobs)
+        settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs)
         return cli_run.gate(settings, only=only or None, judge="prove", resume=resume)
     command = import_module("tidemark.checks.cli.prove")
     if spark:
         if bmc is not None or k_induction is not None:
             raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
-        settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
+        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
         proved: int = command.on_spark(settings, only=only)
         return proved
     status: int = command.several_steps(
@@ -233,7 +199,7 @@ def explore(
     resume: Resume = False,
 ) -> int:
     """Search bounded instances exhaustively with the compiled kernel."""
-    settings = _settings(
+    settings = settings_of(
         manifest=manifest,
         seed=seed,
         build=build,
@@ -289,7 +255,7 @@ def distribute(
 ) -> int:
     """The same search on Spark: round after round, each one a checkpoint."""
     command = import_module("tidemark.checks.cli.distribute")
-    settings = _settings(seed=seed, master=master, build=build, manifest=manifest)
+    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
     status: int = command.distribute(
         settings,
         only=only,
@@ -422,7 +388,7 @@ def interleave(
     resume: Resume = False,
 ) -> int:
     """Run the implementation in every bounded order of its steps."""
-    settings = _settings(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     if not reduction and not spark:
         return cli_run.gate(settings, only=only or None, judge="interleave", resume=resume)
     command = import_module("tidemark.checks.cli.interleave")
@@ -563,7 +529,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. Never raises, save for what cannot be caught."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        _WORDS.set(tuple(given))
+        WORDS.set(tuple(given))
         status = application(given, prog_name="tidemark", standalone_mode=False)
     except (KeyboardInterrupt, StoppedError) as error:
         return _fail(str(error) or "stopped", code=ExitCode.STOPPED)

@@ -182,7 +182,7 @@ def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_pat
         said = process.communicate(timeout=60)[0]
     assert first
     assert process.returncode == 7, said
-    (line,) = re.findall(r"go on with: +(tidemark .*)$", said, re.MULTILINE)
+    (line,) = re.findall(r"continue with: +(tidemark .*)$", said, re.MULTILINE)
     assert line == f"tidemark {command} --build 'my build' --resume"
 
 

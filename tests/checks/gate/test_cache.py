@@ -291,7 +291,7 @@ class TestRecords:
         lab.build.mkdir()
         (lab.build / store.FOLDER).write_text("a file", encoding="utf-8")
         assert lab.run() == EVERYTHING
-        assert "no folder" in lab.last.remarks[0]
+        assert "not a folder" in lab.last.remarks[0]
 
 
 class TestWhatIsKept:
