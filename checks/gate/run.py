@@ -64,27 +64,25 @@ def run(
     known = _known(tasks, {**cache.take_over(tasks), **(earlier or {})})
     due = [place for place in range(len(tasks)) if place not in known]
     state = _Run(tasks, settings=settings, texts=_texts(tasks))
-    with (
-        _terminable(),
-        Journal(settings, (earlier or {}).values()) as journal,
-        _source(tasks, due, registry=registry, settings=settings, method=method) as source,
-    ):
+    source: _Source | None = None
+    with _terminable(), Journal(settings, (earlier or {}).values()) as journal:
         try:
-            show.begin(tasks)
-            for place, result in known.items():
-                show.started(tasks[place])
-                state.add(place, result, show)
-            for place, judged in source.results(show):
-                result = cache.keep(tasks[place], judged)
-                journal.add(result)
-                state.add(place, result, show)
+            with _source(tasks, due, registry=registry, settings=settings, method=method) as source:
+                show.begin(tasks)
+                for place, result in known.items():
+                    show.started(tasks[place])
+                    state.add(place, result, show)
+                for place, judged in source.results(show):
+                    result = cache.keep(tasks[place], judged)
+                    journal.add(result)
+                    state.add(place, result, show)
         except (KeyboardInterrupt, StoppedError):
             state.stopped = True
         finally:
             show.end()
             keep_seconds(settings.build, (state.results[place] for place in due if place in state.results))
             cache.close()
-    return state.result(source.processor_seconds, remarks=cache.remarks)
+    return state.result(source.processor_seconds if source else 0.0, remarks=cache.remarks)
 
 
 def _known(tasks: Sequence[Task], earlier: Mapping[str, TaskResult]) -> dict[int, TaskResult]:
