@@ -309,6 +309,18 @@ class TestWhatIsKept:
         kept.keep(task, result(task, good, bad))
         assert lab.run() == {"prove/any"}
 
+    def test_what_its_text_does_not_say_is_not_kept_and_that_is_said(self, lab: Lab) -> None:
+        lab.data["proof"][0]["timeout_s"] = 9.0
+        kept, tasks = lab.kept(), lab.tasks()
+        (task,) = [one for one in tasks if one.name == "prove/any"]
+        kept.take_over(tasks)
+        good = verdict(task)
+        rates = {"states/s": float("inf")}
+        lossy = good.model_copy(update={"verdict": good.verdict.model_copy(update={"rates": rates})})
+        kept.keep(task, result(task, lossy))
+        assert kept.remarks == ["1 verdicts are not kept, because text loses them: prove/any"]
+        assert lab.run() == {"prove/any"}
+
     def test_nothing_is_nothing(self, lab: Lab) -> None:
         lab.data["proof"][0]["timeout_s"] = 9.0
         kept, tasks = lab.kept(), lab.tasks()
