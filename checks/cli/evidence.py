@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tidemark.checks.cli.run import wide_console
+from tidemark.checks.verdicts.commands import EVIDENCE_BUILD
 from tidemark.checks.verdicts.errors import BadInputError, missing_package
 
 
@@ -30,7 +31,7 @@ def evidence(
     ] = None,
     instance: Annotated[str, typer.Option(help="Instance of runs in ITF that do not name theirs.")] = "",
     master: Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")] = "local[*]",
-    build: Annotated[Path, typer.Option(help="Folder for the files of the run.")] = Path("build/evidence"),
+    build: Annotated[Path, typer.Option(help="Folder for the files of the run.")] = EVIDENCE_BUILD,
     manifest: Annotated[
         list[Path] | None, typer.Option("--manifest", help="Manifest with the instance; may be repeated.")
     ] = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from tidemark.checks.evidence.table.plain import Evidence, gather, write
 from tidemark.checks.evidence.timeline import pictures
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import write_files
+from tidemark.checks.verdicts.commands import EVIDENCE_BUILD, evidence_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
@@ -34,13 +34,17 @@ EVENTS = "events.parquet"
 class Options:
     """How evidence is read and shown."""
 
-    build: Path = Path("build/evidence")
+    build: Path = EVIDENCE_BUILD
     spark: bool | None = None
     """Read on Spark; None decides by the size."""
     master: str = "local[*]"
     instance: str = ""
     """Specification instance of traces and runs that do not name theirs."""
     manifests: tuple[Path, ...] = ()
+
+    def command(self, paths: Sequence[Path]) -> str:
+        """The command that judges these paths again."""
+        return evidence_command(paths, build=self.build, instance=self.instance, manifests=self.manifests)
 
 
 def evidence(paths: Sequence[Path], *, options: Options, console: Console) -> int:
@@ -49,7 +53,7 @@ def evidence(paths: Sequence[Path], *, options: Options, console: Console) -> in
     Raises BadInputError if a path does not exist or none of the files is evidence.
     """
     begun = time.perf_counter()
-    replay = "tidemark evidence " + " ".join(shlex.quote(path.as_posix()) for path in paths)
+    replay = options.command(paths)
     read, found = read_and_judge(paths, options)
     say_files(read, found, console)
     finished = finish(read, found, replay=replay, options=options, begun=begun, name=_name(paths))
@@ -219,7 +223,7 @@ def follow_evidence(
     kept = Evidence.kept(folder / "events", memory.accounts, find(paths))
     # A batch shows a part of a history; histories are judged when the run ends.
     found = judge_evidence(kept, memory.answers() + history_answers(kept))
-    replay = "tidemark evidence " + " ".join(shlex.quote(path.as_posix()) for path in paths)
+    replay = options.command(paths)
     done = finish(kept, found, replay=replay, options=options, begun=begun, name=_name(paths))
     if stopped:
         _say(console, f"stopped; the same command continues from {folder.as_posix()}")

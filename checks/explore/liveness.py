@@ -103,9 +103,9 @@ class LivenessChecker:
         return Answer(prop, total)
 
     def _lasso(self, fair: FairSearch, waiting: Mask) -> Cycle | None:
-        standing = fair.stuttering_state(waiting)
-        if standing is not None:
-            return Cycle((standing,), ())
+        still = fair.stuttering_state(waiting)
+        if still is not None:
+            return Cycle((still,), ())
         part = fair.component(waiting)
         return None if part is None else fair.cycle(part, int(np.flatnonzero(part)[0]))
 

@@ -42,7 +42,7 @@ def judge_run(folder: Path, *, cases: Sequence[Case], build: Path, console: Cons
     """
     begun = time.perf_counter()
     options = Options(build=build)
-    replay = f"tidemark evidence {folder.as_posix()}"
+    replay = options.command([folder])
     read, found = read_and_judge([folder], options)
     say_files(read, found, console)
     first = verdicts(found, instance=folder.name, replay=replay)

@@ -15,6 +15,9 @@ from pathlib import Path
 BUILD = Path("build")
 """The folder for the files of a run, if none is given."""
 
+EVIDENCE_BUILD = BUILD / "evidence"
+"""The same for evidence."""
+
 LOCAL = "local[*]"
 """The Spark master, if none is given."""
 
@@ -42,6 +45,17 @@ def token_command(token: str) -> str:
 def prove_command(what: str, option: str, value: int) -> str:
     """The command for runs of bounded length, or induction over several steps."""
     return f"{_PROGRAM} prove {shlex.quote(what)} {option} {value}"
+
+
+def evidence_command(
+    paths: Sequence[Path], *, build: Path, instance: str = "", manifests: Sequence[Path] = ()
+) -> str:
+    """The command that judges the same evidence again, with all of its options."""
+    words = ["evidence", *map(str, paths)]
+    words += [] if build == EVIDENCE_BUILD else ["--build", str(build)]
+    words += ["--instance", instance] if instance else []
+    words += [word for path in manifests for word in ("--manifest", str(path))]
+    return shlex.join([_PROGRAM, *words])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ def turn(
     if result.stopped:
         said = [f"stopped after {result.done} of {len(due)} checks"]
     said += [f"{len(unchanged)} unchanged"]
-    said += [f"{never} never judged: tidemark verify"] if never else []
+    said += [f"{never} never judged: {settings.invocation.complete('tidemark verify')}"] if never else []
     said += [duration(result.seconds)]
     console.print(" · ".join(said), markup=False, highlight=False, soft_wrap=True)
     for remark in kept.remarks:

@@ -113,8 +113,8 @@ class ProgramRef:
 
     def text(self) -> str:
         """Return the reference in one line."""
-        in_bounds = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
-        return f"{self.target}({in_bounds})" if in_bounds else self.target
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
+        return f"{self.target}({arguments})" if arguments else self.target
 
     def digest(self) -> str:
         """Return eight hexadecimal digits that stand for the reference in a replay token."""

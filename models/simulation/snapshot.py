@@ -74,8 +74,7 @@ def _positions(task: "asyncio.Task[Any]") -> Iterator[Key]:
     coroutine: Any = task.get_coro()
     while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
         code = coroutine.cr_code
-        in_bounds = code.co_filename.startswith(INSIDE)
-        values = () if in_bounds else tuple(_values(coroutine))
+        values = () if code.co_filename.startswith(INSIDE) else tuple(_values(coroutine))
         yield (code.co_qualname, coroutine.cr_frame.f_lasti, values)
         coroutine = coroutine.cr_await
 

@@ -15,8 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.checks.evidence.parts import fetched, sound, ts
 from tidemark.checks.spark.standalone import wait_for
-from tidemark.checks.verdicts.commands import Invocation, check_command, token_command
+from tidemark.checks.verdicts.commands import (
+    EVIDENCE_BUILD,
+    Invocation,
+    check_command,
+    evidence_command,
+    token_command,
+)
 
 PROTOCOL = """
 from tidemark.models.simulation import Program
@@ -210,3 +217,19 @@ def test_what_was_given_is_given_again() -> None:
     again = Invocation(words=words).resume()
     assert again == "tidemark explore 'my instance' --manifest 'a b.toml' --resume"
     assert Invocation().resume() == "tidemark verify --resume"
+
+
+def test_evidence_is_judged_again_by_the_printed_line(tmp_path: Path) -> None:
+    log = sound(tmp_path / "my run") / "logs" / "standalone.log"
+    log.write_text(log.read_text() + fetched(1400, 8, ts(700)) + "\n")
+    first = shell("tidemark evidence 'my run/logs' --build 'my build'", tmp_path)
+    assert first.returncode == 1, first.stdout + first.stderr
+    (line,) = dict.fromkeys(REPLAY.findall(first.stdout))
+    assert line == "tidemark evidence 'my run/logs' --build 'my build'"
+    assert shell(line, tmp_path).returncode == 1
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("build")] == []
+
+
+def test_a_printed_line_on_evidence_has_its_options() -> None:
+    line = evidence_command([Path("a b")], build=EVIDENCE_BUILD, instance="tiny", manifests=[Path("m.toml")])
+    assert line == "tidemark evidence 'a b' --instance tiny --manifest m.toml"
