@@ -170,8 +170,10 @@ class Pool:
 
     def _replace(self, worker: Worker) -> None:
         """Take a dead process out, with what it started, and start another one if there is work."""
+        group = worker.process.pid
+        assert group is not None  # 0 would be our own group
         with suppress(OSError):
-            os.killpg(worker.process.pid or 0, signal.SIGKILL)
+            os.killpg(group, signal.SIGKILL)
         worker.pipe.close()
         self._ended += worker.processor
         self._workers.remove(worker)

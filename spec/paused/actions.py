@@ -9,10 +9,12 @@ with its old segment: such a row is not late, and its segment is flushed all the
 both into memory, where reads see them. A crash loses the memory, and the replay leaves out the rows of
 flushed segments.
 
-This is the real system as it was seen (Milvus 2.3.5). Four repairs are options, none of which it has:
-``FENCED``, the log refuses a proxy whose session has ended; ``LEASED``, such a proxy answers no success;
-``REFUSED``, an append that names a flushed segment is refused (the proxy then has to ask for another one);
-``ABOVE_TICK``, the log refuses a row that lies at or below the tick.
+This is how the real system was seen to behave (Milvus 2.3.5): rows that are late were followed to their
+flushed segment; rows that are lost without being late were seen too, and that they name an old segment is
+the explanation given here, not a thing that was traced. Four repairs are options, none of which the real
+system has: ``FENCED``, the log refuses a proxy whose session has ended; ``LEASED``, such a proxy answers no
+success; ``REFUSED``, an append that names a flushed segment is refused (the proxy then has to ask for
+another one); ``ABOVE_TICK``, the log refuses a row that lies at or below the tick.
 
 Sources: hazards 11 and 17; facts 2.4, 3.4, 7.6.
 """
