@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, TypeVar
 
 from tidemark.spec.language.types import BOOL, MapType, Type
 
@@ -23,13 +24,36 @@ class Variable:
     constant: bool = False
 
 
+class _Hashed:
+    __slots__ = ("_hash",)
+
+
+_Node = TypeVar("_Node", bound=type)
+
+
+def _hashed_once(cls: _Node) -> _Node:
+    """Keep the hash of a node: it runs over the whole tree. It is no field, so it is never pickled."""
+    computed = cls.__hash__
+
+    def __hash__(self: _Hashed) -> int:
+        try:
+            return self._hash  # type: ignore[no-any-return]
+        except AttributeError:
+            object.__setattr__(self, "_hash", computed(self))
+            return self._hash  # type: ignore[no-any-return]
+
+    cls.__hash__ = __hash__  # type: ignore[misc]
+    return cls
+
+
 @dataclass(frozen=True, slots=True)
-class Expr:
+class Expr(_Hashed):
     """Base of all nodes; ``type`` is the type of the node's value."""
 
     type: Type
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Const(Expr):
     """A literal: bool, int, or the name of an enumeration's member."""
@@ -37,6 +61,7 @@ class Const(Expr):
     value: Value
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Read(Expr):
     """Value of a state variable or constant; ``primed`` in a two-state property means after the step."""
@@ -45,6 +70,7 @@ class Read(Expr):
     primed: bool = False
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Local(Expr):
     """An action's parameter or a variable bound by a quantifier or an ``each``."""
@@ -52,6 +78,7 @@ class Local(Expr):
     name: str
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Apply(Expr):
     """An operator on scalars. and/or take any number; ite takes condition, then, else (also maps).
@@ -64,6 +91,7 @@ class Apply(Expr):
     args: tuple[Expr, ...]
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Select(Expr):
     """Value of a map at keys. A key outside the instance's domain gives the map's declared initial value."""
@@ -72,6 +100,7 @@ class Select(Expr):
     keys: tuple[Expr, ...]
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Store(Expr):
     """The map with one entry changed."""
@@ -81,6 +110,7 @@ class Store(Expr):
     value: Expr
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class MapComprehension(Expr):
     """The map whose value at the binders is ``body``: a whole-map update."""
@@ -89,6 +119,7 @@ class MapComprehension(Expr):
     body: Expr
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Quantified(Expr):
     """forall, exists (Bool) or count (number of satisfying assignments) over the binders' domains."""
@@ -98,6 +129,7 @@ class Quantified(Expr):
     body: Expr
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
 class Choose(Expr):
     """The least or the greatest number of the binder's domain with the property, else the default."""
@@ -130,14 +162,19 @@ def children(node: Expr) -> tuple[Expr, ...]:
 
 
 def rebuild(node: Expr, parts: tuple[Expr, ...]) -> Expr:
-    """``node`` with its direct subexpressions replaced, in the order of ``children``."""
+    """``node`` with its direct subexpressions replaced, in the order of ``children``.
+
+    The node itself is given back if no part differs, so that trees share what did not change.
+    """
+    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+        return node
     match node:
         case Apply():
-            return replace(node, args=parts)
-        case Select(keys=keys):
-            return replace(node, map=parts[0], keys=parts[1 : 1 + len(keys)])
+            return Apply(node.type, node.op, parts)
+        case Select():
+            return Select(node.type, parts[0], parts[1:])
         case Store():
-            return replace(node, map=parts[0], keys=parts[1:-1], value=parts[-1])
+            return Store(node.type, parts[0], parts[1:-1], parts[-1])
         case MapComprehension() | Quantified():
             return replace(node, body=parts[0])
         case Choose():
@@ -167,6 +204,7 @@ def variables_read(node: Expr) -> frozenset[Variable]:
     return frozenset(part.variable for part in walk(node) if isinstance(part, Read))
 
 
+@lru_cache(maxsize=1 << 16)
 def free_locals(node: Expr) -> frozenset[str]:
     """Names of parameters and bound variables that occur free."""
     if isinstance(node, Local):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import lru_cache, reduce
 
 from tidemark.spec.language.expr import (
     FALSE,
@@ -169,6 +169,7 @@ def _fold_mixed(node: Apply) -> Expr:
     return node
 
 
+@lru_cache(maxsize=1 << 17)
 def fold(node: Expr) -> Expr:
     """The simplified expression: same value in every state, for every assignment of its free variables."""
     parts = tuple(fold(part) for part in children(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from operator import itemgetter
 
 from tidemark.spec.language.errors import SpecError
@@ -53,6 +54,7 @@ def check_property(prop: Property, *, place: str) -> None:
         )
 
 
+@lru_cache(maxsize=1 << 14)
 def decide(node: Expr) -> bool | None:
     """True or false if types and form alone decide (by intervals, then by trying all values), else None."""
     known = truth(node)
