@@ -19,15 +19,16 @@ from tidemark.checks.cache.store import FOLDER, Record, Store, survives
 from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.result import TaskResult
+from tidemark.checks.verdicts.reuse import Reuse, changed_since
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject, holds, judge, refuted
 from tidemark.checks.verdicts.verdict import Outcome as Result
 from tidemark.models.manifest import Manifest, check_against_spec
 
+PARTS = "parts"
+"""Folder of what judges keep below their verdicts."""
+
 AUDIT = "taken-over"
 """Claim id of the verdict that compares a kept verdict with a new one."""
-
-_CLOCK_S, _WHOLE_SECONDS_S = 0.02, 2.0
-"""File systems stamp with a coarser clock than ours: by ticks of the kernel, or only by seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,10 @@ class Nothing:
     def keep(self, task: Task, result: TaskResult) -> TaskResult:  # noqa: ARG002
         """See ``Kept``."""
         return result
+
+    def reuse(self, judge: str) -> Reuse | None:  # noqa: ARG002
+        """See ``Kept``."""
+        return None
 
     def close(self) -> None:
         """See ``Kept``."""
@@ -139,7 +144,7 @@ class Kept:
         key = self._known.get(task.name)
         audit = self._compare(task, judged)
         if key is not None and not self._unwritten and judged and all(one.ok for one in judged):
-            if _changed_since(key.files, self._begun):
+            if changed_since(key.files, self._begun):
                 self._changed.add(task.name)
             elif survives(judged):
                 self._write(self._record(result, key))
@@ -183,6 +188,15 @@ class Kept:
             self._memo.get(f"checked {manifest.name}", of, check)
         else:
             check()
+
+    def reuse(self, judge: str) -> Reuse | None:
+        """What a judge may take over below its verdicts; None if its code is unknown or nothing is kept."""
+        if judge not in self._judges or not self._usable:
+            return None
+        code, files = self._keys.code(judge)
+        return Reuse(
+            folder=self.folder / PARTS, code=code, files=files, begun=self._begun, read=self.use.read
+        )
 
     def last_seconds(self, task: Task) -> float | None:
         """How long it took to judge the task last, whatever has changed since; None if it never was."""
@@ -296,17 +310,3 @@ def _differences(before: Iterable[Judgement], now: Iterable[Judgement]) -> list[
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
     ]
-
-
-def _changed_since(files: Iterable[Path], begun: float) -> bool:
-    """A file was written, or is gone, since the process began."""
-    for path in files:
-        try:
-            status = path.stat()
-        except OSError:
-            return True
-        last = max(status.st_mtime_ns, status.st_ctime_ns)
-        clock = _CLOCK_S if last % 1_000_000_000 else _WHOLE_SECONDS_S
-        if last / 1e9 > begun - clock:
-            return True
-    return False

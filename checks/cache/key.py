@@ -124,6 +124,11 @@ class Keys:
             files |= self._arguments.files
         return Key(digest(parts), parts, files)
 
+    def code(self, judge: str) -> tuple[str, frozenset[Path]]:
+        """Hash of the code of a judge, its libraries, Python and the seed, and the files of that code."""
+        code, files = self._code(judge)
+        return digest([FORMAT, code, self._seed, toolchain.python()]), files
+
     def of_manifest(self, manifest: Manifest) -> str:
         """Hash of a manifest and of all code that it refers to, and that reads and compares it."""
         whole = manifest.model_dump(mode="json")

@@ -42,6 +42,7 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
         build=settings.build,
         workers=settings.workers,
         memory=settings.memory,
+        reuse=settings.reuse.get(task.judge),
     )
     found: list[Judgement] = []
     why: Unjudged | None = None

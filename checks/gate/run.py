@@ -29,6 +29,9 @@ from tidemark.checks.verdicts.result import RunResult, SourceNote, TaskResult, s
 from tidemark.models.manifest import MutantEntry
 from tidemark.spec.language.protocol import resolve
 
+REUSING = ("prove",)
+"""Judges that keep answers below their verdicts."""
+
 
 def run(
     tasks: Sequence[Task],
@@ -63,6 +66,8 @@ def run(
     cache = kept or Nothing()
     known = _known(tasks, {**cache.take_over(tasks), **(earlier or {})})
     due = [place for place in range(len(tasks)) if place not in known]
+    parts = {name: found for name in REUSING if (found := cache.reuse(name)) is not None}
+    settings = replace(settings, reuse=parts)
     state = _Run(tasks, settings=settings, texts=_texts(tasks))
     source: _Source | None = None
     with _terminable(), Journal(settings, (earlier or {}).values()) as journal:

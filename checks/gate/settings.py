@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidemark.checks.verdicts.commands import Invocation
+from tidemark.checks.verdicts.reuse import Reuse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,9 @@ class Settings:
     """The command line as it was given, without the program."""
     manifests: tuple[Path, ...] = ()
     """Manifest files as they were given; none for those of the repository."""
+
+    reuse: Mapping[str, Reuse] = field(default_factory=dict)
+    """What judges may take over below their verdicts, by the judge's name."""
 
     @property
     def invocation(self) -> Invocation:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checks.prove.answers import Answers
 from tidemark.checks.prove.bmc import FoundRun, broken_part, find_runs, reach
 from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
 from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text
@@ -80,6 +81,7 @@ class ProveJudge:
         assert isinstance(entry, ProofEntry)
         proof = _proved(
             entry,
+            answers=Answers(context.reuse, entry.name),
             timeout_s=entry.timeout_s,
             seed=context.seed,
             jobs=context.workers or cores(),
@@ -225,10 +227,15 @@ def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) ->
             bounds=bounds,
             seconds=seconds,
             replay=replay,
-            notes=(figures.text(), _TOGETHER[together]),
+            notes=(figures.text(), *_taken_over(proof), _TOGETHER[together]),
             rates=rates,
         )
     ]
+
+
+def _taken_over(proof: Proof) -> tuple[str, ...]:
+    """Says so where obligations are those of an earlier run."""
+    return (f"{proof.taken_over} of them taken over from an earlier run",) if proof.taken_over else ()
 
 
 CONSISTENT_S = 5.0

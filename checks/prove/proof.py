@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checks.prove.answers import Answers, keys
 from tidemark.checks.prove.prover import (
     FIRST_S,
     LARGER,
@@ -40,6 +41,8 @@ class Proof:
     seconds: float
     workers: int = 1
     """Processes that were at work."""
+    taken_over: int = 0
+    """Obligations that an earlier run has proved, word for word."""
 
     @property
     def spec(self) -> Spec:
@@ -108,26 +111,56 @@ def prove(
     jobs: int = 1,
     spark: SparkSession | None = None,
     only: Collection[str] | None = None,
+    answers: Answers | None = None,
     progress: Progress = lambda _done, _all, _name: None,
 ) -> Proof:
     """Prove all invariants, lemmas and transition invariants of a protocol, named ``module:Class``.
 
     ``timeout_s`` is the limit of one obligation, ``jobs`` the greatest number of processes. With a Spark
     session the portions are its tasks. ``only``: names of the obligations that are tried, all if None.
-    Raises SpecError.
+    ``answers``: what is kept of earlier runs; not used together with ``only``. Raises SpecError.
     """
     begin = time.perf_counter()
     subject = (
         protocol if isinstance(protocol, ProofSubject) else ProofSubject(protocol, dict(constants or {}))
     )
     prover = Prover(subject, seed)
+    if only is not None:
+        answers = None
+    known = _kept(prover, answers, timeout_s=timeout_s) if answers is not None else {}
+    taken = len(known)
     with Workers(prover, jobs=jobs, progress=progress, spark=spark) as workers:
-        portions = prover.portions(only)
-        outcomes = workers.run(portions, timeout_s=min(timeout_s, FIRST_S))
-        outcomes = _second_pass(workers, list(chain(*portions)), outcomes, timeout_s=timeout_s)
+        portions = prover.portions(only, without=known)
+        places = list(chain(*portions))
+        found = workers.run(portions, timeout_s=min(timeout_s, FIRST_S))
+        found = _second_pass(workers, places, found, timeout_s=timeout_s)
+    known |= dict(zip(places, found, strict=True))
+    if answers is not None:
+        _keep(prover, answers, known, timeout_s=timeout_s)
+    outcomes = [known[place] for place in sorted(known)]
     outcomes = _without_unproved(prover, outcomes, timeout_s=timeout_s)
     outcomes = [outcome if outcome.proved else prover.smallest(outcome) for outcome in outcomes]
-    return Proof(subject, tuple(outcomes), time.perf_counter() - begin, workers.processes)
+    return Proof(subject, tuple(outcomes), time.perf_counter() - begin, workers.processes, taken)
+
+
+def _kept(prover: Prover, answers: Answers, *, timeout_s: float) -> dict[int, ObligationOutcome]:
+    """Outcomes by place of the obligations that were proved before, word for word."""
+    names = keys(prover.spec, prover.obligations, timeout_s=timeout_s)
+    found = answers.known(
+        {name: one for name, one in zip(names, prover.obligations, strict=True) if not one.trivial}
+    )
+    return {
+        place: ObligationOutcome(prover.obligations[place], found[name])
+        for place, name in enumerate(names)
+        if name in found
+    }
+
+
+def _keep(
+    prover: Prover, answers: Answers, outcomes: Mapping[int, ObligationOutcome], *, timeout_s: float
+) -> None:
+    names = keys(prover.spec, prover.obligations, timeout_s=timeout_s)
+    answers.keep({names[place]: outcome.answer for place, outcome in outcomes.items()})
 
 
 def _second_pass(

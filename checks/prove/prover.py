@@ -92,10 +92,13 @@ class Prover:
         """All obligations, in a fixed order."""
         return tuple(Obligations(self.spec).all())
 
-    def portions(self, only: Collection[str] | None = None) -> list[tuple[int, ...]]:
+    def portions(
+        self, only: Collection[str] | None = None, *, without: Collection[int] = ()
+    ) -> list[tuple[int, ...]]:
         """The places of the obligations, dealt out: whole actions, in order, the same on every machine.
 
-        ``only``: names of those that are wanted, all if None. Raises LookupError for an unknown name.
+        ``only``: names of those that are wanted, all if None. ``without``: places that are left out.
+        Raises LookupError for an unknown name.
         """
         known = {obligation.name for obligation in self.obligations}
         for name in sorted(set(only or ()) - known):
@@ -103,7 +106,7 @@ class Prover:
         dealt: list[list[int]] = [[]]
         hard, last = 0, ""
         for place, obligation in enumerate(self.obligations):
-            if only is not None and obligation.name not in only:
+            if place in without or (only is not None and obligation.name not in only):
                 continue
             if hard >= PORTION and obligation.action != last:
                 dealt.append([])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict
 from tidemark.models.manifest import AnyEntry, Kind, Manifest
 
@@ -30,6 +31,8 @@ class Context:
     """Bytes that a native search may take; a share of what is free if None."""
     build: Path = field(default_factory=lambda: Path("build"))
     """Folder for files that can be made again."""
+    reuse: Reuse | None = None
+    """What the judge may take over of its earlier work; nothing if None."""
 
     def subject(
         self, entry: AnyEntry, judge: str, property_id: str, aspect: Aspect = Aspect.PROPERTY

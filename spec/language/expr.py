@@ -26,6 +26,7 @@ class Variable:
 
 class _Hashed:
     __slots__ = ("_hash",)
+    _hash: int
 
 
 _Node = TypeVar("_Node", bound=type)
@@ -33,16 +34,16 @@ _Node = TypeVar("_Node", bound=type)
 
 def _hashed_once(cls: _Node) -> _Node:
     """Keep the hash of a node: it runs over the whole tree. It is no field, so it is never pickled."""
-    computed = cls.__hash__
+    computed: Callable[[object], int] = vars(cls)["__hash__"]
 
     def __hash__(self: _Hashed) -> int:
         try:
-            return self._hash  # type: ignore[no-any-return]
+            return self._hash
         except AttributeError:
             object.__setattr__(self, "_hash", computed(self))
-            return self._hash  # type: ignore[no-any-return]
+            return self._hash
 
-    cls.__hash__ = __hash__  # type: ignore[misc]
+    setattr(cls, "__hash__", __hash__)  # noqa: B010  a checker of types takes an assignment for a mistake
     return cls
 
 

@@ -128,3 +128,22 @@ class Talkative(TicketLock):
     def numbers_were_drawn_again(s):
         """A number that waits was drawn."""
         return forall(s.Process, lambda p: implies(s.place[p] == "waiting", s.ticket[p] <= s.following))
+
+
+class RushedLock(TicketLock):
+    """A process may go in before its number is called."""
+
+    @action
+    def enter(s, p: TicketLock.Process):
+        """Go in too early."""
+        require((s.place[p] == "waiting") & (s.ticket[p] >= s.called))
+        s.place[p] = "inside"
+
+
+class LooselyNumbered(TicketLock):
+    """The same steps; a lemma says less."""
+
+    @lemma()
+    def numbers_were_drawn(s):
+        """A number that is held was drawn, or is the next."""
+        return forall(s.Process, lambda p: implies(s.place[p] != "away", s.ticket[p] <= s.following))

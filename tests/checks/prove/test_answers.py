@@ -1,0 +1,95 @@
+"""An obligation that is the same, word for word, is not proved again, and nothing else is taken over."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tidemark.checks.prove.answers import Answers
+from tidemark.checks.prove.proof import Proof, prove
+from tidemark.checks.verdicts.reuse import Reuse
+
+LOCKS = "tests.protocols_proof.locks"
+
+
+@pytest.fixture
+def reuse(tmp_path: Path) -> Reuse:
+    return Reuse(folder=tmp_path, code="this", files=frozenset(), begun=time.time(), read=True)
+
+
+def proof(protocol: str, reuse: Reuse) -> Proof:
+    return prove(f"{LOCKS}:{protocol}", answers=Answers(reuse, "locks"))
+
+
+def solved(found: Proof) -> int:
+    """Obligations for which a solver is needed."""
+    return sum(not one.obligation.trivial for one in found.outcomes)
+
+
+def test_the_same_again_is_taken_over(reuse: Reuse) -> None:
+    first, second = proof("TicketLock", reuse), proof("TicketLock", reuse)
+    assert (first.taken_over, second.taken_over) == (0, solved(second))
+    assert solved(second) > 8
+    assert [replace(one.answer, seconds=0) for one in first.outcomes] == [
+        replace(one.answer, seconds=0) for one in second.outcomes
+    ]
+
+
+def test_only_the_obligations_of_a_changed_action_are_proved_again(reuse: Reuse) -> None:
+    proof("TicketLock", reuse)
+    changed = proof("RushedLock", reuse)
+    hard = [one.obligation for one in changed.outcomes if not one.obligation.trivial]
+    assert "enter" in {one.action for one in hard}
+    assert changed.taken_over == len([one for one in hard if one.action != "enter"])
+
+
+def test_a_claim_that_is_proved_no_more_takes_away_what_used_it(reuse: Reuse) -> None:
+    before = {one.obligation.name: one for one in proof("TicketLock", reuse).outcomes}
+    name = "consecution:leave:one_inside"
+    assert before[name].proved
+    assert "ticketlock.inside_is_called" in before[name].answer.used
+    changed = {one.obligation.name: one for one in proof("RushedLock", reuse).outcomes}
+    assert not changed["consecution:enter:inside_is_called"].proved
+    fresh = {one.obligation.name: one for one in prove(f"{LOCKS}:RushedLock").outcomes}
+    assert {name: (one.proved, one.missing) for name, one in changed.items()} == {
+        name: (one.proved, one.missing) for name, one in fresh.items()
+    }
+
+
+def test_a_changed_lemma_is_in_the_key_of_what_may_use_it(reuse: Reuse) -> None:
+    proof("TicketLock", reuse)
+    weaker = {one.obligation.name: one for one in proof("LooselyNumbered", reuse).outcomes}
+    assert not weaker["consecution:draw:numbers_differ"].proved
+
+
+def test_what_is_not_proved_is_not_kept(reuse: Reuse) -> None:
+    first, again = proof("RushedLock", reuse), proof("RushedLock", reuse)
+    open_claims = {one.obligation.name for one in first.open()}
+    assert open_claims
+    assert open_claims == {one.obligation.name for one in again.open()}
+    assert again.taken_over < solved(again)
+
+
+def test_another_code_and_a_fresh_run_read_nothing(reuse: Reuse) -> None:
+    proof("TicketLock", reuse)
+    assert proof("TicketLock", replace(reuse, read=False)).taken_over == 0
+    assert proof("TicketLock", replace(reuse, code="another")).taken_over == 0
+
+
+def test_nothing_is_kept_for_code_that_changed_while_it_was_loaded(reuse: Reuse, tmp_path: Path) -> None:
+    source = tmp_path / "code.py"
+    source.write_text("")
+    proof("TicketLock", replace(reuse, files=frozenset({source}), begun=time.time() - 60))
+    assert proof("TicketLock", reuse).taken_over == 0
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda text: text[:-9], lambda text: text.replace("used", "usee"), lambda _: "x"]
+)
+def test_a_damaged_file_counts_as_none(reuse: Reuse, damage: Callable[[str], str]) -> None:
+    proof("TicketLock", reuse)
+    (path,) = reuse.folder.glob("*.json")
+    path.write_text(damage(path.read_text()))
+    assert proof("TicketLock", reuse).taken_over == 0
