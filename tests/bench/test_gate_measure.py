@@ -18,17 +18,19 @@ GREEN = {
 }
 
 
-def rows(monkeypatch, tmp_path, *, status=0, quick=False):
+def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
     """The lines of the measure, with a gate that takes 200 s on two cores and 390 s on one."""
 
     def run(command, *, cwd, timeout, env):
         words = [str(word) for word in command]
         build = Path(words[words.index("--build") + 1])
-        build.mkdir()
-        (build / "verdicts.json").write_text(json.dumps(GREEN), encoding="utf-8")
+        again = build.exists()
+        build.mkdir(exist_ok=True)
+        found = GREEN | ({"judgements": []} if again and loses else {})
+        (build / "verdicts.json").write_text(json.dumps(found), encoding="utf-8")
         assert env["TIDEMARK_KERNELS"].startswith(str(tmp_path))
         took = 390.0 if words[words.index("--jobs") + 1] == "1" else 200.0
-        return Finished("NOT as expected: 1 of 2", status, took, 0.0, 0)
+        return Finished("NOT as expected: 1 of 2", status, 6.0 if again else took, 0.0, 0)
 
     monkeypatch.setattr(gate, "run_process", run)
     monkeypatch.setattr(gate, "cores", lambda: 2)
@@ -36,10 +38,11 @@ def rows(monkeypatch, tmp_path, *, status=0, quick=False):
 
 
 def test_green(monkeypatch, tmp_path):
-    empty, processor, at_work, single, _ = rows(monkeypatch, tmp_path)
+    empty, processor, at_work, again, single, _ = rows(monkeypatch, tmp_path)
     assert (empty.median, empty.status, len(empty.samples)) == (200.0, Status.MET, 3)
     assert processor.median == 15.0
     assert at_work.median == 1.5
+    assert (again.median, again.status) == (6.0, Status.MET)
     assert (single.median, len(single.samples)) == (390.0, 1)
     assert empty.counts == {"checks": 3, "verdicts": 2}
 
@@ -57,3 +60,9 @@ def test_red(monkeypatch, tmp_path):
 
 def test_quick_judges_nothing(monkeypatch, tmp_path):
     assert rows(monkeypatch, tmp_path, quick=True)[0].status is Status.NOT_JUDGED
+
+
+def test_a_second_run_that_loses_verdicts(monkeypatch, tmp_path):
+    found = rows(monkeypatch, tmp_path, loses=True)
+    assert {row.status for row in found} == {Status.BROKEN}
+    assert "the second run has" in found[0].reason
