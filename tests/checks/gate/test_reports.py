@@ -206,6 +206,13 @@ class TestPage:
         assert "<script" not in text
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
+    def test_the_slowest_checks_are_named(self, tmp_path):
+        result = judged(tmp_path)
+        text = page(result)
+        assert len(result.slowest()) > 1
+        for name, seconds in result.slowest():
+            assert f"{name} {duration(seconds)}" in text
+
     def test_red_page(self, tmp_path):
         text = page(red(tmp_path))
         assert "What is not as expected" in text
