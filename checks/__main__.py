@@ -1,5 +1,53 @@
-"""``python -m tidemark.checks`` is ``tidemark``."""
+"""The command ``tidemark``, also as ``python -m tidemark.checks``: nothing that it started outlives it."""
 
-from tidemark.checks.cli.app import app
+from __future__ import annotations
 
-app()
+import signal
+import sys
+from contextlib import suppress
+
+STOPPED = 7
+"""``ExitCode.STOPPED``, which is not yet loaded when the first second is interrupted."""
+
+_GRACE_S = 3.0
+"""What a process that we started gets to end by itself."""
+
+
+def main() -> None:
+    """Run the command line and end the process with its status. SIGTERM is taken like Ctrl-C."""
+    status = STOPPED
+    try:
+        signal.signal(signal.SIGTERM, _interrupt)
+        from tidemark.checks.cli.app import app  # takes a second
+
+        status = app()
+    except KeyboardInterrupt:
+        sys.stderr.write("tidemark: stopped before anything was judged\n  remedy: run it again\n")
+    finally:
+        if status == STOPPED:
+            _end_children()
+    sys.exit(status)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _end_children() -> None:
+    """End what this process has started, a Java runtime above all; further signals no longer stop that."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    import psutil
+
+    with suppress(psutil.Error):
+        started = psutil.Process().children(recursive=True)
+        for child in started:
+            with suppress(psutil.Error):
+                child.terminate()
+        for child in psutil.wait_procs(started, timeout=_GRACE_S)[1]:
+            with suppress(psutil.Error):
+                child.kill()
+
+
+if __name__ == "__main__":
+    main()

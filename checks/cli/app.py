@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -34,11 +36,10 @@ from tidemark.checks.cli.options import (
     settings_of,
 )
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
-from tidemark.checks.verdicts.errors import BadInputError, CheckError, StoppedError
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
-from tidemark.models.instance import BadInstance
-from tidemark.models.manifest import ManifestError, PinError, Tier
-from tidemark.spec.language.errors import SpecError
+from tidemark.checks.verdicts.explain import explain
+from tidemark.models.manifest import Tier
 
 _ABOUT = """Proves and tests the clocks, watermarks and checkpoints of a log-structured database.
 
@@ -527,27 +528,19 @@ _USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "C
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. Never raises, save for what cannot be caught."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not all(map(str.strip, given)):
+        return _fail(
+            "an argument is empty", remedy="leave it out, or give it a value", code=ExitCode.BAD_INPUT
+        )
     try:
-        given = list(sys.argv[1:] if arguments is None else arguments)
         WORDS.set(tuple(given))
         status = application(given, prog_name="tidemark", standalone_mode=False)
-    except (KeyboardInterrupt, StoppedError) as error:
-        return _fail(str(error) or "stopped", code=ExitCode.STOPPED)
-    except CheckError as error:
-        return _fail(error.message, remedy=error.remedy, code=error.exit_code)
-    except PinError as error:
-        return _fail(str(error), remedy=error.remedy, code=ExitCode.VACUOUS_OR_UNPINNED)
-    except ManifestError as error:
-        return _fail(str(error), remedy=error.remedy, code=ExitCode.BAD_INPUT)
-    except (BadInstance, SpecError) as error:
-        return _fail(str(error), code=ExitCode.BAD_INPUT)
-    except Exception as error:  # noqa: BLE001  an internal error has its own exit status
-        if isinstance(error, _USAGE):
-            return _usage(error)
-        traceback.print_exc()
-        return _fail(
-            f"internal error: {error}", remedy="report it with the lines above", code=ExitCode.INTERNAL_ERROR
-        )
+    except KeyboardInterrupt:
+        again = shlex.join(["tidemark", *given])
+        return _fail("stopped", remedy=f"run it again:  {again}", code=ExitCode.STOPPED)
+    except Exception as error:  # noqa: BLE001  each class of error has its exit status
+        return _usage(error) if isinstance(error, _USAGE) else _explained(error)
     return _status(status)
 
 
@@ -559,6 +552,14 @@ def _status(status: object) -> int:
         return _fail("stopped", code=ExitCode.STOPPED)
     assert isinstance(status, int)
     return status
+
+
+def _explained(error: Exception) -> int:
+    code, message, remedy = explain(error)
+    if code is ExitCode.INTERNAL_ERROR:
+        traceback.print_exception(error)
+        message, remedy = f"internal error: {message}", "report it with the lines above"
+    return _fail(message, remedy=remedy, code=code)
 
 
 def _usage(error: Exception) -> int:
@@ -578,9 +579,12 @@ def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:
     return code.value
 
 
-def app() -> None:
-    """The entry point of the command ``tidemark``. Protocols of the present folder are found by name."""
+def app() -> int:
+    """Run the command line of this process. Protocols of the present folder are found by name."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    sys.exit(run())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without this letter shows a question mark
+            stream.reconfigure(errors="replace")
+    return run()

@@ -9,6 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from tidemark.checks.cache.kept import JUDGE_CHANGED, Kept, Use
+from tidemark.checks.gate.judging import TRACEBACKS
+from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.checks.gate.resume import earlier_results
@@ -19,6 +21,7 @@ from tidemark.checks.report.files import PARTIAL, write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Registry
+from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import Manifest, Tier, check_against_spec, load, manifest_files
 
 _WIDE = 160
@@ -72,10 +75,32 @@ def gate(
     """Run the chosen checks, show and write the result; returns the exit status.
 
     ``use`` says what is taken over from earlier runs. One check alone, and one judge's, are always run.
-    Raises the errors of the manifest and of the plan, before anything runs.
+    Raises the errors of the manifest and of the plan, before anything runs; BadInputError if the build folder
+    cannot be written, or if another run has it.
     """
-    screen = console or wide_console()
-    judging = judges or registry()
+    with hold(settings.build, words=settings.words):
+        (settings.build / TRACEBACKS).unlink(missing_ok=True)
+        return _gate(
+            settings,
+            only=only,
+            judge=judge,
+            resume=resume,
+            judging=judges or registry(),
+            use=use,
+            screen=console or wide_console(),
+        )
+
+
+def _gate(
+    settings: Settings,
+    *,
+    only: str | None,
+    judge: str | None,
+    resume: bool,
+    judging: Registry,
+    use: Use,
+    screen: Console,
+) -> int:
     kept = kept_of(settings, judging, use=use)
     chosen = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only, judge=judge)
     if judge is not None or (only is not None and len(chosen) == 1):
@@ -89,11 +114,21 @@ def gate(
         earlier=earlier,
         kept=kept,
     ).with_commands(settings.invocation.complete)
-    files = write_files(result, build=settings.build)
+    files, unwritten = _written(result, settings.build)
     show_result(result, screen, build=settings.build, files=files)
+    if unwritten is not None:
+        raise unwritten
     if result.stopped:
         _say_saved(screen, settings, left=len(chosen) - result.done)
     return result.exit_code.value
+
+
+def _written(result: RunResult, build: Path) -> tuple[list[Path], OSError | None]:
+    """The files of the run, or why they cannot be written: what was found is shown in any case."""
+    try:
+        return write_files(result, build=build), None
+    except OSError as error:
+        return [], error
 
 
 def kept_of(settings: Settings, judges: Registry, *, use: Use = JUDGE_CHANGED) -> Kept:

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidemark.checks.cli.run import kept_of, manifests, wide_console
+from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.watch.changes import sources_below, watch
 from tidemark.checks.watch.turn import turn
-from tidemark.models.manifest import Tier
+from tidemark.models.manifest import ManifestError, Tier
 from tidemark.models.rooms import files
+from tidemark.spec.language.errors import SpecError
 
 _SUFFIXES = frozenset({".py", ".toml"})
 
@@ -26,11 +28,11 @@ def once(settings: Settings, *, only: str | None) -> int:
     console = wide_console()
     try:
         tasks = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only)
-    except SyntaxError as error:
-        line = f"BROKE  {error.filename}:{error.lineno}: {error.msg}"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    except (ManifestError, SpecError) as error:
+        console.print(f"BROKE  {error}", markup=False, highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT.value
-    result = turn(tasks, kept=kept, registry=judges, settings=settings, console=console)
+    with hold(settings.build, words=settings.words, wait=True):
+        result = turn(tasks, kept=kept, registry=judges, settings=settings, console=console)
     green = result.planned == 0 and not result.stopped
     return ExitCode.AS_EXPECTED.value if green else result.exit_code.value
 

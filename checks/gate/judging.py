@@ -16,6 +16,7 @@ from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.explain import explain
 from tidemark.checks.verdicts.judge import Context, Judge, Registry
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
@@ -24,7 +25,11 @@ from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import ManifestError
 from tidemark.spec.language.errors import SpecError
 
-_BAD_INPUT = (ManifestError, BadInstance, SpecError)
+_KNOWN = (CheckError, ManifestError, BadInstance, SpecError, OSError)
+"""Errors whose words are enough."""
+
+TRACEBACKS = "tracebacks.txt"
+"""File of the build folder with the tracebacks of what could not be judged."""
 
 
 def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: Progress) -> TaskResult:
@@ -51,7 +56,7 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
     except StoppedError:
         raise
     except Exception as error:  # noqa: BLE001  one broken judge must not hide what the others find
-        why = _unjudged(task, error, build=settings.build)
+        why = _unjudged(task, error, by=registry.get(task.judge), build=settings.build)
     return TaskResult(
         task=task.name,
         judgements=tuple(found),
@@ -95,17 +100,15 @@ def _judge(task: Task, registry: Registry, context: Context) -> list[Judgement]:
     return judgements(task, by, by.run(task.entry, context))
 
 
-def _unjudged(task: Task, error: Exception, *, build: Path) -> Unjudged:
-    if isinstance(error, CheckError):
-        code, message, remedy = error.exit_code, error.message, error.remedy
-    elif isinstance(error, _BAD_INPUT):
-        code, message = ExitCode.BAD_INPUT, str(error)
-        remedy = getattr(error, "remedy", "correct the entry in the manifest")
-    else:
-        code, message = ExitCode.INTERNAL_ERROR, f"{type(error).__name__}: {error}"
-        log = build / "internal-errors.txt"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8") as file:
-            file.write(f"{task.name}\n{''.join(traceback.format_exception(error))}\n")
-        remedy = f"report it with {log.name} from the build folder"
+def _unjudged(task: Task, error: Exception, *, by: Judge | None, build: Path) -> Unjudged:
+    code, message, remedy = explain(error)
+    if not type(by).__module__.startswith("tidemark."):  # a judge from elsewhere is no text that is judged
+        code = ExitCode.INTERNAL_ERROR if not isinstance(error, _KNOWN) else code
+    if not isinstance(error, _KNOWN):
+        log = build / TRACEBACKS
+        with suppress(OSError):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("a", encoding="utf-8") as file_:
+                file_.write(f"{task.name}\n{''.join(traceback.format_exception(error))}\n")
+            remedy = f"{remedy}; {TRACEBACKS} in the build folder has the traceback"
     return Unjudged(task=task.name, exit_code=code, message=message, remedy=remedy, replay=task.command)

@@ -69,6 +69,8 @@ def plan(
     one judge.
     Raises BadInputError if nothing is left: a run over nothing must not be green.
     """
+    if only is not None and not only.strip():
+        raise BadInputError("--only is empty", remedy="name checks, or leave the option out")
     known = [task for task in all_tasks(manifests) if judge is None or task.judge == judge]
     exact = only is not None and any(only in (task.name, task.entry.name) for task in known)
     chosen = [
@@ -87,7 +89,8 @@ def plan(
     if only is None:
         what = f"the judge {judge!r}" if judge else f"the tier {tier.value!r}"
         raise BadInputError(f"there is nothing to do for {what}", remedy="add an entry to the manifest")
-    raise BadInputError(f"no check matches {only!r}", remedy=known_names(only, names))
+    listed = "" if len(names) < 20 else "; `tidemark show` lists all"
+    raise BadInputError(f"no check matches {only!r}", remedy=known_names(only, names) + listed)
 
 
 def _matches(pattern: str, name: str, *, exact: bool) -> bool:

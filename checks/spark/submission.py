@@ -15,9 +15,9 @@ import types
 package = types.ModuleType("tidemark")
 package.__path__ = [{root!r}]  # manifests are files: the driver reads them here, executors need none
 sys.modules["tidemark"] = package
-from tidemark.checks.cli.app import app
+from tidemark.checks.__main__ import main
 
-app()
+main()
 """
 """What spark-submit runs."""
 

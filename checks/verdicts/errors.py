@@ -78,9 +78,19 @@ class StoppedError(CheckError):
         self.saved = saved
 
 
+_LISTED = 20
+"""Known names that are listed in full; of more the nearest ones are."""
+
+
 def known_names(name: str, known: Iterable[str]) -> str:
-    """A remedy for an unknown ``name``: the nearest known one, and the list of all."""
+    """A remedy for an unknown ``name``: the nearest known one and a list of all, or of many the nearest."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=1)
-    guess = f"did you mean {near[0]!r}? " if near else ""
-    return f"{guess}known: {', '.join(names) if names else 'none'}"
+    short = {each: each.rpartition("/")[2] for each in names}
+    near = difflib.get_close_matches(name, names, n=5)
+    near += [each for each in names if short[each] in difflib.get_close_matches(name, short.values(), n=5)]
+    near = list(dict.fromkeys(near))[:5]
+    if len(names) <= _LISTED:
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        return f"{guess}known: {', '.join(names) if names else 'none'}"
+    shown = near or [*names[:3], "..."]
+    return f"{'did you mean one of these' if near else 'known'}: {', '.join(shown)} ({len(names)} are known)"

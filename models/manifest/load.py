@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from tidemark.models.manifest.common import expand
 from tidemark.models.manifest.errors import ManifestError
@@ -63,6 +64,12 @@ def _read(path: Path) -> dict[str, object]:
             file=shown_name(path),
             remedy="give an existing manifest file",
         ) from error
+    except UnicodeDecodeError as error:
+        raise ManifestError(
+            f"is not UTF-8: {error.reason} at byte {error.start}",
+            file=shown_name(path),
+            remedy="save it as UTF-8",
+        ) from error
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(
             f"is not TOML: {error}", file=shown_name(path), remedy="correct the syntax there"
@@ -106,23 +113,26 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
 
 
 def _schema_error(data: dict[str, object], error: ValidationError, *, file: str) -> ManifestError:
-    first = error.errors(include_url=False)[0]
-    where = _readable_place(data, first["loc"])
-    kind, given = first["type"], first.get("input")
-    key = str(first["loc"][-1]) if first["loc"] else ""
-    if kind == "missing" and key in ("expect", "every"):
-        return ManifestError(
+    """All that is wrong with the form, one line each; the remedy is that of the first."""
+    found = [_problem(data, one) for one in error.errors(include_url=False)]
+    problems = dict.fromkeys(problem for problem, _ in found)
+    return ManifestError("\n  ".join(problems), file=file, remedy=found[0][1])
+
+
+def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
+    """What is wrong, and what to do about it."""
+    where = _readable_place(data, error["loc"])
+    key = str(error["loc"][-1]) if error["loc"] else ""
+    if error["type"] == "missing" and key in ("expect", "every"):
+        return (
             f"{where} has no expectation",
-            file=file,
-            remedy='say what must come out, for example  expect = { every = "holds" }',
+            'say what must come out, for example  expect = { every = "holds" }',
         )
-    if kind == "missing":
-        return ManifestError(f"{where} is missing", file=file, remedy=f"add the key {key!r}")
-    if kind == "extra_forbidden":
-        return ManifestError(
-            f"{where} is an unknown key", file=file, remedy="remove it or correct its spelling"
-        )
-    return ManifestError(f"{where} = {given!r}: {first['msg']}", file=file, remedy="correct this value")
+    if error["type"] == "missing":
+        return f"{where} is missing", f"add the key {key!r}"
+    if error["type"] == "extra_forbidden":
+        return f"{where} is an unknown key", "remove it or correct its spelling"
+    return f"{where} = {error.get('input')!r}: {error['msg']}", "correct this value"
 
 
 def _readable_place(data: object, location: tuple[int | str, ...]) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.manifest.errors import ManifestError, PinError
 from tidemark.models.manifest.model import InstanceEntry, Kind, Manifest, ProofEntry
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.references import ReferenceNotFoundError
 from tidemark.spec.language.spec import Spec
 
 
@@ -37,7 +39,8 @@ def _trace(reference: str, *, where: str, file: str) -> Spec:
     try:
         return resolve(reference).trace()
     except SpecError as error:
-        raise ManifestError(f"{where}: {error.problem}", file=file, remedy=error.remedy) from error
+        place = "" if isinstance(error, ReferenceNotFoundError) else f"{error.place}: "
+        raise ManifestError(f"{where}: {place}{error.problem}", file=file, remedy=error.remedy) from error
 
 
 def _kinds(spec: Spec) -> dict[str, Kind]:
@@ -45,30 +48,36 @@ def _kinds(spec: Spec) -> dict[str, Kind]:
 
 
 def _compare(pinned: Mapping[str, Kind], declared: Mapping[str, Kind], *, file: str) -> None:
-    lost = sorted(set(pinned) - set(declared))
-    new = sorted(set(declared) - set(pinned))
-    if lost:
-        near = difflib.get_close_matches(lost[0], new or list(declared), n=1)
-        guess = f" (renamed to {near[0]!r}?)" if near else ""
-        raise PinError(
-            f"the pinned property {lost[0]!r} is not in the specification{guess}",
-            file=file,
-            remedy="restore it, or change the manifest on purpose",
-        )
-    if new:
-        raise PinError(
-            f"the specification declares the {declared[new[0]].value} {new[0]!r}, which is not pinned",
-            file=file,
-            remedy=f"add it to properties.{declared[new[0]].value}",
-        )
-    changed = [claim for claim in pinned if pinned[claim] is not declared[claim]]
-    if changed:
-        claim = changed[0]
-        raise PinError(
-            f"{claim!r} is pinned as {pinned[claim].value}, but is declared as {declared[claim].value}",
-            file=file,
-            remedy="restore its kind, or change the manifest on purpose",
-        )
+    """Raises PinError with all differences at once, and the lines to write."""
+    lost = [claim for claim in pinned if claim not in declared]
+    new = [claim for claim in declared if claim not in pinned]
+    changed = [claim for claim in pinned if declared.get(claim, pinned[claim]) is not pinned[claim]]
+    problems = [
+        f"the pinned property {claim!r} is not in the specification{_near(claim, new)}" for claim in lost
+    ]
+    problems += [
+        f"the specification declares the {declared[claim].value} {claim!r}, which is not pinned"
+        for claim in new
+    ]
+    problems += [
+        f"{claim!r} is pinned as {pinned[claim].value}, but is declared as {declared[claim].value}"
+        for claim in changed
+    ]
+    if not problems:
+        return
+    kinds = {kind: [claim for claim in declared if declared[claim] is kind] for kind in Kind}
+    written = [f"{kind.value} = {json.dumps(claims)}" for kind, claims in kinds.items() if claims]
+    raise PinError(
+        "; ".join(problems),
+        file=file,
+        remedy="correct the specification, or change the manifest on purpose:\n    [properties]\n    "
+        + "\n    ".join(written),
+    )
+
+
+def _near(claim: str, new: Sequence[str]) -> str:
+    near = difflib.get_close_matches(claim, new, n=1)
+    return f" (renamed to {near[0]!r}?)" if near else ""
 
 
 def _check_variant(manifest: Manifest, entry: ProofEntry | InstanceEntry, *, file: str) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import os
 import sys
+import sysconfig
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 _HERE = str(Path(__file__).parent) + os.sep
+_LIBRARY = tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in ("stdlib", "platstdlib", "purelib"))
 
 
 class SpecError(Exception):
@@ -25,6 +29,28 @@ class SpecError(Exception):
         self.remedy = remedy
         self.place = place if place is not None else caller_place()
         super().__init__(f"{self.place}: {message}. {remedy}")
+
+
+class AuthorError(SpecError):
+    """The author's text raised an exception: a name that does not exist, a division by zero, bad syntax."""
+
+    def __init__(self, error: Exception, *, place: str, doing: str) -> None:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        problem = f"{doing}: {type(error).__name__}: {text}".rstrip(": ")
+        super().__init__(problem, remedy="Correct this line", place=place)
+
+
+def place_in(error: Exception) -> str | None:
+    """``file:line`` in the author's text from which an exception comes; None if no such text was running.
+
+    The innermost line counts that is neither of this package nor of a library.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}:{error.lineno or 1}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if not one.filename.startswith((_HERE, "<", str(importlib.__file__)))]
+    written = [one for one in own if not one.filename.startswith(_LIBRARY)] or own
+    return f"{Path(written[-1].filename).name}:{written[-1].lineno}" if written else None
 
 
 def _caller() -> tuple[str, int] | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.errors import AuthorError, SpecError, place_in
 
 
 class ReferenceNotFoundError(SpecError):
@@ -29,20 +30,21 @@ def load_reference(reference: str, *, what: str) -> Any:
 
     Raises:
         ReferenceNotFoundError: the text has another form, or there is no such module or name.
+        SpecError: the module cannot be imported, because of an error in its text.
     """
     module, separator, path = reference.partition(":")
     if not (module and separator and path):
         raise ReferenceNotFoundError(
             f"no {what} {reference!r} (there is no colon between two names)", remedy="Write module:name"
         )
-    try:
-        found: Any = import_module(module)
-        for part in path.split("."):
+    remedy = "Correct the module or the name in module:name"
+    found: Any = _imported(module, problem=f"no {what} {reference!r}", remedy=remedy)
+    for part in path.split("."):
+        try:
             found = getattr(found, part)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise ReferenceNotFoundError(
-            f"no {what} {reference!r} ({error})", remedy="Correct the module or the name in module:name"
-        ) from error
+        except AttributeError as error:
+            problem = f"no {what} {reference!r} ({error})"
+            raise ReferenceNotFoundError(problem, remedy=_near(found, part) + remedy) from error
     return found
 
 
@@ -51,11 +53,27 @@ def load_module(name: str, *, what: str) -> ModuleType:
 
     Raises:
         ReferenceNotFoundError: there is no such module.
+        SpecError: it cannot be imported, because of an error in its text.
     """
+    return _imported(name, problem=f"no {what} {name!r}", remedy="Correct its name")
+
+
+def _imported(name: str, *, problem: str, remedy: str) -> ModuleType:
     try:
         return import_module(name)
-    except (ImportError, TypeError, ValueError) as error:
-        raise ReferenceNotFoundError(f"no {what} {name!r} ({error})", remedy="Correct its name") from error
+    except SpecError:
+        raise
+    except Exception as error:
+        place = place_in(error)
+        missing = isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}.")
+        if missing or place is None:
+            raise ReferenceNotFoundError(f"{problem} ({error})", remedy=remedy) from error
+        raise AuthorError(error, place=place, doing=f"{name} cannot be imported") from error
+
+
+def _near(found: Any, part: str) -> str:
+    near = difflib.get_close_matches(part, [name for name in dir(found) if not name.startswith("_")], n=1)
+    return f"Did you mean {near[0]!r}? " if near else ""
 
 
 def load_callable(reference: str, *, what: str) -> Any:

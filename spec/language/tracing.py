@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.spec.language.body import Declared
 from tidemark.spec.language.declare import MARK, Mark
-from tidemark.spec.language.errors import SpecError, caller_place, caller_text, place_of
+from tidemark.spec.language.errors import (
+    AuthorError,
+    SpecError,
+    caller_place,
+    caller_text,
+    place_in,
+    place_of,
+)
 from tidemark.spec.language.expr import TRUE, Expr, Local, Read, variables_read
 from tidemark.spec.language.fold import choice, conjunction, disjunction, fold, negation
 from tidemark.spec.language.quantifiers import fresh_names, under_quantifier
@@ -158,6 +166,17 @@ def _condition(value: Liftable, name: str, place: str) -> Expr:
         raise SpecError(f"{name} returns {error.problem}", remedy=error.remedy, place=place) from None
 
 
+def _called(name: str, method: Callable[..., Any], *arguments: object) -> Any:
+    """What a method returns. An exception that its text raises is an error of that text, with its place."""
+    try:
+        return method(*arguments)
+    except SpecError:
+        raise
+    except Exception as error:
+        place = place_in(error) or place_of(method)
+        raise AuthorError(error, place=place, doing=f"{name} cannot be traced") from error
+
+
 class _Tracer:
     """Runs the methods of one class."""
 
@@ -174,7 +193,7 @@ class _Tracer:
         _tracing.append(trace)
         try:
             with fresh_names():
-                result = method(view, *map(Term, params))
+                result = _called(name, method, view, *map(Term, params))
         finally:
             _tracing.pop()
         place = place_of(method)
@@ -213,7 +232,8 @@ class _Tracer:
         """Run a condition on the initial states."""
         method = getattr(self.cls, name)
         with fresh_names():
-            return _condition(method(view_of(self.cls, self.declared)), name, place_of(method))
+            found = _called(name, method, view_of(self.cls, self.declared))
+            return _condition(found, name, place_of(method))
 
     def property(self, name: str, mark: Mark) -> Property:
         """Run a property over one or two symbolic states."""
@@ -231,7 +251,7 @@ class _Tracer:
                 place=place,
             )
         with fresh_names():
-            result = method(*views, *map(Term, params))
+            result = _called(name, method, *views, *map(Term, params))
         premise: Expr = TRUE
         if mark.role == "leads_to":
             if not isinstance(result, tuple) or len(result) != 2:

@@ -263,7 +263,7 @@ class TestTrouble:
 
         result = judged(tmp_path, explore=crash)
         assert result.exit_code is ExitCode.INTERNAL_ERROR
-        assert "boom" in (tmp_path / "internal-errors.txt").read_text(encoding="utf-8")
+        assert "boom" in (tmp_path / "tracebacks.txt").read_text(encoding="utf-8")
 
     def test_an_unknown_judge(self, tmp_path):
         tasks = plan([manifest()], tier=Tier.FAST)

@@ -118,7 +118,7 @@ class TestPool:
         one, two = (judged(tmp_path / str(jobs), jobs=jobs, explore="breaks") for jobs in (1, 2))
         assert [u.exit_code for u in two.unjudged] == [ExitCode.MISSING_TOOL, ExitCode.INTERNAL_ERROR]
         assert compared(one) == compared(two)
-        assert "boom" in (tmp_path / "2" / "internal-errors.txt").read_text(encoding="utf-8")
+        assert "boom" in (tmp_path / "2" / "tracebacks.txt").read_text(encoding="utf-8")
 
     def test_a_search_beside_others_has_one_thread_and_a_share_of_the_memory(self, tmp_path):
         judged(tmp_path / "2", explore="says_its_threads")

@@ -1,0 +1,104 @@
+"""What an exception means for the user: whose fault it is, in which words, with which exit status.
+
+Errors that we raise on purpose say it themselves. Others come from one of three places: the text that is
+judged (a protocol, an adapter, a program), the machine (a full disk, a folder that cannot be written), or
+Tidemark itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import sysconfig
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tidemark.checks.verdicts.errors import CheckError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.instance import BadInstance
+from tidemark.models.manifest import ManifestError, PinError
+from tidemark.models.rooms import ROOT
+from tidemark.spec.language.errors import SpecError
+
+_JUDGED = tuple(ROOT / room for room in ("spec", "impl", "models/protocols"))
+"""Folders of ours whose text is judged, like a user's."""
+
+_OURS = tuple(ROOT / room for room in ("spec/language", "models", "checks", "bench"))
+
+_LIBRARY = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+_MACHINE = {
+    errno.ENOSPC: "make room, or name a folder on another disk",
+    errno.EDQUOT: "make room, or name a folder on another disk",
+    errno.EROFS: "name a folder that can be written",
+    errno.EACCES: "change its owner or mode, or name another one",
+    errno.EPERM: "change its owner or mode, or name another one",
+    errno.ENOTDIR: "name a folder, not a file",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EEXIST: "name a folder, not a file",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "close other programs: the system has no file left to open",
+}
+"""By error number: what to do about a machine that does not let us work."""
+
+
+class Explained(NamedTuple):
+    """An exception for the user."""
+
+    code: ExitCode
+    message: str
+    remedy: str
+
+
+def explain(error: Exception) -> Explained:
+    """Say what an exception means."""
+    if isinstance(error, CheckError):
+        return Explained(error.exit_code, error.message, error.remedy)
+    if isinstance(error, ManifestError):
+        code = ExitCode.VACUOUS_OR_UNPINNED if isinstance(error, PinError) else ExitCode.BAD_INPUT
+        return Explained(code, str(error), error.remedy)
+    if isinstance(error, SpecError):
+        return Explained(ExitCode.BAD_INPUT, f"{error.place}: {error.problem}", error.remedy)
+    if isinstance(error, BadInstance):
+        return Explained(ExitCode.BAD_INPUT, str(error), "correct the bounds or constants")
+    if isinstance(error, OSError) and error.errno in _MACHINE:
+        where = f"{error.filename}: " if error.filename else ""
+        return Explained(ExitCode.BAD_INPUT, f"{where}{error.strerror}", _MACHINE[error.errno])
+    name = f"{type(error).__name__}: {error}".rstrip(": ")
+    place = judged_place(error)
+    if place:
+        return Explained(
+            ExitCode.BAD_INPUT, f"{place}: {name}", "correct this line of the code that is judged"
+        )
+    return Explained(ExitCode.INTERNAL_ERROR, name, "report it")
+
+
+def judged_place(error: BaseException) -> str:
+    """``file:line`` of the innermost line of judged text that was running; empty if none was."""
+    places = [
+        f"{Path(frame.filename).name}:{frame.lineno}"
+        for one in _parts(error)
+        for frame in traceback.extract_tb(one.__traceback__)
+        if _is_judged(frame.filename)
+    ]
+    return places[-1] if places else ""
+
+
+def _parts(error: BaseException) -> Iterator[BaseException]:
+    """The exception, or those of a group."""
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _parts(one)
+    else:
+        yield error
+
+
+def _is_judged(filename: str) -> bool:
+    if filename.startswith("<"):
+        return False
+    path = Path(filename).resolve()
+    if any(path.is_relative_to(room) for room in _JUDGED):
+        return not path.is_relative_to(ROOT / "spec" / "language")
+    return not any(path.is_relative_to(room) for room in (*_OURS, *_LIBRARY))
