@@ -15,11 +15,13 @@ import typer
 
 from tidemark.checks.cache.kept import Use
 from tidemark.checks.cli import export as export_forms
+from tidemark.checks.cli import on_spark
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
 from tidemark.checks.cli.observe import observe
 from tidemark.checks.cli.options import (
+    MOST,
     WORDS,
     Audit,
     Build,
@@ -132,7 +134,9 @@ def prove(
     k_induction: Annotated[
         int | None, typer.Option("--k-induction", min=2, help="Induction over so many steps.")
     ] = None,
-    claim: Annotated[str, typer.Option(help="Only this claim, for --bmc and --k-induction.")] = "",
+    claim: Annotated[
+        str, typer.Option(help="Only this claim, of module:Class or with --bmc, --k-induction.")
+    ] = "",
     seconds: _Seconds = 20.0,
     spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
     master: Master = LOCAL,
@@ -142,8 +146,13 @@ def prove(
     jobs: Jobs = None,
     resume: Resume = False,
 ) -> int:
-    """Prove the invariants for any size (Z3). With --bmc or --k-induction also of a protocol module:Class."""
+    """Prove the invariants for any size (Z3), of the manifest's proofs or of a protocol module:Class."""
     if bmc is None and k_induction is None and not spark:
+        if ":" in only:
+            alone: int = import_module("tidemark.checks.cli.prove").alone(
+                only, claim=claim, seconds=seconds, seed=seed, build=build, jobs=jobs
+            )
+            return alone
         settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs)
         return cli_run.gate(settings, only=only or None, judge="prove", resume=resume)
     command = import_module("tidemark.checks.cli.prove")
@@ -188,7 +197,7 @@ def explore(
     *,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Threads of one search; by default chosen. The result is the same."),
+        typer.Option(min=1, max=MOST, help="Threads of one search; by default chosen; no other result."),
     ] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.001, help="Gigabytes at most; by default 60 % of the free memory.")
@@ -229,141 +238,8 @@ def simulate(
     return command(instance, budget=budget, seed=seed, manifests=manifest or ())
 
 
-@application.command()
-def distribute(
-    only: Only = "",
-    *,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue after the last complete round of a stopped search.")
-    ] = False,
-    from_round: Annotated[
-        int | None, typer.Option("--from-round", help="Continue after this round; later ones are discarded.")
-    ] = None,
-    partitions: Annotated[
-        int | None, typer.Option(min=1, help="Owners of states; by default as many as cores.")
-    ] = None,
-    directory: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the rounds, shared by driver and executors; it is kept."),
-    ] = None,
-    handover: Annotated[
-        int | None, typer.Option(min=0, help="Frontier from which Spark does a round instead of the driver.")
-    ] = None,
-    seed: Seed = 0,
-    master: Master = LOCAL,
-    build: Build = BUILD,
-    manifest: ManifestOption = None,
-) -> int:
-    """The same search on Spark: round after round, each one a checkpoint."""
-    command = import_module("tidemark.checks.cli.distribute")
-    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
-    status: int = command.distribute(
-        settings,
-        only=only,
-        resume=resume,
-        from_round=from_round,
-        partitions=partitions,
-        directory=directory,
-        handover=handover,
-    )
-    return status
-
-
-@application.command()
-def history(
-    sql: Annotated[
-        str, typer.Argument(help="Spark SQL over the table 'rounds'; by default one line for each run.")
-    ] = "",
-    *,
-    master: Master = LOCAL,
-    build: Build = BUILD,
-) -> int:
-    """Show past searches on Spark: counts, seconds and bytes by round."""
-    status: int = import_module("tidemark.checks.cli.distribute").history(sql, master=master, build=build)
-    return status
-
-
-@application.command()
-def package(
-    *,
-    out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "package",
-    environment: Annotated[
-        bool,
-        typer.Option("--environment", help="Also the packages of this Python, for executors."),
-    ] = False,
-) -> int:
-    """Write the files that spark-submit sends to a cluster, and print its command."""
-    status: int = import_module("tidemark.checks.cli.distribute").package(out=out, environment=environment)
-    return status
-
-
-@application.command()
-def sweep(
-    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
-    *,
-    over: Annotated[
-        list[str], typer.Option("--over", help="NAME=1..4 or NAME=1,2,4 of a bound or a constant; repeated.")
-    ],
-    states: Annotated[int, typer.Option(min=1, help="Stop a search at so many states.")] = 10_000_000,
-    master: Master = LOCAL,
-    build: Build = BUILD,
-    manifest: ManifestOption = None,
-) -> int:
-    """Search an instance with other bounds and constants, each in a Spark task: one table."""
-    command = import_module("tidemark.checks.cli.spark")
-    status: int = command.sweep_command(
-        instance, over=over, states=states, master=master, build=build, manifests=manifest or ()
-    )
-    return status
-
-
-@application.command()
-def swarm(
-    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
-    *,
-    tasks: Annotated[int, typer.Option(min=1, help="Tasks, each with a seed of its own.")] = 16,
-    visits: Annotated[int, typer.Option(min=1, help="States visited by one task.")] = 5_000_000,
-    depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
-    seed: Seed = 0,
-    master: Master = LOCAL,
-    build: Build = BUILD,
-    manifest: ManifestOption = None,
-) -> int:
-    """Walk at random through an instance, in many Spark tasks: it can only refute."""
-    from tidemark.models.native.simulate import Budget
-
-    command = import_module("tidemark.checks.cli.spark")
-    status: int = command.swarm_command(
-        instance,
-        tasks=tasks,
-        budget=Budget(visits=visits, depth=depth),
-        seed=seed,
-        master=master,
-        build=build,
-        manifests=manifest or (),
-    )
-    return status
-
-
-@application.command()
-def size(
-    instance: Annotated[str, typer.Argument(help="Instance that was searched on Spark, here.")],
-    *,
-    states: Annotated[float, typer.Option(min=1, help="Expected number of states, for example 1e10.")],
-    executors: Annotated[int, typer.Option(min=1, help="Executors of the cluster.")],
-    cores: Annotated[int, typer.Option(min=1, help="Cores of an executor.")] = 8,
-    rounds: Annotated[
-        int | None, typer.Option(min=1, help="Expected depth; by default that of the search here.")
-    ] = None,
-    build: Build = BUILD,
-) -> int:
-    """Plan a larger search on a cluster from the history of a smaller one: memory, bytes, rounds, time."""
-    command = import_module("tidemark.checks.cli.spark")
-    status: int = command.size_command(
-        instance, states=states, executors=executors, cores=cores, rounds=rounds, build=build
-    )
-    return status
-
+for _command in on_spark.COMMANDS:
+    application.command()(_command)
 
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
@@ -525,6 +401,9 @@ def doctor() -> int:
 
 _USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
+_INTERRUPTED = 130
+"""What Typer makes of Ctrl-C."""
+
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. Never raises, save for what cannot be caught."""
@@ -537,10 +416,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         WORDS.set(tuple(given))
         status = application(given, prog_name="tidemark", standalone_mode=False)
     except KeyboardInterrupt:
-        again = shlex.join(["tidemark", *given])
-        return _fail("stopped", remedy=f"run it again:  {again}", code=ExitCode.STOPPED)
+        status = _INTERRUPTED
     except Exception as error:  # noqa: BLE001  each class of error has its exit status
         return _usage(error) if isinstance(error, _USAGE) else _explained(error)
+    if status == _INTERRUPTED:
+        again = shlex.join(["tidemark", *given])
+        return _fail("stopped", remedy=f"run it again:  {again}", code=ExitCode.STOPPED)
     return _status(status)
 
 
@@ -548,8 +429,6 @@ def _status(status: object) -> int:
     """Typer's own codes do not collide with ours: no arguments and wrong usage are bad input."""
     if status is None:
         return ExitCode.AS_EXPECTED.value
-    if status == 130:
-        return _fail("stopped", code=ExitCode.STOPPED)
     assert isinstance(status, int)
     return status
 

@@ -12,6 +12,9 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Tier
 
+MOST = 512
+"""Threads or processes, at most: more than a machine has cores only costs memory."""
+
 Only = Annotated[
     str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; by default all.")
 ]
@@ -31,7 +34,9 @@ Resume = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", min=1, help="Processes that judge; by default all cores. The result is the same."),
+    typer.Option(
+        "--jobs", min=1, max=MOST, help="Processes that judge; by default all cores; no other result."
+    ),
 ]
 Fresh = Annotated[
     bool,

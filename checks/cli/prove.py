@@ -23,9 +23,10 @@ from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.commands import prove_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
-from tidemark.checks.verdicts.verdict import Outcome, Subject, Verdict
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
 from tidemark.models.cores import cores
-from tidemark.models.manifest import Expected, ProofEntry, Tier
+from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry, Tier
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Property
 
@@ -61,6 +62,44 @@ def on_spark(settings: Settings, *, only: str) -> int:
     judge = replace(JUDGE, on_spark=True)
     judges = {**registry(), judge.name: judge}
     return gate(settings, only=only or None, judge=judge.name, judges=judges)
+
+
+def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, jobs: int | None) -> int:
+    """Prove the claims of ``module:Class`` without a manifest: one line a claim, the step where one fails.
+
+    Raises SpecError; BadInputError if the protocol has nothing to prove, or no such claim.
+    """
+    chosen = Chosen(protocol, ProofSubject(protocol))
+    claims = list(_claims(chosen, claim))
+    if not claims:
+        raise BadInputError(
+            f"{protocol} has no invariant to prove",
+            remedy="write one: a method with the decorator @invariant",
+        )
+    entry = ProofEntry(
+        name="alone",
+        protocol=protocol,
+        timeout_s=seconds,
+        expect=Expectation(every=Expected.PROVED),
+        claims=tuple(prop.id for prop in claims),
+    )
+    kinds = {
+        Kind(prop.kind): tuple(p.id for p in chosen.subject.spec.properties if p.kind == prop.kind)
+        for prop in chosen.subject.spec.properties
+    }
+    manifest = Manifest(name="alone", protocol=protocol, properties=kinds, proof=(entry,))
+    context = Context(manifest=manifest, seed=seed, build=build, workers=jobs)
+    verdicts = JUDGE.run(entry, context)
+    codes = [_show(chosen, verdict) for verdict in verdicts]
+    left = sum(
+        verdict.outcome is not Outcome.PROVED
+        for verdict in verdicts
+        if verdict.subject.aspect is Aspect.PROPERTY
+    )
+    print(f"{len(claims) - left} of {len(claims)} claims are proved for {size_text(chosen.subject.spec)}")
+    if any(verdict.outcome is Outcome.INCONCLUSIVE for verdict in verdicts):
+        print(f"lemmas that are missing:  tidemark suggest {protocol}")
+    return most_severe(codes).value
 
 
 def several_steps(
@@ -110,10 +149,13 @@ def _show(chosen: Chosen, verdict: Verdict) -> ExitCode:
     words = {Outcome.HOLDS: verdict.bounds, Outcome.PROVED: "; ".join(verdict.notes)}
     text = words.get(verdict.outcome) or verdict.reason or verdict.bounds
     print(f"  {claim}: {verdict.outcome.value}: {text}")
-    if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
+    if verdict.counterexample is not None:
         sources = claim_sources(claim, protocol=chosen.subject.protocol)
         shown = trace_text(verdict.counterexample, sources=sources)
         print("\n".join(f"    {line}" for line in shown.splitlines()))
+    for note in verdict.notes if verdict.outcome is Outcome.INCONCLUSIVE else ():
+        print(f"    note: {note}")
+    if verdict.outcome is Outcome.REFUTED:
         expected = chosen.expects_refutation(claim)
         return ExitCode.AS_EXPECTED if expected else ExitCode.UNEXPECTED_REFUTATION
     return ExitCode.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else ExitCode.AS_EXPECTED

@@ -19,7 +19,9 @@ from tidemark.checks.verdicts.verdict import Aspect, Judgement
 
 _NAME = 32
 _SHOWN = 8
-"""At most so many failures are shown in full; the files have all of them."""
+"""At most so many failures are shown in full."""
+_LINES = 40
+"""At most so many others get a line each; the files have all of them."""
 
 
 def show_result(result: RunResult, console: Console, *, build: Path, files: list[Path]) -> None:
@@ -31,8 +33,7 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
     _mutants(result, console)
     for judgement in result.failures[:_SHOWN]:
         _failure(judgement, console, result, build=build)
-    if len(result.failures) > _SHOWN:
-        _say(console, f"... and {len(result.failures) - _SHOWN} more failures; the files have all of them")
+    _others(result.failures[_SHOWN:], console)
     for unjudged in result.unjudged:
         _say(console, f"\nNOT JUDGED  {unjudged.task}: {unjudged.message}", style="bold red")
         _say(console, f"  remedy: {unjudged.remedy}\n  replay: {unjudged.replay}")
@@ -102,6 +103,16 @@ def _mutants(result: RunResult, console: Console) -> None:
             f"mutants: {killed} of {due} killed by their property",
             style="" if killed == due else "red",
         )
+
+
+def _others(others: list[Judgement], console: Console) -> None:
+    if not others:
+        return
+    _say(console, f"\n{len(others)} more failure{'' if len(others) == 1 else 's'}:", style="bold red")
+    for judgement in others[:_LINES]:
+        _say(console, f"  expected {judgement.expected.value}: {headline(judgement.verdict)}")
+    if len(others) > _LINES:
+        _say(console, f"  ... and {len(others) - _LINES} more, which the files have")
 
 
 def _failure(judgement: Judgement, console: Console, result: RunResult, *, build: Path) -> None:

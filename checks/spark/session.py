@@ -22,6 +22,7 @@ from tidemark.checks.spark.java import Java, find_java, private_home
 from tidemark.checks.spark.master import Master, UnreachableMasterError, parse_master, require_reachable
 from tidemark.checks.spark.package_code import code_zip
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
+from tidemark.models.manifest.folders import importable
 from tidemark.models.rooms import ROOT
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
             chosen["spark.python.unix.domain.socket.dir"] = str(folder / "local")
     if master.on_loopback:
         chosen |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-        chosen |= {"spark.executorEnv.PYTHONPATH": str(Path.cwd())}
+        chosen |= {"spark.executorEnv.PYTHONPATH": os.pathsep.join([str(Path.cwd()), *importable()])}
     return chosen | dict(options.settings)
 
 

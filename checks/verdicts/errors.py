@@ -92,5 +92,5 @@ def known_names(name: str, known: Iterable[str]) -> str:
     if len(names) <= _LISTED:
         guess = f"did you mean {near[0]!r}? " if near else ""
         return f"{guess}known: {', '.join(names) if names else 'none'}"
-    shown = near or [*names[:3], "..."]
-    return f"{'did you mean one of these' if near else 'known'}: {', '.join(shown)} ({len(names)} are known)"
+    shown = ", ".join(map(repr, near))
+    return f"did you mean {shown}? {len(names)} are known" if near else f"{len(names)} are known"

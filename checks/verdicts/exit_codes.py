@@ -30,7 +30,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.MISSING_REFUTATION: "something that had to be refuted was not (a mutant survived, say)",
     ExitCode.INCONCLUSIVE: "no decision: time-out, solver UNKNOWN, truncated search, or weaker than expected",
     ExitCode.VACUOUS_OR_UNPINNED: "vacuous check, or a property id or count that differs from the manifest",
-    ExitCode.BAD_INPUT: "bad input: manifest, option, bound, replay token",
+    ExitCode.BAD_INPUT: "bad input: manifest, judged text, option, bound, replay token, folder",
     ExitCode.MISSING_TOOL: "a tool is missing or unreachable (Java, Spark master, Python package)",
     ExitCode.STOPPED: "stopped by the user; what was done is saved",
     ExitCode.INTERNAL_ERROR: "internal error of tidemark itself",

@@ -8,7 +8,7 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
-from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject, amended
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome, Subject, amended
 from tidemark.models.sources import entries_of
 
 
@@ -118,8 +118,8 @@ class RunResult(BaseModel):
 
     @property
     def failures(self) -> list[Judgement]:
-        """The judgements that are not as expected."""
-        return [judgement for judgement in self.judgements if not judgement.ok]
+        """The judgements that are not as expected, the most telling first: runs, then the rest, then pins."""
+        return sorted((judgement for judgement in self.judgements if not judgement.ok), key=_rank)
 
     @cached_property
     def taken_over(self) -> dict[str, str]:
@@ -154,3 +154,17 @@ class RunResult(BaseModel):
         if self.exit_code is ExitCode.AS_EXPECTED:
             return f"All {len(claims)} verdicts of {self.done} checks are as expected{dead}."
         return f"NOT as expected: {bad} of {len(self.judgements) + len(self.unjudged)} results{dead}."
+
+
+def _rank(failure: Judgement) -> int:
+    """How much a failure tells: a run of the implementation, a run of the specification, ..., a count."""
+    verdict = failure.verdict
+    if verdict.subject.aspect is Aspect.PIN:
+        return 6
+    if verdict.outcome is Outcome.INCONCLUSIVE:
+        return 5 if verdict.counterexample is None else 4
+    if failure.expected is Outcome.REFUTED:
+        return 3  # a mutant survived
+    if verdict.counterexample is None:
+        return 2
+    return 1 if verdict.counterexample.model is not None else 0

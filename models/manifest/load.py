@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from tidemark.models.manifest.common import expand
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.folders import make_importable
 from tidemark.models.manifest.model import (
     ConformEntry,
     InstanceEntry,
@@ -39,9 +40,12 @@ def load(path: Path) -> Manifest:
     """Read and check one manifest file, and with it the files in the folder of its name, which add entries.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
-    entry that it does not declare.
+    entry that it does not declare. The modules beside a manifest from outside the repository can be imported
+    from now on.
     """
     data = _read(path)
+    if path not in manifest_files():
+        make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
         for section, entries in _read(more).items():
             known = data.setdefault(section, [])

@@ -1,0 +1,334 @@
+"""Mistakes of a user and troubles of a machine: each has its own words, and none is called internal."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tidemark.checks.cli import app as cli
+from tidemark.checks.gate.lock import hold
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.exit_codes import ExitCode
+
+NAMES = itertools.count()
+
+PROTOCOL = """\
+from tidemark.spec.language import *
+
+
+class Doors(Protocol):
+    \"\"\"A door.\"\"\"
+
+    Door = Sort()
+    Number = Nat()
+    is_open: Set[Door] = False
+    pushed: Number = 0
+
+    @action
+    def push(s, door: Door):
+        \"\"\"Open a door.\"\"\"
+        s.is_open[door] = True
+        s.pushed = s.pushed + 1
+        LINE
+
+    @invariant(source="a test")
+    def all_shut(s):
+        \"\"\"All doors are shut.\"\"\"
+        return forall(s.Door, lambda d: ~s.is_open[d])
+
+    @lemma(source="a test")
+    def counted(s):
+        \"\"\"A door that is open was pushed.\"\"\"
+        return forall(s.Door, lambda d: implies(s.is_open[d], s.pushed > 0))
+
+    @reachable(after="push", source="a test")
+    def pushed_once(after):
+        \"\"\"A door is pushed.\"\"\"
+        return after.pushed == 1
+"""
+
+MANIFEST = """\
+name = "NAME"
+protocol = "NAME:Doors"
+
+[properties]
+invariant = ["doors.all_shut"]
+
+[[instance]]
+name = "tiny"
+engines = ["interpreted"]
+bounds = { Door = 1, Number = 1 }
+expect = { every = "holds" }
+"""
+
+
+def folder_with(
+    tmp_path: Path, *, line: str = "", head: str = "", manifest: str = MANIFEST
+) -> tuple[str, Path]:
+    """A module of a user and its manifest; no other test has a module of this name."""
+    name = f"doors_{os.getpid()}_{next(NAMES)}"
+    (tmp_path / f"{name}.py").write_text(head + PROTOCOL.replace("LINE", line), encoding="utf-8")
+    path = tmp_path / f"{name}.toml"
+    path.write_text(manifest.replace("NAME", name), encoding="utf-8")
+    return name, path
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("s.pushed = s.pushed + undefined", r":17: push .*NameError: name 'undefined' is not defined"),
+        ("s.pushed = 1 // 0", r":17: push .*ZeroDivisionError"),
+        ("for door in s.Door: pass", r":17: push .*TypeError: .* not iterable"),
+        ("if s.is_open[door]: s.pushed = 0", r":17: a symbolic value has no truth value"),
+        ("s.pushed = s.is_open[door]", r":17: "),
+        ("s.pusht = 1", r":17: Doors has no variable 'pusht'"),
+        ("s.pushed = = 1", r":17: .*SyntaxError: invalid syntax"),
+    ],
+)
+def test_an_error_in_a_protocol_names_the_line(line, words, tmp_path, capsys):
+    name, path = folder_with(tmp_path, line=line)
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    said = capsys.readouterr().err
+    assert re.search(f"{name}.py{words}", said), said
+    assert "internal" not in said
+    assert "Traceback" not in said
+
+
+def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
+    name, path = folder_with(tmp_path, head="import no_such_package\n")
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    said = capsys.readouterr().err
+    assert (
+        f"{name}.py:1: {name} cannot be imported: ModuleNotFoundError: No module named 'no_such_package'"
+        in said
+    )
+
+
+def test_all_that_is_not_pinned_is_said_at_once_with_the_lines_to_write(tmp_path, capsys):
+    _, path = folder_with(tmp_path)
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.VACUOUS_OR_UNPINNED
+    said = capsys.readouterr().err
+    assert "the lemma 'doors.counted', which is not pinned" in said
+    assert "the reachable 'doors.pushed_once', which is not pinned" in said
+    lines = [line.strip() for line in said.splitlines() if line.startswith("    ")]
+    assert lines[0] == "[properties]"
+    written = path.read_text().replace('[properties]\ninvariant = ["doors.all_shut"]', "\n".join(lines))
+    path.write_text(written, encoding="utf-8")
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.AS_EXPECTED
+
+
+def test_all_wrong_keys_are_said_at_once(tmp_path, capsys):
+    wrong = MANIFEST.replace("engines", "engine").replace("bounds", "bonds")
+    _, path = folder_with(tmp_path, manifest=wrong)
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    said = capsys.readouterr().err
+    for words in (
+        "engines is missing",
+        "engine is an unknown key",
+        "bounds is missing",
+        "bonds is an unknown",
+    ):
+        assert words in said
+
+
+def test_a_manifest_that_is_not_utf_8(tmp_path, capsys):
+    _, path = folder_with(tmp_path)
+    path.write_bytes(path.read_bytes() + b"# \xe9\n")
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    assert "is not UTF-8" in capsys.readouterr().err
+
+
+ADAPTER = """
+class Adapter:
+    ignored = ()
+    never_offered = {}
+    def __init__(self, *_, **__): pass
+    def state(self): return ((False,), 0)
+    def offers(self, step): return True
+    def perform(self, step, chance): self.nothing_of_the_kind()
+    def close(self): pass
+"""
+CONFORM = """
+[[conform]]
+name = "driven"
+instance = "tiny"
+adapter = "NAME:Adapter"
+claims = ["conformance"]
+expect = { every = "holds" }
+"""
+
+
+def test_an_error_of_an_adapter_is_not_ours(tmp_path, capsys):
+    whole = MANIFEST.replace(
+        'invariant = ["doors.all_shut"]',
+        'invariant = ["doors.all_shut"]\nlemma = ["doors.counted"]\nreachable = ["doors.pushed_once"]',
+    )
+    name, path = folder_with(tmp_path, manifest=whole + CONFORM)
+    module = tmp_path / f"{name}.py"
+    module.write_text(module.read_text() + ADAPTER)
+    line = module.read_text().splitlines().index(ADAPTER.splitlines()[-2]) + 1
+    build = tmp_path / "build"
+    status = cli.run(["conform", "--manifest", str(path), "--build", str(build)])
+    said = capsys.readouterr().out
+    assert status == ExitCode.BAD_INPUT, said
+    assert f"{name}.py:{line}: AttributeError" in said
+    assert "internal" not in said
+    assert "nothing_of_the_kind" in (build / "tracebacks.txt").read_text()
+
+
+@pytest.mark.parametrize("trouble", ["file", "below a file", "read-only"])
+def test_a_build_folder_that_cannot_be_used(trouble, tmp_path, capsys):
+    name, path = folder_with(tmp_path, manifest=MANIFEST)
+    build = tmp_path / "build"
+    if trouble == "read-only":
+        build = Path("/proc/tidemark")  # even an administrator cannot make a folder there
+    else:
+        build.write_text("a file")
+        build = build / "below" if trouble == "below a file" else build
+    assert cli.run(["prove", "--manifest", str(path), "--build", str(build)]) == ExitCode.BAD_INPUT
+    assert f"the build folder '{build}' cannot be written" in capsys.readouterr().err
+    assert name
+
+
+def test_a_full_disk_is_no_internal_error(tmp_path, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "build/verdicts.json")
+
+    _, path = folder_with(tmp_path, manifest=WHOLE)
+    monkeypatch.setattr("tidemark.checks.cli.run.write_files", full)
+    arguments = ["interpreted", "--manifest", str(path), "--build", str(tmp_path / "build")]
+    assert cli.run(arguments) == ExitCode.BAD_INPUT
+    said = capsys.readouterr()
+    assert "No space left on device" in said.err
+    assert "all_shut" in said.out, "what was found is shown all the same"
+
+
+WHOLE = MANIFEST.replace(
+    'invariant = ["doors.all_shut"]',
+    'invariant = ["doors.all_shut"]\nlemma = ["doors.counted"]\nreachable = ["doors.pushed_once"]',
+)
+
+
+def test_an_ascii_terminal(tmp_path):
+    _, path = folder_with(tmp_path, manifest=WHOLE)
+    done = start("interpreted", "--manifest", path.name, folder=tmp_path, PYTHONIOENCODING="ascii")
+    said, complaint = done.communicate(timeout=60)
+    assert done.returncode == ExitCode.UNEXPECTED_REFUTATION, complaint
+    assert "doors.all_shut is refuted" in said
+
+
+def start(*arguments: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tidemark.checks", *arguments], cwd=folder, text=True,
+        env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_two_runs_in_one_build_folder(tmp_path, capsys):
+    _, path = folder_with(tmp_path, manifest=WHOLE)
+    build = tmp_path / "build"
+    arguments = ["interpreted", "--manifest", str(path), "--build", str(build)]
+    with hold(build, words=["verify", "--tier", "full"]):
+        assert cli.run(arguments) == ExitCode.BAD_INPUT
+        said = capsys.readouterr().err
+        assert f"another run works in the build folder '{build}': process {os.getpid()}" in said
+        assert "tidemark verify --tier full" in said
+    assert cli.run(arguments) == ExitCode.UNEXPECTED_REFUTATION
+    with hold(build):
+        pass
+
+
+def test_who_waits_gets_the_folder_in_the_end(tmp_path):
+    program = (
+        "import sys, pathlib, time\nfrom tidemark.checks.gate.lock import hold\n"
+        "with hold(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(1)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(BadInputError), hold(tmp_path):
+            pass
+        with hold(tmp_path, wait=True):
+            assert (tmp_path / "lock").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_the_first_second(number, tmp_path):
+    with start("verify", folder=tmp_path) as process:
+        while psutil.Process(process.pid).cpu_times().user < 0.1:  # its imports take five times as long
+            time.sleep(0.005)
+        process.send_signal(number)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.STOPPED, complaint
+    assert "Traceback" not in complaint
+    assert "stopped" in complaint
+
+
+def test_what_a_command_started_ends_with_it(tmp_path):
+    """A Java runtime that is just being started, for example: its own parent is gone before it knows it."""
+    program = (
+        "import subprocess, sys, time\nfrom tidemark.checks import __main__ as entry\n"
+        "import tidemark.checks.cli.app as app\n"
+        "def command():\n    subprocess.Popen(['sleep', '600'])\n"
+        "    print('started', flush=True)\n    time.sleep(600)\n"
+        "app.application.command(name='sleep')(command)\nsys.argv = ['tidemark', 'sleep']\nentry.main()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        below = psutil.Process(process.pid).children()
+        assert [one.name() for one in below] == ["sleep"]
+        process.send_signal(signal.SIGTERM)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.STOPPED
+    assert "run it again:  tidemark sleep" in complaint
+    assert psutil.wait_procs(below, timeout=10)[1] == []
+
+
+def test_an_unknown_name_among_hundreds_gets_the_nearest():
+    names = [f"{judge}/{name}" for judge in ("explore", "prove") for name in ("tiny", *map(str, range(100)))]
+    remedy = known_names("tini", names)
+    assert remedy == "did you mean 'explore/tiny', 'prove/tiny'? 202 are known"
+    assert "202 are known" in known_names("nothing like it", names)
+    assert known_names("b", ["abc", "xyz"]) == "known: abc, xyz"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["explore", "--workers", "100000"], "512"),
+        (["verify", "--jobs", "100000"], "512"),
+        (["verify", "--only", ""], "an argument is empty"),
+    ],
+)
+def test_values_without_sense_are_refused(arguments, words, capsys):
+    assert cli.run(arguments) == ExitCode.BAD_INPUT
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.proof
+def test_a_protocol_is_proved_by_its_name_alone(tmp_path, monkeypatch, capsys):
+    name, _ = folder_with(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert cli.run(["prove", f"{name}:Doors"]) == ExitCode.UNEXPECTED_REFUTATION
+    said = capsys.readouterr().out
+    assert "doors.counted: proved: for any number of Door" in said
+    assert "doors.all_shut: refuted" in said
+    assert "1. push(door=0)" in said
+    assert "1 of 2 claims are proved for any number of Door" in said
+    assert cli.run(["prove", f"{name}:Doors", "--claim", "counted"]) == ExitCode.AS_EXPECTED
+    capsys.readouterr()
+    assert cli.run(["prove", "tests.protocols_proof.locks:WithoutLemma"]) == ExitCode.INCONCLUSIVE
+    assert "tidemark suggest tests.protocols_proof.locks:WithoutLemma" in capsys.readouterr().out
