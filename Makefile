@@ -18,7 +18,7 @@ verify: $(READY) ## run every check on every protocol; the verdicts go to build/
 	@.venv/bin/tidemark verify $(ARGS)
 
 test: $(READY) ## test the suite itself, on all cores (one process: ARGS=-n0)
-	@.venv/bin/python -m pytest --numprocesses=logical --dist=loadgroup $(ARGS)
+	@.venv/bin/python -m pytest --numprocesses=logical --dist=loadgroup --no-loadscope-reorder $(ARGS)
 
 etcd: $(READY) ## fetch Debian's etcd for the tests that want a real one; says why where it cannot be had
 	@sh checks/environment/etcd.sh

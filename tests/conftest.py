@@ -24,11 +24,26 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where a test runs if there are several processes: all that need Spark in one, which has the session;
     those of a file in one, for they share compiled instances. A test may name another group itself.
+
+    Groups with slow tests come first, so that no process is left alone with one at the end.
     """
+    slow: set[str] = set()
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
+        mark = item.get_closest_marker("xdist_group")
+        if mark is None:
             group = "spark" if item.get_closest_marker("spark") else str(item.path)
             item.add_marker(pytest.mark.xdist_group(group))
+        else:
+            group = mark.args[0]
+        if item.get_closest_marker("slow") is not None:
+            slow.add(group)
+    items.sort(key=lambda item: _group(item) not in slow)
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    assert mark is not None
+    return str(mark.args[0])
 
 
 @pytest.fixture(scope="session")
