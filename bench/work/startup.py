@@ -17,5 +17,5 @@ def first_state(*, reference: str, begun: float) -> Sample:
     result = Search(kernel, SearchLimits(states=1)).run()
     seconds = time.time() - begun
     return Sample(
-        seconds=seconds, counts={"initial": result.tally.initial}, values={"warm": float(kernel.warm)}
+        seconds=seconds, counts={"initial": result.totals.initial}, values={"warm": float(kernel.warm)}
     )

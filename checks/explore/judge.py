@@ -215,7 +215,7 @@ class _Report:
             subject,
             counts=self.counts,
             bounds=self.bounds,
-            seconds=self.result.tally.seconds,
+            seconds=self.result.totals.seconds,
             replay=self.command,
             rates=self.rates,
             notes=notes,
@@ -228,7 +228,7 @@ class _Report:
             reason=f"{reason}; {covered}",
             counts=self.counts,
             bounds=self.bounds,
-            seconds=self.result.tally.seconds,
+            seconds=self.result.totals.seconds,
             replay=self.command,
         )
 
@@ -240,7 +240,7 @@ class _Report:
                 subject,
                 counts=self.counts,
                 bounds=self.bounds,
-                seconds=self.result.tally.seconds,
+                seconds=self.result.totals.seconds,
                 replay=self.command,
                 rates=self.rates,
                 notes=(f"reached after {steps} steps",),
@@ -254,7 +254,7 @@ class _Report:
             reason=f"not reached within the bounds: {prop.description}",
             replay=self.command,
             bounds=self.bounds,
-            seconds=self.result.tally.seconds,
+            seconds=self.result.totals.seconds,
         )
 
     def _refuted(self, prop: Property, hit: Hit) -> Verdict:
@@ -282,7 +282,7 @@ class _Report:
                 steps=run.steps,
             ),
             bounds=self.bounds,
-            seconds=self.result.tally.seconds,
+            seconds=self.result.totals.seconds,
             rates=self.rates,
             notes=notes,
         )
@@ -299,7 +299,7 @@ class _Report:
 
     def deadlock(self) -> Verdict:
         """Is there a state without any enabled step?"""
-        state = self.result.tally.first_deadlock
+        state = self.result.totals.first_deadlock
         if state is None:
             return self._holds(self.subject(DEADLOCK))
         run = path_to(self.result, Hit(state))
@@ -354,7 +354,7 @@ class _Report:
                 reason=reason,
                 replay=self.command,
                 bounds=self.bounds,
-                seconds=self.result.tally.seconds,
+                seconds=self.result.totals.seconds,
                 notes=found.cut,
             )
             for claim, reason in parts

@@ -107,7 +107,7 @@ def _first_lasso(found: SearchResult, claims: Iterable[Property]) -> tuple[Prope
 
 def _fired(found: SearchResult) -> list[str]:
     """Actions that were taken within the bounds."""
-    inside = found.tally.generated - found.tally.out_of_bounds
+    inside = found.totals.generated - found.totals.out_of_bounds
     actions = found.kernel.instance.spec.actions
     return [action.name for action, count in zip(actions, inside.tolist(), strict=True) if count]
 

@@ -60,7 +60,7 @@ def bit_numbers(steps: Iterable[int], total: int) -> NDArray[np.int32]:
 
 def bytes_needed(result: SearchResult) -> int:
     """Bytes that the graph of a search takes at most."""
-    edges = int(result.tally.generated.sum() - result.tally.out_of_bounds.sum())
+    edges = int(result.totals.generated.sum() - result.totals.out_of_bounds.sum())
     return edges * 8 + result.distinct * 8
 
 

@@ -44,7 +44,7 @@ def rows(limit: int) -> list[Any]:
 def test_native_search(row: Row) -> None:
     result = searched(row)
     assert (result.distinct, result.generated, result.depth) == (row.distinct, row.total, row.depth)
-    assert result.tally.deadlocks == row.stuck
+    assert result.totals.deadlocks == row.stuck
     lengths = {}
     for claim in row.instance.spec.of_kind("invariant", "lemma", "transition_invariant"):
         hit = result.hit(claim)

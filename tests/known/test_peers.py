@@ -19,8 +19,8 @@ def test_counts_are_those_of_three_other_tools(name: str) -> None:
     result = search(compile_kernel(peer.instance))
     assert (result.distinct, result.generated, result.depth) == (peer.distinct, peer.generated, peer.depth)
     assert result.complete
-    assert not result.tally.state_hits
-    assert not result.tally.step_hits
+    assert not result.totals.state_hits
+    assert not result.totals.step_hits
     assert all(result.generated_by_action().values())
 
 
@@ -30,5 +30,5 @@ def test_counts_are_those_of_three_other_tools(name: str) -> None:
 def test_variants_break_after_as_many_steps(reference: str, expected: tuple[dict[str, Any], int]) -> None:
     size, steps = expected
     result = search(compile_kernel(Instance(reference, **size)), limits=SearchLimits(stop_at_first=True))
-    hits = [*result.tally.state_hits.values(), *result.tally.step_hits.values()]
+    hits = [*result.totals.state_hits.values(), *result.totals.step_hits.values()]
     assert min(len(path_to(result, hit).steps) for hit in hits) == steps

@@ -141,7 +141,7 @@ class SearchResult:
 
     kernel: Kernel
     visited: Visited
-    tally: SearchCounters
+    totals: SearchCounters
     stopped: str
     symmetry: Symmetry | None = None
     """If given, the states are representatives: each stands for its orbit."""
@@ -166,17 +166,17 @@ class SearchResult:
     @property
     def generated(self) -> int:
         """Initial states and all successors."""
-        return self.tally.initial + int(self.tally.generated.sum())
+        return self.totals.initial + int(self.totals.generated.sum())
 
     @property
     def depth(self) -> int:
         """Levels of the breadth-first search, the initial one included."""
-        return len(self.tally.levels) - 1
+        return len(self.totals.levels) - 1
 
     @property
     def out_of_bounds(self) -> int:
         """Successors outside the bounds."""
-        return int(self.tally.out_of_bounds.sum())
+        return int(self.totals.out_of_bounds.sum())
 
     @property
     def states(self) -> Block:
@@ -186,17 +186,17 @@ class SearchResult:
     @property
     def rate(self) -> float:
         """Distinct states a second."""
-        return self.distinct / max(self.tally.seconds, 1e-9)
+        return self.distinct / max(self.totals.seconds, 1e-9)
 
     def generated_by_action(self) -> dict[str, int]:
         """Successors of each action, those outside included."""
         names = [action.name for action in self.kernel.instance.spec.actions]
-        return dict(zip(names, self.tally.generated.tolist(), strict=True))
+        return dict(zip(names, self.totals.generated.tolist(), strict=True))
 
     def out_of_bounds_by_action(self) -> dict[str, int]:
         """Successors of each action outside the bounds."""
         names = [action.name for action in self.kernel.instance.spec.actions]
-        return dict(zip(names, self.tally.out_of_bounds.tolist(), strict=True))
+        return dict(zip(names, self.totals.out_of_bounds.tolist(), strict=True))
 
     def distinct_by_action(self) -> dict[str, int]:
         """States that each action was the first to reach."""
@@ -213,8 +213,8 @@ class SearchResult:
         if self.reduction is not None and prop not in self.reduction.claims:
             raise KeyError(f"{prop.id} is not decided by this search: it was reduced for other claims")
         for claims, hits in (
-            (self.kernel.state_claims, self.tally.state_hits),
-            (self.kernel.step_claims, self.tally.step_hits),
+            (self.kernel.state_claims, self.totals.state_hits),
+            (self.kernel.step_claims, self.totals.step_hits),
         ):
             for index, claim in enumerate(claims):
                 if claim.id == prop.id:
@@ -259,7 +259,7 @@ class Search:
         )
         self._rounds = Rounds(kernel, self.visited, self.pool, self.symmetry, self.reduction, chunk=chunk)
         self.counters = self._rounds.counters
-        self.tally = SearchCounters()
+        self.totals = SearchCounters()
         self.interrupted = False
 
     def _capacity(self) -> int:
@@ -270,15 +270,15 @@ class Search:
 
     def run(self, watch: Watch = _silent) -> SearchResult:
         """Search until done, stopped by a limit or by the user."""
-        begin, before = time.perf_counter(), self.tally.seconds
+        begin, before = time.perf_counter(), self.totals.seconds
         shown, stopped = begin, ""
         with self._interruptible():
-            if not self.tally.initial:
+            if not self.totals.initial:
                 stopped = self._start()
-            while not stopped and self.tally.next_row < self.visited.count:
+            while not stopped and self.totals.next_row < self.visited.count:
                 stopped = self._round()
                 now = time.perf_counter()
-                self.tally.seconds = before + now - begin
+                self.totals.seconds = before + now - begin
                 if now - shown > SHOW_EVERY:
                     shown = now
                     self._show(watch)
@@ -286,7 +286,7 @@ class Search:
         if not stopped:
             self._close_level()
         self.pool.close()
-        self.tally.seconds = before + time.perf_counter() - begin
+        self.totals.seconds = before + time.perf_counter() - begin
         self._show(watch)
         if not stopped and self.visited.count == 0:
             stopped = "there is no initial state"
@@ -294,10 +294,10 @@ class Search:
 
     def result(self, stopped: str) -> SearchResult:
         """What was found so far."""
-        self.tally.generated = self.counters.stats[:, 0].copy()
-        self.tally.out_of_bounds = self.counters.stats[:, 1].copy()
-        self.tally.guards = self.counters.flags.copy()
-        return SearchResult(self.kernel, self.visited, self.tally, stopped, self.symmetry, self.reduction)
+        self.totals.generated = self.counters.stats[:, 0].copy()
+        self.totals.out_of_bounds = self.counters.stats[:, 1].copy()
+        self.totals.guards = self.counters.flags.copy()
+        return SearchResult(self.kernel, self.visited, self.totals, stopped, self.symmetry, self.reduction)
 
     def _start(self) -> str:
         rows = self.kernel.initial_block()
@@ -306,7 +306,7 @@ class Search:
         if not self.visited.has_room(len(rows)):
             return self._full()
         self.visited.add_initial(rows)
-        self.tally.initial = self.visited.initial
+        self.totals.initial = self.visited.initial
         self._note_broken(self._rounds.broken(0, self.visited.count))
         return ""
 
@@ -325,13 +325,13 @@ class Search:
         if (
             limits.states is not None
             and self.visited.count >= limits.states
-            and self.tally.next_row < self.visited.count
+            and self.totals.next_row < self.visited.count
         ):
             return f"the limit of {limits.states} states was reached"
         if (
             limits.seconds is not None
-            and self.tally.seconds >= limits.seconds
-            and self.tally.next_row < self.visited.count
+            and self.totals.seconds >= limits.seconds
+            and self.totals.next_row < self.visited.count
         ):
             return f"the limit of {limits.seconds:g} s was reached"
         if (limits.stop_at_first or limits.stop_on) and self._violated():
@@ -340,23 +340,23 @@ class Search:
 
     def _violated(self) -> bool:
         step_claims, state_claims = self.kernel.step_claims, self.kernel.state_claims
-        broken = [state_claims[number] for number in self.tally.state_hits]
-        broken += [step_claims[i] for i in self.tally.step_hits if step_claims[i].kind != "reachable"]
+        broken = [state_claims[number] for number in self.totals.state_hits]
+        broken += [step_claims[i] for i in self.totals.step_hits if step_claims[i].kind != "reachable"]
         return any(self.limits.stop_at_first or claim.id in self.limits.stop_on for claim in broken)
 
     def _close_level(self) -> None:
-        if self.tally.levels[-1] != self.visited.count:
-            self.tally.levels.append(self.visited.count)
+        if self.totals.levels[-1] != self.visited.count:
+            self.totals.levels.append(self.visited.count)
 
     def _round(self) -> str:
         """Expand the next rows of the present level; nothing is counted twice if it is stopped between two
         rounds.
         """
-        tally = self.tally
-        if tally.next_row == tally.levels[-1]:
+        totals = self.totals
+        if totals.next_row == totals.levels[-1]:
             self._close_level()
-        done = self._rounds.run(tally.next_row, (tally.levels[-2], tally.levels[-1]), self._chunks())
-        if done.last == tally.next_row:
+        done = self._rounds.run(totals.next_row, (totals.levels[-2], totals.levels[-1]), self._chunks())
+        if done.last == totals.next_row:
             return self._full()
         if self.reduction is not None and self.counters.stats[:, 1].any():
             raise ReductionError(
@@ -364,12 +364,12 @@ class Search:
                 "what stays within them; widen the bounds, or search without reduction"
             )
         for seen in done.seen:
-            tally.step_hits[seen.claim] = Hit(seen.parent, seen.step, seen.target)
-        tally.deadlocks += len(done.stuck)
-        if done.stuck and tally.first_deadlock is None:
-            tally.first_deadlock = done.stuck[0]
+            totals.step_hits[seen.claim] = Hit(seen.parent, seen.step, seen.target)
+        totals.deadlocks += len(done.stuck)
+        if done.stuck and totals.first_deadlock is None:
+            totals.first_deadlock = done.stuck[0]
         self._note_broken(done.broken)
-        tally.next_row = done.last
+        totals.next_row = done.last
         return ""
 
     def _chunks(self) -> int:
@@ -381,15 +381,15 @@ class Search:
 
     def _note_broken(self, broken: Iterable[tuple[int, int]]) -> None:
         for claim, state in broken:
-            self.tally.state_hits.setdefault(claim, Hit(state))
+            self.totals.state_hits.setdefault(claim, Hit(state))
 
     def _show(self, watch: Watch) -> None:
         watch(
             distinct=self.visited.count,
-            frontier=self.visited.count - self.tally.next_row,
-            depth=len(self.tally.levels) - 1,
-            rate=self.visited.count / max(self.tally.seconds, 1e-9),
-            trend=self.tally.trend,
+            frontier=self.visited.count - self.totals.next_row,
+            depth=len(self.totals.levels) - 1,
+            rate=self.visited.count / max(self.totals.seconds, 1e-9),
+            trend=self.totals.trend,
         )
 
     @contextmanager

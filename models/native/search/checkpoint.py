@@ -50,10 +50,10 @@ def _mark(kernel: Kernel, symmetry: Symmetry | None) -> str:
 
 def save(search: Search, path: Path) -> None:
     """Write the search to a file (``.npz``), in place of an older one only when complete. Raises OSError."""
-    tally = asdict(search.tally)
+    totals = asdict(search.totals)
     for name in ("generated", "out_of_bounds", "guards"):
-        del tally[name]
-    head = json.dumps({"kernel": _mark(search.kernel, search.symmetry), "tally": tally}, sort_keys=True)
+        del totals[name]
+    head = json.dumps({"kernel": _mark(search.kernel, search.symmetry), "totals": totals}, sort_keys=True)
     arrays = _arrays(search)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
@@ -86,23 +86,25 @@ def load(
     if _checksum(head, arrays) != checksum:
         raise SavedSearchError(f"{path.name} is damaged (checksum); start a new search")
     content = json.loads(head)
+    if "totals" not in content:
+        raise SavedSearchError(f"{path.name} is of an older version; start a new search")
     search = Search(kernel, limits, workers=workers, symmetry=symmetry)
     if content["kernel"] != _mark(kernel, search.symmetry):
         raise SavedSearchError(f"{path.name} belongs to another protocol or instance; start a new search")
-    initial = int(content["tally"]["initial"])
+    initial = int(content["totals"]["initial"])
     search.visited.restore(arrays["states"], arrays["links"], arrays["spans"], initial=initial)
     for name in ("stats", "flags", "seen"):
         getattr(search.counters, name)[:] = arrays[name]
-    _restore_tally(search, content["tally"])
+    _restore_totals(search, content["totals"])
     return search
 
 
-def _restore_tally(search: Search, saved: dict[str, Any]) -> None:
-    tally = search.tally
+def _restore_totals(search: Search, saved: dict[str, Any]) -> None:
+    totals = search.totals
     for name in ("initial", "next_row", "levels", "deadlocks", "first_deadlock", "seconds"):
-        setattr(tally, name, saved[name])
+        setattr(totals, name, saved[name])
     for name in ("state_hits", "step_hits"):
         hits = {
             int(key): Hit(hit["state"], hit["step"], tuple(hit["target"])) for key, hit in saved[name].items()
         }
-        setattr(tally, name, hits)
+        setattr(totals, name, hits)

@@ -32,7 +32,7 @@ class Path:
 
 def chain(result: SearchResult, state: int) -> tuple[list[int], list[int]]:
     """Numbers of the states from an initial one to ``state``, and of the steps between them."""
-    states, steps, initial = [state], [], result.tally.initial
+    states, steps, initial = [state], [], result.totals.initial
     while states[-1] >= initial:
         steps.append(result.visited.step(states[-1]))
         states.append(result.visited.parent(states[-1]))

@@ -74,7 +74,7 @@ def test_a_stopped_search_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: 
     assert saved.exists()
     again = search(TWO_PHASE, saved=saved, workers=1)
     assert (again.distinct, again.generated, again.depth) == (whole.distinct, whole.generated, whole.depth)
-    assert again.tally.seconds > 0
+    assert again.totals.seconds > 0
     assert not saved.exists()
 
 

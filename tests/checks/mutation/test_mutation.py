@@ -34,7 +34,7 @@ def test_parts_give_what_the_whole_gives_in_the_same_order(name):
     found = [search(kernel, workers=1) for kernel in (whole, parts)]
     assert np.array_equal(found[0].states, found[1].states)
     assert np.array_equal(found[0].visited.links, found[1].visited.links)
-    one, two = (result.tally for result in found)
+    one, two = (result.totals for result in found)
     assert (one.state_hits, one.step_hits, one.deadlocks) == (two.state_hits, two.step_hits, two.deadlocks)
     for left, right in ((one.generated, two.generated), (one.guards, two.guards)):
         assert np.array_equal(left, right)
@@ -45,7 +45,7 @@ def test_two_workers_find_the_same():
     kernel = KernelOfParts(INSTANCES["stations"], PartsLibrary())
     one, two = (search(kernel, workers=workers) for workers in (1, 2))
     assert np.array_equal(one.states, two.states)
-    assert one.tally.step_hits == two.tally.step_hits
+    assert one.totals.step_hits == two.totals.step_hits
 
 
 def test_a_mutant_shares_all_parts_but_one():

@@ -58,7 +58,7 @@ def native_summary(instance: Instance) -> dict[str, Any]:
     result = native_search(kernel)
     hits = {claim.id: result.hit(claim) for claim in (*kernel.state_claims, *kernel.step_claims)}
     depths = {
-        claim.id: next(d for d, end in enumerate(result.tally.levels[1:]) if hits[claim.id].state < end)  # type: ignore[union-attr]
+        claim.id: next(d for d, end in enumerate(result.totals.levels[1:]) if hits[claim.id].state < end)  # type: ignore[union-attr]
         for claim in kernel.state_claims
         if hits[claim.id]
     }
@@ -66,9 +66,9 @@ def native_summary(instance: Instance) -> dict[str, Any]:
         "distinct": result.distinct,
         "generated": result.generated,
         "depth": result.depth,
-        "by_action": result.tally.generated.tolist(),
-        "outside": result.tally.out_of_bounds.tolist(),
-        "deadlocks": result.tally.deadlocks,
+        "by_action": result.totals.generated.tolist(),
+        "outside": result.totals.out_of_bounds.tolist(),
+        "deadlocks": result.totals.deadlocks,
         "broken": depths,
         "events": {claim.id for claim in kernel.step_claims if hits[claim.id]},
     }

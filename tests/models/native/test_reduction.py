@@ -51,16 +51,16 @@ def test_verdicts_are_those_of_the_whole_search(instance: Instance) -> None:
         reduced = search(kernel, reduced_to=claims)
         assert reduced.complete
         assert reduced.distinct <= whole.distinct
-        assert (reduced.tally.first_deadlock is None) == (whole.tally.first_deadlock is None)
-        assert reduced.tally.deadlocks == whole.tally.deadlocks
+        assert (reduced.totals.first_deadlock is None) == (whole.totals.first_deadlock is None)
+        assert reduced.totals.deadlocks == whole.totals.deadlocks
         for claim in claims:
             one, two = whole.hit(claim), reduced.hit(claim)
             assert (one is None) == (two is None), claim.id
             if two is not None:
                 run = path_to(reduced, two)
                 assert not kernel.interpreter.holds(claim, run.states[-1])
-        if reduced.tally.first_deadlock is not None:
-            run = path_to(reduced, Hit(reduced.tally.first_deadlock))
+        if reduced.totals.first_deadlock is not None:
+            run = path_to(reduced, Hit(reduced.totals.first_deadlock))
             assert not list(kernel.interpreter.successors(run.states[-1]))
         assert set(map(tuple, reduced.states.tolist())) <= set(map(tuple, whole.states.tolist()))
 

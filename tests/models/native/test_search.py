@@ -65,8 +65,8 @@ def test_witness_and_transition_claims_are_found_once_and_shortest() -> None:
 
 def test_deadlocks_are_counted() -> None:
     result = search(compile_kernel(Instance(SMALL + "TCommit", {"Manager": 2})))
-    assert result.tally.deadlocks == 2  # all have committed, all have aborted
-    assert result.tally.first_deadlock is not None
+    assert result.totals.deadlocks == 2  # all have committed, all have aborted
+    assert result.totals.first_deadlock is not None
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_a_saved_search_goes_on_to_the_same_end(limits: SearchLimits, tmp_path: 
         assert getattr(result, name) == getattr(whole, name)
     assert np.array_equal(result.states, whole.states)
     assert np.array_equal(result.visited.fresh_by_step, whole.visited.fresh_by_step)
-    assert result.tally.state_hits == whole.tally.state_hits
-    assert result.tally.step_hits == whole.tally.step_hits
+    assert result.totals.state_hits == whole.totals.state_hits
+    assert result.totals.step_hits == whole.totals.step_hits
 
 
 @pytest.mark.parametrize("place", [0.001, 0.5, 0.9])
@@ -142,7 +142,7 @@ def test_the_user_can_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "_round", pressed)
     result = running.run()
     assert result.stopped == "stopped by the user"
-    assert running.tally.next_row == 1  # the chunk was finished, so that nothing is counted twice
+    assert running.totals.next_row == 1  # the chunk was finished, so that nothing is counted twice
 
 
 def test_progress_is_shown_at_the_end() -> None:

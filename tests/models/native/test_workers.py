@@ -42,7 +42,7 @@ def same(one: SearchResult, two: SearchResult) -> None:
     assert one.out_of_bounds_by_action() == two.out_of_bounds_by_action()
     assert one.distinct_by_action() == two.distinct_by_action()
     for name in ("guards", "state_hits", "step_hits", "deadlocks", "first_deadlock", "levels"):
-        assert np.array_equal(getattr(one.tally, name), getattr(two.tally, name)), name
+        assert np.array_equal(getattr(one.totals, name), getattr(two.totals, name)), name
 
 
 @pytest.mark.parametrize("workers", [2, 3, 7])
