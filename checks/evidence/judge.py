@@ -11,7 +11,7 @@ from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.distribute import of_kinds
-from tidemark.checks.evidence.monitors.run import MONITORS, judge, kinds_present, ordered, rows
+from tidemark.checks.evidence.monitors.run import MONITORS, judge, kinds_present, ordered
 from tidemark.checks.evidence.table.files import Sort
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
@@ -71,7 +71,7 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
 def history_answers(evidence: Evidence) -> list[Answer]:
     """The answers about what clients saw; none if there is no history."""
     mine = of_kinds(evidence.events, KINDS)
-    return judge_history(rows(ordered(mine, "source"), COLUMNS)) if mine.num_rows else []
+    return judge_history(ordered(mine, "source").select(COLUMNS)) if mine.num_rows else []
 
 
 def _files(evidence: Evidence, found: Finding) -> None:

@@ -15,6 +15,7 @@ DEFAULT_VERSION = "2.3.5"
 CLIENT = "tidemark.checks.observe.inside.client"
 MESSAGES = "tidemark.checks.observe.inside.messages"
 MOCK_BROKER = "tidemark.checks.observe.inside.mock_broker"
+SLOW_DISK = "tidemark.checks.observe.inside.slow_disk"
 _HERE = Path(__file__).parent
 
 

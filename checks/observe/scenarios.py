@@ -63,6 +63,12 @@ SCENARIOS = {
             seconds=4,
         ),
         Scenario(
+            name="slow-disk",
+            about="the load; then each flush of the disk takes longer; kill -9 meanwhile, and a start over "
+            "what it left, still slow; then the disk is quick again",
+            seconds=12,
+        ),
+        Scenario(
             name="session-delete",
             about="one process inserts, deletes and reads its own writes at level Session",
             seconds=5,

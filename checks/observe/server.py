@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.observe.package import Package
+from tidemark.checks.observe.package import SLOW_DISK, Package
 from tidemark.checks.observe.processes import Child, Processes
 from tidemark.checks.verdicts.errors import MissingToolError
 
@@ -55,12 +55,15 @@ class Server:
         role: ``standalone`` or ``proxy``.
         folder: its settings and its data.
         logs: gets ``<name>-<incarnation>.log``.
+        slowable: run it so that its disk can be made slow.
     """
 
     def __init__(
-        self, package: Package, *, processes: Processes, role: str, folder: Path, logs: Path, setting: Setting
-    ) -> None:
+        self, package: Package, *, processes: Processes, role: str, folder: Path, logs: Path,
+        setting: Setting, slowable: bool = False,
+    ) -> None:  # fmt: skip
         self.role = role
+        self.disk = folder / "disk" if slowable else None
         self.ports = STANDALONE_PORTS if role == "standalone" else PROXY_PORTS
         self.incarnation = 0
         self.child: Child | None = None
@@ -84,20 +87,36 @@ class Server:
     def start(self) -> Child:
         """Start the process; it does not answer yet."""
         self.incarnation += 1
+        # Set behind the wrapper: the server's own libraries do not fit a Python.
+        libraries = f"LD_LIBRARY_PATH={self._package.folder / 'bin'}"
+        command = ["env", libraries, str(self._package.program), "run", self.role]
+        if self.disk is not None:
+            self.disk.with_suffix(".delayed").unlink(missing_ok=True)
+            command = self._package.inside(SLOW_DISK, str(self.disk), *command)
         self.child = self._processes.start(
             self.name,
-            [str(self._package.program), "run", self.role],
+            command,
             log=self._logs / f"{self.name}.log",
             environment={
                 "DEPLOY_MODE": "STANDALONE" if self.role == "standalone" else "DISTRIBUTED",
                 "METRICS_PORT": str(self.ports.health),
                 "MILVUS_RUN_DIR": str(self._folder / "run"),
                 "MILVUSCONF": str(self._folder / "configs"),
-                "LD_LIBRARY_PATH": str(self._package.folder / "bin"),
             }
             | self._setting,
         )
         return self.child
+
+    def slow_disk(self, milliseconds: int) -> None:
+        """From now on each flush of its disk takes so much longer; only for one that is ``slowable``."""
+        assert self.disk is not None
+        self.disk.write_text(str(milliseconds))
+
+    def flushes_delayed(self) -> int:
+        """How many flushes were made to wait since the last start."""
+        assert self.disk is not None
+        counted = self.disk.with_suffix(".delayed")
+        return int(counted.read_text()) if counted.exists() else 0
 
     def wait_healthy(self, seconds: float) -> float:
         """Wait until it answers; the seconds that it took. Raise MissingToolError if it does not come."""

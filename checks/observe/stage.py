@@ -142,11 +142,11 @@ class Stage:
             self.kafka = child.line()
             self.note("mock broker", address=self.kafka)
 
-    def server(self, role: str = "standalone") -> Server:
-        """A server process with the settings of this run; not started."""
+    def server(self, role: str = "standalone", *, slowable: bool = False) -> Server:
+        """A server process with the settings of this run; not started. For ``slowable`` see ``Server``."""
         return Server(
             self.package, processes=self.processes, role=role, folder=self.plan.scratch / role,
-            logs=self.logs, setting=Setting(lease=self.plan.lease, kafka=self.kafka),
+            logs=self.logs, setting=Setting(lease=self.plan.lease, kafka=self.kafka), slowable=slowable,
         )  # fmt: skip
 
     def start(self, server: Server) -> None:
@@ -172,6 +172,11 @@ class Stage:
         self.note("resume", component=server.name)
         assert server.child is not None
         server.child.signal(signal.SIGCONT)
+
+    def slow_disk(self, server: Server, milliseconds: int) -> None:
+        """Each flush of the server's disk takes so much longer; 0 ends it."""
+        self.note("slow disk", component=server.name, milliseconds=milliseconds)
+        server.slow_disk(milliseconds)
 
     def clients(
         self, process: str, server: Server, roles: dict[str, dict[str, Any]] | None = None

@@ -7,11 +7,14 @@ from typing import Any
 
 from tidemark.checks.observe.collect import collect
 from tidemark.checks.observe.stage import Stage
+from tidemark.checks.verdicts.errors import MissingToolError
 
 _SETTLE_SECONDS = 5.0
 _SESSION_ROUNDS = 60
 _LATE_WRITERS = 12
 _LATE_BATCH = 50
+_SLOW_MILLISECONDS = (30, 200)
+"""A flush of a busy network disk takes that long; the store's own warnings begin at 100 ms."""
 
 
 def _load() -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
@@ -113,6 +116,40 @@ def paused_proxy(stage: Stage) -> None:
     collect(stage, [server])
 
 
+def slow_disk(stage: Stage) -> None:
+    """The load; the disk becomes slow by what the seed draws; kill -9, a start; the disk recovers."""
+    server = stage.server(slowable=True)
+    stage.start(server)
+    writers, readers = _load()
+    first = stage.clients("p0", server, writers)
+    first.create()
+    second = stage.clients("p1", server, readers)
+    first.start()
+    second.start()
+    seconds = stage.plan.scenario.seconds / 3
+    stage.sleep(seconds, "the clients work")
+    stage.slow_disk(server, stage.random.randint(*_SLOW_MILLISECONDS))
+    stage.sleep(seconds * stage.random.uniform(1.0, 2.0), "the clients work on a slow disk")
+    stage.kill(server)
+    delayed = server.flushes_delayed()
+    stage.start(server)
+    first.load()
+    stage.sleep(seconds, "the clients work again, still on a slow disk")
+    delayed += server.flushes_delayed()
+    stage.slow_disk(server, 0)
+    second.stop()
+    first.stop()
+    if not delayed:
+        raise MissingToolError(
+            "no flush was made to wait: the server does not flush, or by a call that is not known here",
+            remedy="trace it:  strace -f -e trace=fsync,fdatasync",
+        )
+    stage.facts["delayed_flushes"] = delayed
+    stage.facts["rows"] = len(first.read())
+    first.count()
+    collect(stage, [server])
+
+
 def session_delete(stage: Stage) -> None:
     """Session reads after inserts and after deletes in one process."""
     server = stage.server()
@@ -132,5 +169,6 @@ STEPS: dict[str, Callable[[Stage], None]] = {
     "clean": clean,
     "crash": crash,
     "paused-proxy": paused_proxy,
+    "slow-disk": slow_disk,
     "session-delete": session_delete,
 }

@@ -5,22 +5,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tidemark.checks.evidence.histories.operations import FOREVER, Collection, Runs, Write
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
+from tidemark.checks.evidence.histories.operations import (
+    FOREVER,
+    Bools,
+    Collection,
+    Ints,
+    Runs,
+    Writes,
+    ranges,
+)
 
 _LAST_KEY = np.iinfo(np.int64).max - 1
 """The place after it is a number too; the greatest key of all is taken for this one."""
 
 
-def _ends(runs: Ints) -> Ints:
-    """The places after inclusive runs."""
-    ends: Ints = np.minimum(runs[:, 1], _LAST_KEY) + 1
-    return ends
+@dataclass(frozen=True)
+class Spans:
+    """Runs of keys as runs of cells: numbers of the first cell and of the one after the last."""
+
+    first: Ints
+    last: Ints
+    begin: Ints
+    """Where the runs of each operation begin, and where those of the last one end."""
+
+    @property
+    def width(self) -> Ints:
+        """How many cells each run has."""
+        return self.last - self.first
+
+    def of(self, number: int) -> list[tuple[int, int]]:
+        """The runs of one operation."""
+        part = slice(self.begin[number], self.begin[number + 1])
+        return list(zip(self.first[part].tolist(), self.last[part].tolist(), strict=True))
+
+    def sizes(self) -> Ints:
+        """How many cells each operation has."""
+        sums = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.width)))
+        return sums[self.begin[1:]] - sums[self.begin[:-1]]
+
+    def pairs(self, which: Ints) -> tuple[Ints, Ints]:
+        """For some operations each one's place in ``which`` with each of its cells."""
+        counts = self.begin[which + 1] - self.begin[which]
+        runs = ranges(self.begin[which], counts)
+        width = self.width[runs]
+        owner = np.repeat(np.repeat(np.arange(len(which)), counts), width)
+        return owner, ranges(self.first[runs], width)
 
 
 @dataclass
@@ -34,7 +64,7 @@ class Cells:
     """Where each run begins; the last one is the end of the last run."""
     width: Ints
     insert_start: Ints
-    """FOREVER where nobody inserts."""
+    """FOREVER where nothing inserts."""
     insert_end: Ints
     """When it was acknowledged; FOREVER if never."""
     insert_ts: Ints
@@ -47,27 +77,23 @@ class Cells:
     delete_by: Ints
     delete_process: Ints
     is_odd: Bools
-    odd: dict[int, list[Write]]
-    processes: dict[str, int]
+    odd: dict[int, list[int]]
+    """Cell -> numbers of its writes."""
 
     def __len__(self) -> int:
         return len(self.width)
 
-    def span(self, low: int, high: int) -> tuple[int, int]:
-        """Numbers of the cells of an inclusive run of keys: first, and one after the last."""
-        first, last = np.searchsorted(self.edges, (low, min(high, _LAST_KEY) + 1))
-        return int(first), int(last)
+    def spans(self, runs: Runs) -> Spans:
+        """The cells of the runs of all operations."""
+        first = np.searchsorted(self.edges, runs.low)
+        last = np.searchsorted(self.edges, _ends(runs))
+        return Spans(first.astype(np.int64), last.astype(np.int64), runs.first)
 
-    def spans(self, many: list[Runs]) -> list[list[tuple[int, int]]]:
-        """Cells of the runs of many operations: one search for all of them."""
-        flat = [run for runs in many for run in runs]
-        if not flat:
-            return [[] for _ in many]
-        table = np.array(flat, dtype=np.int64)
-        firsts = np.searchsorted(self.edges, table[:, 0]).tolist()
-        lasts = np.searchsorted(self.edges, _ends(table)).tolist()
-        pairs = zip(firsts, lasts, strict=True)
-        return [[next(pairs) for _ in runs] for runs in many]
+    def writes(self, cell: int) -> list[int]:
+        """Numbers of the writes of a cell."""
+        if cell in self.odd:
+            return self.odd[cell]
+        return [one for one in (int(self.insert_by[cell]), int(self.delete_by[cell])) if one >= 0]
 
     def name(self, cell: int) -> str:
         """The keys of a cell."""
@@ -75,9 +101,17 @@ class Cells:
         return f"key {low}" if low == high else f"keys {low} to {high}"
 
 
+def _ends(runs: Runs) -> Ints:
+    """The places after inclusive runs."""
+    ends: Ints = np.minimum(runs.high, _LAST_KEY) + 1
+    return ends
+
+
 def cells(collection: Collection) -> Cells:
     """Cut the keys at every place where a run of some operation begins or ends."""
-    edges = _edges(collection)
+    reads, writes = collection.reads, collection.writes
+    many = (writes.keys, reads.keys, reads.seen)
+    edges = np.unique(np.concatenate([part for runs in many for part in (runs.low, _ends(runs))]))
     count = max(0, len(edges) - 1)
 
     def column(value: int) -> Ints:
@@ -98,62 +132,36 @@ def cells(collection: Collection) -> Cells:
         delete_process=column(-1),
         is_odd=np.zeros(count, dtype=np.bool_),
         odd={},
-        processes={},
     )
-    spans = made.spans([write.keys for write in collection.writes])
-    for number, of_write in enumerate(spans):
-        for span in of_write:
-            _put(made, collection, number, span)
-    _check_order(made, collection)
+    by, touched = made.spans(writes.keys).pairs(np.arange(len(writes.start)))
+    _put(made, writes, by, touched)
+    _find_odd(made, writes, by, touched)
     return made
 
 
-def _edges(collection: Collection) -> Ints:
-    parts: list[Runs] = [write.keys for write in collection.writes]
-    parts += [runs for read in collection.reads for runs in (read.keys, read.seen) if runs]
-    flat = [run for runs in parts for run in runs]
-    if not flat:
-        return np.zeros(0, dtype=np.int64)
-    table = np.array(flat, dtype=np.int64)
-    return np.unique(np.concatenate((table[:, 0], _ends(table))))
-
-
-def _put(made: Cells, collection: Collection, number: int, span: tuple[int, int]) -> None:
-    write = collection.writes[number]
-    process = made.processes.setdefault(write.process, len(made.processes))
-    first, last = span
-    if write.is_insert:
-        columns = (made.insert_start, made.insert_end, made.insert_ts, made.insert_by, made.insert_process)
-    else:
-        columns = (made.delete_start, made.delete_end, made.delete_ts, made.delete_by, made.delete_process)
-    values = (write.start, write.end, write.ts, number, process)
-    by = columns[3]
-    if last - first == 1:  # most writes have keys of their own
-        if by[first] >= 0 or made.is_odd[first]:
-            _make_odd(made, collection, first, write)
-            return
+def _put(made: Cells, writes: Writes, by: Ints, touched: Ints) -> None:
+    """Fill the columns; where several writes of a sort touch a cell, with the first."""
+    inserts = writes.is_insert[by]
+    for chosen, columns in (
+        (inserts, (made.insert_by, made.insert_start, made.insert_end, made.insert_ts, made.insert_process)),
+        (~inserts, (made.delete_by, made.delete_start, made.delete_end, made.delete_ts, made.delete_process)),
+    ):
+        cell, write = touched[chosen][::-1], by[chosen][::-1]
+        values = (write, writes.start[write], writes.end[write], writes.ts[write], writes.process[write])
         for column, value in zip(columns, values, strict=True):
-            column[first] = value
-        return
-    for cell in np.flatnonzero((by[first:last] >= 0) | made.is_odd[first:last]):
-        _make_odd(made, collection, int(cell) + first, write)
-    fresh = by[first:last] < 0
-    for column, value in zip(columns, values, strict=True):
-        column[first:last][fresh] = value
+            column[cell] = value
 
 
-def _make_odd(made: Cells, collection: Collection, cell: int, write: Write | None) -> None:
-    if cell not in made.odd:
-        made.is_odd[cell] = True
-        numbers = (int(made.insert_by[cell]), int(made.delete_by[cell]))
-        made.odd[cell] = [collection.writes[one] for one in numbers if one >= 0]
-    if write is not None:
-        made.odd[cell].append(write)
-
-
-def _check_order(made: Cells, collection: Collection) -> None:
-    """A delete that does not begin after its insert was acknowledged needs a closer look."""
+def _find_odd(made: Cells, writes: Writes, by: Ints, touched: Ints) -> None:
+    """Cells with two inserts or two deletes, or a delete that begins before its insert was acknowledged."""
+    inserts = writes.is_insert[by]
     both = (made.insert_by >= 0) & (made.delete_by >= 0)
-    overlap = both & (made.delete_start <= made.insert_end)
-    for cell in np.flatnonzero(overlap):
-        _make_odd(made, collection, int(cell), None)
+    odd = both & (made.delete_start <= made.insert_end)
+    for chosen in (inserts, ~inserts):
+        odd |= np.bincount(touched[chosen], minlength=len(made)) > 1
+    made.is_odd = odd
+    theirs = np.flatnonzero(odd[touched])
+    theirs = theirs[np.lexsort((by[theirs], touched[theirs]))]
+    of, begins = np.unique(touched[theirs], return_index=True)
+    parts = np.split(by[theirs], begins[1:])
+    made.odd = {cell: part.tolist() for cell, part in zip(of.tolist(), parts, strict=True)} if len(of) else {}

@@ -1,11 +1,26 @@
-"""The operations of one collection: writes, reads, counts, and the moment from which one is missing."""
+"""The operations of one collection in columns, and the moment from which one is missing.
+
+A history may have millions of operations, so that none of them becomes an object: what is asked of all of
+them is asked of whole columns, and a single one is looked at only if something is wrong with it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidemark.checks.evidence.readers.client import LEVELS
+from tidemark.checks.evidence.readers.client_columns import parsed
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 FOREVER = 1 << 62
 """Later than everything."""
@@ -26,107 +41,276 @@ COLUMNS = (
     "value",
 )
 KINDS = ("op.insert", "op.delete", "op.query", "op.count", "op.flush", "op.other")
+_UNNAMED_LEVEL = "Bounded"
+"""What the public client asks for if nothing is said."""
 
-Runs = list[list[int]]
+_RUNS = pa.list_(pa.list_(pa.int64()))
+_VALUE = pa.schema([
+    ("start", pa.int64()),
+    ("end", pa.int64()),
+    ("outcome", pa.string()),
+    ("keys", _RUNS),
+    ("seen", _RUNS),
+])  # fmt: skip
+_PARSED_ROWS = 1 << 17
+_EVERY_KEY = (-(1 << 63), (1 << 63) - 2)
 
 
-class Write(NamedTuple):
-    """An insert or a delete. One that was not acknowledged may take effect at any time after its start."""
+@dataclass(frozen=True)
+class Runs:
+    """For each operation a list of inclusive runs: from number ``first[n]`` to ``first[n + 1] - 1``."""
 
-    is_insert: bool
-    start: int
-    end: int
+    low: Ints
+    high: Ints
+    first: Ints
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def lengths(self) -> Ints:
+        """How many runs each operation has."""
+        return np.diff(self.first)
+
+    def take(self, which: Ints) -> Runs:
+        """Those of some operations."""
+        lengths = self.lengths[which]
+        places = ranges(self.first[which], lengths)
+        return Runs(self.low[places], self.high[places], offsets(lengths))
+
+    def replaced(self, which: Bools, run: tuple[int, int]) -> Runs:
+        """With this one run for some operations, which have had none."""
+        lengths = self.lengths + which
+        first = offsets(lengths)
+        low, high = np.empty(first[-1], dtype=np.int64), np.empty(first[-1], dtype=np.int64)
+        old = np.repeat(~which, lengths)
+        low[old], high[old] = self.low, self.high
+        low[~old], high[~old] = run
+        return Runs(low, high, first)
+
+
+def offsets(lengths: Ints) -> Ints:
+    """Where parts of these lengths begin, and where the last one ends."""
+    found = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=found[1:])
+    return found
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
+    """The numbers ``start, start + 1, ...`` of all ranges, one after the other."""
+    ends = offsets(lengths)
+    return np.arange(ends[-1], dtype=np.int64) + np.repeat(starts - ends[:-1], lengths)
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Inserts and deletes. One that was not acknowledged may take effect at any time after its start."""
+
+    is_insert: Bools
+    start: Ints
+    end: Ints
     """When it was acknowledged; FOREVER if it was not."""
-    ts: int
-    process: str
+    ts: Ints
+    process: Ints
     keys: Runs
-    source: str
-    line: int
+    row: Ints
+    """Number of the operation in the log."""
 
 
-class Read(NamedTuple):
-    """A query that was answered. No keys means every key."""
+@dataclass(frozen=True)
+class Reads:
+    """Queries that were answered. One without keys asks for every key."""
 
-    level: str
-    start: int
-    end: int
-    process: str
-    guarantee: int
+    level: Ints
+    """Number in ``client.LEVELS``."""
+    start: Ints
+    end: Ints
+    process: Ints
+    guarantee: Ints
     keys: Runs
     seen: Runs
-    source: str
-    line: int
+    row: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
 
 
-class Count(NamedTuple):
-    """An answered count of all rows."""
+@dataclass(frozen=True)
+class Counts:
+    """Answered counts of all rows."""
 
-    level: str
-    start: int
-    end: int
-    total: int
-    source: str
-    line: int
+    level: Ints
+    start: Ints
+    end: Ints
+    total: Ints
+    row: Ints
 
 
-@dataclass
+@dataclass(frozen=True)
+class Log:
+    """Where the operations stand."""
+
+    sources: list[str]
+    source: Ints
+    line: Ints
+
+    def place(self, row: int) -> tuple[str, int]:
+        """File and line of an operation."""
+        return self.sources[int(self.source[row])], int(self.line[row])
+
+
+@dataclass(frozen=True)
 class Collection:
     """What happened to one collection."""
 
     name: str
-    writes: list[Write] = field(default_factory=list)
-    reads: list[Read] = field(default_factory=list)
-    counts: list[Count] = field(default_factory=list)
+    writes: Writes
+    reads: Reads
+    counts: Counts
+    processes: list[str]
+    log: Log
     whole_until: int = FOREVER
     """Reads that end later are not judged: an operation is missing."""
     missing: int = 0
     """How many operations are missing."""
 
 
-def collections(rows: Iterable[tuple[Any, ...]]) -> list[Collection]:
+def collections(events: pa.Table) -> Iterator[Collection]:
     """The operations by collection, in order of their names.
 
-    ``rows`` are tuples of ``COLUMNS``. A client numbers its operations; a number that is left out is an
-    operation that nobody knows: it may have been a write to any collection.
+    ``events`` has the columns of ``COLUMNS``, and only rows of ``KINDS``. A client numbers its operations; a
+    number that is left out is an operation that is not known: it may have been a write to any collection.
     """
-    found: dict[str, Collection] = {}
-    seen: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
-    for source, line, kind, name, client, process, seq, ts, ts2, level, count, text, value in rows:
-        op = json.loads(value)
-        start, end, ok = op["start"], op["end"], op["outcome"] == "ok"
-        seen.setdefault((process, client), []).append((seq, start, end))
-        one = found.get(name) or found.setdefault(name, Collection(name))
-        if kind in {"op.insert", "op.delete"}:
-            acknowledged = end if ok else FOREVER
-            one.writes.append(
-                Write(kind == "op.insert", start, acknowledged, ts or 0, process, op["keys"], source, line)
-            )
-        elif kind == "op.other" and text == "drop":
-            whole = [[-(1 << 63), (1 << 63) - 2]]
-            one.writes.append(
-                Write(kind == "op.insert", start, end if ok else FOREVER, 0, process, whole, source, line)
-            )
-        elif kind == "op.query" and ok:
-            one.reads.append(
-                Read(level or "Bounded", start, end, process, ts2 or 0, op["keys"], op["seen"], source, line)
-            )
-        elif kind == "op.count" and ok and count is not None:
-            one.counts.append(Count(level or "Bounded", start, end, count, source, line))
-    missing, until = _gaps(seen.values())
-    for one in found.values():
-        one.missing, one.whole_until = missing, until
-    return [found[name] for name in sorted(found)]
+    if not events.num_rows:
+        return
+    columns = _columns(events)
+    missing, until = _gaps(columns)
+    order = np.argsort(columns["channel"], kind="stable")
+    names: list[str] = columns["names of channel"]
+    bounds = np.searchsorted(columns["channel"][order], np.arange(len(names) + 1))
+    for code, name in sorted(enumerate(names), key=lambda pair: pair[1]):
+        mine = order[bounds[code] : bounds[code + 1]]
+        yield _collection(name, columns, mine, until=until, missing=missing)
 
 
-def _gaps(clients: Iterable[list[tuple[int, int, int]]]) -> tuple[int, int]:
+def _columns(events: pa.Table) -> dict[str, Any]:
+    """All that is asked about, as numpy columns; texts as numbers, with the list of the texts."""
+    found: dict[str, Any] = {"line": _numbers(events, "line"), "seq": _numbers(events, "seq")}
+    for name in ("ts", "ts2"):
+        found[name] = _numbers(events, name)
+    found["counted"] = events.column("rows").is_valid().to_numpy()
+    found["rows"] = _numbers(events, "rows")
+    levels = pc.fill_null(events.column("level"), _UNNAMED_LEVEL)
+    found["level"] = pc.index_in(levels, value_set=pa.array(LEVELS)).to_numpy().astype(np.int64)
+    for name in ("source", "channel", "node", "key"):
+        found[name], found[f"names of {name}"] = _coded(events.column(name))
+    for name in ("insert", "delete", "query", "count"):
+        found[name] = pc.equal(events.column("kind"), f"op.{name}").to_numpy()
+    named = pc.is_in(events.column("text"), value_set=pa.array(["drop"]))
+    dropped = pc.and_(pc.equal(events.column("kind"), "op.other"), named)
+    found["drop"] = dropped.to_numpy()
+    return found | _values(events.column("value"))
+
+
+def _numbers(events: pa.Table, name: str) -> Ints:
+    numbers: Ints = pc.fill_null(events.column(name), 0).to_numpy()
+    return numbers
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """Texts as numbers, and the text of each number."""
+    encoded = pc.fill_null(column, "").combine_chunks().dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
+
+
+def _values(texts: pa.ChunkedArray) -> dict[str, Any]:
+    """What stands as JSON in the column ``value``: times, outcome, and runs of keys."""
+    parts = [
+        _parsed(texts.slice(first, _PARSED_ROWS).to_pylist()) for first in range(0, len(texts), _PARSED_ROWS)
+    ]
+    table = pa.concat_tables(parts)
+    found: dict[str, Any] = {name: _runs(table.column(name)) for name in ("keys", "seen")}
+    for name in ("start", "end"):
+        found[name] = table.column(name).to_numpy()
+    found["ok"] = pc.equal(table.column("outcome"), "ok").to_numpy()
+    return found
+
+
+def _parsed(texts: list[str]) -> pa.Table:
+    try:
+        return parsed("\n".join(texts).encode(), _VALUE)
+    except pa.ArrowInvalid:  # a line with a name twice, say
+        given = [json.loads(text) for text in texts]
+        return pa.table({name: [one.get(name) for one in given] for name in _VALUE.names}, schema=_VALUE)
+
+
+def _runs(column: pa.ChunkedArray) -> Runs:
+    lists = column.combine_chunks()
+    pairs = lists.flatten().flatten().to_numpy().reshape(-1, 2)
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64)
+    return Runs(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), offsets(lengths))
+
+
+def _collection(name: str, columns: dict[str, Any], mine: Ints, *, until: int, missing: int) -> Collection:
+    def chosen(which: Bools) -> Ints:
+        picked: Ints = mine[which[mine]]
+        return picked
+
+    written = chosen(columns["insert"] | columns["delete"] | columns["drop"])
+    read = chosen(columns["query"] & columns["ok"])
+    counted = chosen(columns["count"] & columns["ok"] & columns["counted"])
+    drops = columns["drop"][written]
+    writes = Writes(
+        is_insert=columns["insert"][written],
+        start=columns["start"][written],
+        end=np.where(columns["ok"][written], columns["end"][written], FOREVER),
+        ts=np.where(drops, 0, columns["ts"][written]),
+        process=columns["node"][written],
+        keys=_keys_of(columns["keys"].take(written), drops),
+        row=written,
+    )
+    reads = Reads(
+        level=columns["level"][read],
+        start=columns["start"][read],
+        end=columns["end"][read],
+        process=columns["node"][read],
+        guarantee=columns["ts2"][read],
+        keys=columns["keys"].take(read),
+        seen=columns["seen"].take(read),
+        row=read,
+    )
+    counts = Counts(
+        level=columns["level"][counted],
+        start=columns["start"][counted],
+        end=columns["end"][counted],
+        total=columns["rows"][counted],
+        row=counted,
+    )
+    log = Log(columns["names of source"], columns["source"], columns["line"])
+    return Collection(name, writes, reads, counts, columns["names of node"], log, until, missing)
+
+
+def _keys_of(keys: Runs, drops: Bools) -> Runs:
+    """A drop deletes every key, whatever its line says."""
+    if not drops.any():
+        return keys
+    kept = np.where(drops, 0, keys.lengths)
+    places = ranges(keys.first[:-1], kept)
+    return Runs(keys.low[places], keys.high[places], offsets(kept)).replaced(drops, _EVERY_KEY)
+
+
+def _gaps(columns: dict[str, Any]) -> tuple[int, int]:
     """How many numbers are left out, and when the first gap can have begun."""
+    client = columns["node"] * len(columns["names of key"]) + columns["key"]
+    order = np.lexsort((columns["end"], columns["seq"], client))
+    numbers, ends = columns["seq"][order], columns["end"][order]
+    begins = np.flatnonzero(np.diff(client[order], prepend=-1))
     missing, until = 0, FOREVER
-    for numbered in clients:
-        numbered.sort()
-        before, ended = -1, -FOREVER
-        for seq, _, end in numbered:
-            if seq > before + 1:
-                missing += seq - before - 1
-                until = min(until, ended)
-            before, ended = max(before, seq), max(ended, end)
+    for first, last in zip(begins, [*begins[1:], len(order)], strict=True):
+        left_out = np.diff(numbers[first:last], prepend=-1) - 1
+        places = np.flatnonzero(left_out > 0)
+        if len(places):
+            missing += int(left_out[places].sum())
+            before = ends[first : first + places[0]]
+            until = min(until, int(before.max()) if len(before) else -FOREVER)
     return missing, until

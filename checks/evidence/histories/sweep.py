@@ -3,241 +3,279 @@
 A write is *due* for a read if the read's level promises it: acknowledged before the read began (Strong), by
 the same process (Session), five seconds before (Bounded), at or below its guarantee (Customized).
 A row must be there if an insert of it is due and no delete can have come after; it must not be there if a
-delete is due that came after every insert, or if nobody had begun to insert it.
+delete is due that came after every insert, or if nothing had begun to insert it.
+
+The reads of a level are judged many at a time: each pair of a read and a cell is an element of a few columns.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tidemark.checks.evidence.histories.claims import BOUND, OF_LEVEL
-from tidemark.checks.evidence.histories.keys import Bools, Cells
-from tidemark.checks.evidence.histories.operations import FOREVER, Collection, Read, Write
+from tidemark.checks.evidence.histories.keys import Cells
+from tidemark.checks.evidence.histories.operations import FOREVER, Bools, Collection, Ints
 from tidemark.checks.evidence.monitors.base import Answer, Place
+from tidemark.checks.evidence.readers.client import LEVELS
 
-_FEW = 12
-"""Cells up to which plain Python is quicker than numpy."""
+_TOGETHER = 1 << 18
+"""Pairs of a read and a cell that are judged at once. A read with more is judged by itself."""
+
+_WORDS = {
+    "missing": "missing",
+    "ghost": "there although deleted",
+    "unwritten": "there although it was not written",
+    "gone": "gone that were read before",
+}
+"""What is wrong, in words, in the order in which it is said."""
+
+_LATE = "late"
+"""A Strong read would have had to show it, or not to: allowed at the read's own level."""
 
 
 class Wrong(NamedTuple):
-    """Cells of a read that are wrong, by what is wrong."""
+    """What is wrong with a read: how many rows, and the first cell of them."""
 
-    missing: list[int]
-    ghost: list[int]
-    unwritten: list[int]
-    gone: list[int]
-    """Seen by an earlier read."""
-    late: list[int]
-    """A Strong read would have had to show them, or not to: allowed at the read's own level."""
+    rows: int
+    cell: int
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Some reads of one level, and the cells that they asked for."""
+
+    read: Ints
+    """For each pair the number of the read."""
+    cell: Ints
+    there: Bools
+    """Whether the read shows it."""
 
 
 class Sweep:
-    """The reads of one collection in the order of their starts."""
+    """The reads of one collection."""
 
     def __init__(self, collection: Collection, cells: Cells, answers: Callable[[str], Answer]) -> None:
         self.collection, self.cells, self.answers = collection, cells, answers
-        self.before = np.zeros(len(cells), dtype=np.bool_)
-        """Cells that a read saw which has ended before the present one starts."""
-        self.saw: dict[int, Read] = {}
-        self.ended: list[tuple[int, int]] = []
-        self.asked = cells.spans([read.keys for read in collection.reads])
-        self.seen = cells.spans([read.seen for read in collection.reads])
-        self.order = sorted(range(len(collection.reads)), key=lambda n: collection.reads[n].start)
+        reads = collection.reads
+        self.asked, self.seen = cells.spans(reads.keys), cells.spans(reads.seen)
+        self.judged = np.flatnonzero(reads.end <= collection.whole_until)
+        self.first_seen = np.full(len(cells), FOREVER, dtype=np.int64)
+        """When the first read that saw a cell had ended."""
+        self.seen_by = np.full(len(cells), -1, dtype=np.int64)
+        self.wrong: dict[int, dict[str, Wrong]] = {}
 
     def run(self) -> None:
         """Judge all reads."""
+        self._look_back()
         reads = self.collection.reads
-        for number in self.order:
-            read = reads[number]
-            while self.ended and self.ended[0][0] < read.start:
-                self._remember(heapq.heappop(self.ended)[1])
-            if read.end > self.collection.whole_until:
-                continue
-            self._judge(read, self.asked[number], self.seen[number])
-            heapq.heappush(self.ended, (read.end, number))
+        whole = self.asked.begin[1:] == self.asked.begin[:-1]
+        sizes = np.where(whole, len(self.cells), self.asked.sizes())
+        for level in range(len(LEVELS)):
+            mine = self.judged[reads.level[self.judged] == level]
+            mine = mine[sizes[mine] > 0]
+            for group in _groups(mine, sizes[mine]):
+                self._judge(level, self._pairs(group, whole))
+            if len(mine):
+                self._count(level, len(mine))
+        for number in sorted(self.wrong, key=lambda n: (int(reads.start[n]), n)):
+            self._say(number, self.wrong[number])
 
-    def _remember(self, number: int) -> None:
-        read = self.collection.reads[number]
-        for first, last in self.seen[number]:
-            if last - first == 1:
-                if not self.before[first]:
-                    self.before[first] = True
-                    self.saw[first] = read
-                continue
-            fresh = np.flatnonzero(~self.before[first:last])
-            if len(fresh):
-                for cell in fresh[:64]:  # whom to name if it is gone later; more names are of no use
-                    self.saw.setdefault(int(cell) + first, read)
-                self.before[first:last] = True
+    def _look_back(self) -> None:
+        """Which read saw a cell first. The latest are written down first, so that the first one stays."""
+        ends = self.collection.reads.end[self.judged]
+        latest_first = self.judged[np.lexsort((self.judged, ends))[::-1]]
+        for group in _groups(latest_first, self.seen.sizes()[latest_first]):
+            owner, cell = self.seen.pairs(group)
+            self.first_seen[cell] = self.collection.reads.end[group[owner]]
+            self.seen_by[cell] = group[owner]
 
-    def _judge(self, read: Read, asked: list[tuple[int, int]], seen: list[tuple[int, int]]) -> None:
-        found = Wrong([], [], [], [], [])
-        for first, last in asked if read.keys else [(0, len(self.cells))]:
-            if last - first <= _FEW:
-                self._few(read, first, last, seen, found)
-            else:
-                self._many(read, first, last, seen, found)
-        self._say(read, found)
+    def _pairs(self, group: Ints, whole: Bools) -> Pairs:
+        """What these reads asked for, and whether it was there."""
+        if len(group) == 1:
+            (number,) = group
+            every = [(0, len(self.cells))]
+            spans = every if whole[number] else self.asked.of(number)
+            cell = np.concatenate([np.arange(first, last) for first, last in spans])
+            shown = np.zeros(len(self.cells) + 1, dtype=np.bool_)
+            for first, last in self.seen.of(number):
+                shown[first:last] = True
+            return Pairs(np.full(len(cell), number), cell, shown[cell])
+        count = len(self.cells)
+        some = group[~whole[group]]
+        owner, cell = self.asked.pairs(some)
+        every_owner = np.repeat(group[whole[group]], count)
+        read = np.concatenate((some[owner], every_owner))
+        cell = np.concatenate((cell, np.tile(np.arange(count), len(group) - len(some))))
+        owner, seen = self.seen.pairs(group)
+        there = np.isin(read * count + cell, group[owner] * count + seen)
+        return Pairs(read, cell, there)
 
-    # ---- few cells ----
-
-    def _few(self, read: Read, first: int, last: int, seen: list[tuple[int, int]], found: Wrong) -> None:
-        for cell in range(first, last):
-            there = any(low <= cell < high for low, high in seen)
-            self._cell(read, cell, there=there, found=found)
-
-    def _cell(self, read: Read, cell: int, *, there: bool, found: Wrong) -> None:
-        writes = self.cells.odd.get(cell)
-        if writes is None:
-            by, out = int(self.cells.insert_by[cell]), int(self.cells.delete_by[cell])
-            writes = [self.collection.writes[n] for n in (by, out) if n >= 0]
-        inserts = [one for one in writes if one.is_insert and one.start < read.end]
-        deletes = [one for one in writes if not one.is_insert and one.start < read.end]
-        if not there:
-            if any(_due(one, read) and not _later(one, deletes) for one in inserts):
-                found.missing.append(cell)
-            elif any(one.end < read.start and not _later(one, deletes) for one in inserts):
-                found.late.append(cell)
-            if self.before[cell] and read.level == "Strong" and not deletes:
-                found.gone.append(cell)
-        elif not inserts:
-            found.unwritten.append(cell)
-        elif any(_due(one, read) and not _later_or_open(one, inserts) for one in deletes):
-            found.ghost.append(cell)
-        elif any(one.end < read.start and not _later_or_open(one, inserts) for one in deletes):
-            found.late.append(cell)
-
-    # ---- many cells ----
-
-    def _many(self, read: Read, first: int, last: int, seen: list[tuple[int, int]], found: Wrong) -> None:
-        cells, place = self.cells, slice(first, last)
-        there = np.zeros(last - first, dtype=bool)
-        for low, high in seen:
-            if high > first and low < last:
-                there[max(low - first, 0) : high - first] = True
-        simple = ~cells.is_odd[place]
-        for cell in np.flatnonzero(cells.is_odd[place]):
-            self._cell(read, int(cell) + first, there=bool(there[cell]), found=found)
-        begun = cells.insert_start[place] < read.end
-        kept = cells.delete_start[place] >= read.end
-        absent = simple & ~there
-        acknowledged = cells.insert_end[place] < read.start
-        deleted = (cells.delete_end[place] < read.start) & (cells.insert_end[place] < FOREVER)
-        due_in, due_out = self._due(read, place, is_insert=True), self._due(read, place, is_insert=False)
-        missing = absent & begun & kept & due_in
-        shown = simple & there
-        ghost = shown & begun & due_out & (cells.insert_end[place] < FOREVER)
-        _extend(found.missing, missing, first)
-        _extend(found.ghost, ghost, first)
-        _extend(found.unwritten, shown & ~begun, first)
-        if read.level == "Strong":
-            _extend(found.gone, absent & self.before[place] & kept, first)
+    def _judge(self, level: int, pairs: Pairs) -> None:
+        """The rules, column by column; cells with a longer story one by one."""
+        cells, cell, reads = self.cells, pairs.cell, self.collection.reads
+        simple = ~cells.is_odd[cell]
+        start, end = reads.start[pairs.read], reads.end[pairs.read]
+        insert_end, delete_end = cells.insert_end[cell], cells.delete_end[cell]
+        begun = cells.insert_start[cell] < end
+        kept = cells.delete_start[cell] >= end
+        absent, shown = simple & ~pairs.there, simple & pairs.there
+        there_before = absent & begun & kept
+        gone_before = shown & begun & (insert_end < FOREVER)
+        missing = there_before & self._due(level, pairs, is_insert=True)
+        ghost = gone_before & self._due(level, pairs, is_insert=False)
+        found = {"missing": missing, "ghost": ghost, "unwritten": shown & ~begun}
+        if LEVELS[level] == "Strong":
+            found["gone"] = absent & kept & (self.first_seen[cell] < start)
         else:
-            late = (absent & acknowledged & kept & ~missing) | (shown & begun & deleted & ~ghost)
-            _extend(found.late, late, first)
+            late = (there_before & (insert_end < start) & ~missing) | (
+                gone_before & (delete_end < start) & ~ghost
+            )
+            found[_LATE] = late
+        for place in np.flatnonzero(~simple).tolist():
+            self._odd(level, pairs, place, found)
+        for what, wrong in found.items():
+            self._note(what, pairs.read[wrong], cell[wrong])
 
-    def _due(self, read: Read, place: slice, *, is_insert: bool) -> Bools:
-        cells = self.cells
-        end = (cells.insert_end if is_insert else cells.delete_end)[place]
-        if read.level in ("Strong", "Bounded"):
-            early: Bools = end < read.start - (BOUND if read.level == "Bounded" else 0)
-            return early
-        if read.level == "Session":
-            process = (cells.insert_process if is_insert else cells.delete_process)[place]
-            mine: Bools = process == cells.processes.get(read.process, -2)
-            return mine & (end < read.start)
-        if read.level == "Customized":
-            ts = (cells.insert_ts if is_insert else cells.delete_ts)[place]
-            covered: Bools = (ts > 0) & (ts <= read.guarantee)
-            return covered & (end < FOREVER)
-        nothing: Bools = np.zeros(len(end), dtype=np.bool_)
-        return nothing
+    def _due(self, level: int, pairs: Pairs, *, is_insert: bool) -> Bools:
+        cells, reads = self.cells, self.collection.reads
+        end = (cells.insert_end if is_insert else cells.delete_end)[pairs.cell]
+        before: Bools = end < reads.start[pairs.read]
+        match LEVELS[level]:
+            case "Strong":
+                return before
+            case "Bounded":
+                early: Bools = end < reads.start[pairs.read] - BOUND
+                return early
+            case "Session":
+                process = (cells.insert_process if is_insert else cells.delete_process)[pairs.cell]
+                own: Bools = before & (process == reads.process[pairs.read])
+                return own
+            case "Customized":
+                ts = (cells.insert_ts if is_insert else cells.delete_ts)[pairs.cell]
+                covered: Bools = (ts > 0) & (ts <= reads.guarantee[pairs.read]) & (end < FOREVER)
+                return covered
+        return np.zeros(len(end), dtype=np.bool_)
+
+    def _odd(self, level: int, pairs: Pairs, place: int, found: dict[str, Bools]) -> None:
+        """The rules for a cell with any number of writes."""
+        read, cell = int(pairs.read[place]), int(pairs.cell[place])
+        reads, writes = self.collection.reads, self.collection.writes
+        begun = [n for n in self.cells.odd[cell] if writes.start[n] < reads.end[read]]
+        inserts = [n for n in begun if writes.is_insert[n]]
+        deletes = [n for n in begun if not writes.is_insert[n]]
+        before = [n for n in begun if writes.end[n] < reads.start[read]]
+        due = [n for n in begun if self._is_due(level, n, read)]
+        if pairs.there[place]:
+            final = [n for n in deletes if not self._follows(n, inserts)]
+            if not inserts:
+                found["unwritten"][place] = True
+            elif any(n in due for n in final):
+                found["ghost"][place] = True
+            elif _LATE in found and any(n in before for n in final):
+                found[_LATE][place] = True
+            return
+        final = [n for n in inserts if not self._follows(n, deletes)]
+        if any(n in due for n in final):
+            found["missing"][place] = True
+        elif _LATE in found and any(n in before for n in final):
+            found[_LATE][place] = True
+        if "gone" in found and not deletes and self.first_seen[cell] < reads.start[read]:
+            found["gone"][place] = True
+
+    def _is_due(self, level: int, write: int, read: int) -> bool:
+        reads, writes = self.collection.reads, self.collection.writes
+        end, start = int(writes.end[write]), int(reads.start[read])
+        match LEVELS[level]:
+            case "Strong":
+                return end < start
+            case "Bounded":
+                return end < start - BOUND
+            case "Session":
+                return end < start and bool(writes.process[write] == reads.process[read])
+            case "Customized":
+                return end < FOREVER and 0 < writes.ts[write] <= reads.guarantee[read]
+        return False
+
+    def _follows(self, write: int, others: list[int]) -> bool:
+        """Can one of the others have come after the write?"""
+        writes = self.collection.writes
+        return any(not writes.end[other] < writes.start[write] for other in others)
+
+    def _note(self, what: str, read: Ints, cell: Ints) -> None:
+        """Keep of each read how many rows are wrong, and the first of them."""
+        if not len(read):
+            return
+        numbers, first, of = np.unique(read, return_index=True, return_inverse=True)
+        rows = np.bincount(of, weights=self.cells.width[cell].astype(np.float64)).astype(np.int64)
+        for number, place, count in zip(numbers.tolist(), first.tolist(), rows.tolist(), strict=True):
+            self.wrong.setdefault(number, {})[what] = Wrong(count, int(cell[place]))
 
     # ---- in words ----
 
-    def _say(self, read: Read, found: Wrong) -> None:
-        level = OF_LEVEL.get(read.level)
-        if level is not None:
-            answer = self.answers(level)
-            answer.events += 1
-            if found.missing:
-                self._breach(answer, read, found.missing, "missing")
-            if found.ghost:
-                self._breach(answer, read, found.ghost, "there although deleted")
-        written = self.answers("history.written")
-        written.events += 1
-        if found.unwritten:
-            self._breach(written, read, found.unwritten, "there although nobody had written")
-        if read.level == "Strong":
-            kept = self.answers("history.kept")
-            kept.events += 1
-            if found.gone:
-                self._breach(kept, read, found.gone, "gone that were read before")
-        if found.late:
-            (self.answers(level) if level else written).report(
-                f"A {read.level} read is behind what is acknowledged: allowed at this level; a Strong read "
+    def _count(self, level: int, reads: int) -> None:
+        claims = [OF_LEVEL.get(LEVELS[level]), "history.written"]
+        if LEVELS[level] == "Strong":
+            claims.append("history.kept")
+        for claim in claims:
+            if claim is not None:
+                self.answers(claim).events += reads
+
+    def _say(self, read: int, found: dict[str, Wrong]) -> None:
+        level = LEVELS[self.collection.reads.level[read]]
+        of_level = OF_LEVEL.get(level)
+        claims = {
+            "unwritten": "history.written",
+            "gone": "history.kept",
+            "missing": of_level,
+            "ghost": of_level,
+        }
+        for what in _WORDS:
+            claim = claims[what]
+            if what in found and claim is not None:
+                self._breach(self.answers(claim), read, level, what, found[what])
+        if _LATE in found:
+            self.answers(of_level or "history.written").report(
+                f"A {level} read is behind what is acknowledged: allowed at this level; a Strong read "
                 "would have to show it."
             )
 
-    def _breach(self, answer: Answer, read: Read, wrong: list[int], what: str) -> None:
-        keys = int(self.cells.width[wrong].sum())
-        cell = wrong[0]
-        places = [self._write(write, read) for write in self._writes(cell)]
-        if what.startswith("gone") and cell in self.saw:
-            earlier = self.saw[cell]
-            places.append(
-                Place(earlier.source, earlier.line, f"{earlier.level} read sees {self.cells.name(cell)}")
-            )
+    def _breach(self, answer: Answer, read: int, level: str, what: str, wrong: Wrong) -> None:
+        collection, cells = self.collection, self.cells
+        reads, cell = collection.reads, wrong.cell
+        places = [self._write(write, read) for write in cells.writes(cell)]
+        if what == "gone":
+            earlier = int(self.seen_by[cell])
+            shown = f"{LEVELS[reads.level[earlier]]} read sees {cells.name(cell)}"
+            places.append(Place(*collection.log.place(reads.row[earlier]), shown))
+        process = collection.processes[reads.process[read]]
         answer.breach(
-            f"{read.level} read: {keys} {'row is' if keys == 1 else 'rows are'} {what}, for example "
-            f"{self.cells.name(cell)}.",
+            f"{level} read: {wrong.rows} {'row is' if wrong.rows == 1 else 'rows are'} {_WORDS[what]}, for "
+            f"example {cells.name(cell)}.",
             *places,
-            Place(read.source, read.line, f"{read.level} read of {read.process}"),
-            key=self.collection.name,
+            Place(*collection.log.place(reads.row[read]), f"{level} read of {process}"),
+            key=collection.name,
         )
 
-    def _writes(self, cell: int) -> list[Write]:
-        if cell in self.cells.odd:
-            return self.cells.odd[cell]
-        numbers = (int(self.cells.insert_by[cell]), int(self.cells.delete_by[cell]))
-        return [self.collection.writes[one] for one in numbers if one >= 0]
-
-    def _write(self, write: Write, read: Read) -> Place:
-        what = "insert" if write.is_insert else "delete"
-        if write.end >= FOREVER:
-            return Place(write.source, write.line, f"{what}, not acknowledged")
-        lead = (read.start - write.end) / 1e6
+    def _write(self, write: int, read: int) -> Place:
+        writes = self.collection.writes
+        what = "insert" if writes.is_insert[write] else "delete"
+        place = self.collection.log.place(writes.row[write])
+        if writes.end[write] >= FOREVER:
+            return Place(*place, f"{what}, not acknowledged")
+        lead = int(self.collection.reads.start[read] - writes.end[write]) / 1e6
         when = f"{lead:.0f} ms before the read began" if lead >= 0 else "after the read had begun"
-        return Place(write.source, write.line, f"{what} with timestamp {write.ts}, acknowledged {when}")
+        return Place(*place, f"{what} with timestamp {writes.ts[write]}, acknowledged {when}")
 
 
-def _extend(found: list[int], wrong: Bools, first: int) -> None:
-    places = np.flatnonzero(wrong)
-    if len(places):
-        found.extend((places + first).tolist())
-
-
-def _due(write: Write, read: Read) -> bool:
-    if write.end >= FOREVER:
-        return False
-    if read.level == "Strong":
-        return write.end < read.start
-    if read.level == "Bounded":
-        return write.end < read.start - BOUND
-    if read.level == "Session":
-        return write.end < read.start and write.process == read.process
-    return read.level == "Customized" and 0 < write.ts <= read.guarantee
-
-
-def _later(insert: Write, deletes: list[Write]) -> bool:
-    """Can some delete have come after the insert?"""
-    return any(not one.end < insert.start for one in deletes)
-
-
-def _later_or_open(delete: Write, inserts: list[Write]) -> bool:
-    """Can some insert have come after the delete?"""
-    return any(not one.end < delete.start for one in inserts)
+def _groups(which: Ints, sizes: Ints) -> Iterator[Ints]:
+    """Cut a list of operations where their sizes come to ``_TOGETHER``; a larger one is alone."""
+    if not len(which):
+        return
+    large = sizes > _TOGETHER // 4
+    sums = np.cumsum(np.where(large, 0, sizes)) // _TOGETHER
+    cut = np.flatnonzero((np.diff(sums) > 0) | large[1:] | large[:-1]) + 1
+    yield from np.split(which, cut)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tidemark.checks.evidence.histories.keys import Cells
-from tidemark.checks.evidence.histories.operations import Collection
+from tidemark.checks.evidence.histories.operations import Bools, Collection
 from tidemark.checks.evidence.monitors.base import Answer
 
 _SENTENCE = "A read sees a part of an insert (allowed: a batch is not atomic across shards)."
@@ -19,21 +19,22 @@ def torn_batches(collection: Collection, cells: Cells, answer: Callable[[], Answ
         return
     by = cells.insert_by
     # An edge between two cells of one insert: some operation told the one from the other.
-    inner = np.concatenate(([False], (by[1:] == by[:-1]) & (by[1:] >= 0), [False]))
+    inner: Bools = np.concatenate(([False], (by[1:] == by[:-1]) & (by[1:] >= 0), [False]))
     if not inner.any():
         return
-    seen = cells.spans([read.seen for read in collection.reads])
-    asked = cells.spans([read.keys for read in collection.reads])
-    for read, spans, wanted in zip(collection.reads, seen, asked, strict=True):
-        if read.end > collection.whole_until:
-            continue
-        beside = [first - 1 for first, _ in spans if inner[first]] + [
-            last for _, last in spans if inner[last]
+    reads = collection.reads
+    seen, asked = cells.spans(reads.seen), cells.spans(reads.keys)
+    owner = np.repeat(np.arange(len(reads)), np.diff(seen.begin))
+    torn: set[int] = set()
+    for edge, step in ((seen.first, -1), (seen.last, 0)):
+        cell = edge + step
+        found = np.flatnonzero(inner[edge] & (reads.end[owner] <= collection.whole_until))
+        found = found[
+            (cells.delete_start[cell[found]] >= reads.end[owner[found]]) & ~cells.is_odd[cell[found]]
         ]
-        if any(
-            cells.delete_start[cell] >= read.end
-            and cell not in cells.odd
-            and (not read.keys or any(low <= cell < high for low, high in wanted))
-            for cell in beside
-        ):
-            answer().report(_SENTENCE)
+        for place, read in zip(cell[found].tolist(), owner[found].tolist(), strict=True):
+            wanted = asked.of(read)
+            if read not in torn and (not wanted or any(low <= place < high for low, high in wanted)):
+                torn.add(read)
+    if torn:
+        answer().report(_SENTENCE, times=len(torn))

@@ -64,9 +64,9 @@ class Answer:
         if len(self.breaches) < SHOWN:
             self.breaches.append(Breach(sentence, places, key))
 
-    def report(self, sentence: str) -> None:
+    def report(self, sentence: str, *, times: int = 1) -> None:
         """Something is worth knowing."""
-        self.reports[sentence] = self.reports.get(sentence, 0) + 1
+        self.reports[sentence] = self.reports.get(sentence, 0) + times
 
     def doubt(self, reason: str, count: int = 1) -> None:
         """Something could not be decided."""

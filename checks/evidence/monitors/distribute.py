@@ -96,12 +96,8 @@ def _history_job(frame: DataFrame) -> DataFrame:
 
 
 def _judge_history(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield _answers(judge_history(_tuples(batches)))
-
-
-def _tuples(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
-    for one in batches:
-        yield from zip(*(column.to_pylist() for column in one.columns), strict=True)
+    events = list(batches)
+    yield _answers(judge_history(pa.Table.from_batches(events)) if events else [])
 
 
 def _answers(found: Any) -> pa.RecordBatch:

@@ -6,19 +6,19 @@ clock of the machine on which all clients ran.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from tidemark.checks.evidence.table.schema import Row, clamp
+from tidemark.checks.evidence.table.schema import LARGEST, Row, clamp
 
 FORMAT = 1
 
-_KINDS = frozenset(("insert", "delete", "query", "count", "flush"))
-_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
-_LEVELS = ("Strong", "Session", "Bounded", "Eventually", "Customized")
+KINDS = ("insert", "delete", "query", "count", "flush")
+"""Operations that have a kind of event of their own."""
+LEVELS = ("Strong", "Session", "Bounded", "Eventually", "Customized")
+OUTCOMES = ("ok", "fail", "unknown")
 
 Runs = tuple[tuple[int, int], ...]
 
@@ -59,33 +59,31 @@ class Operation(BaseModel):
         return self
 
 
-def op_row(source: str, line: int, entry: Mapping[str, Any]) -> Row:
+def op_row(source: str, line: int, entry: Mapping[str, Any], text: str) -> Row:
     """A line as a row. Raises ValueError, KeyError or TypeError if it is no operation.
 
     The line is checked by hand, not by ``Operation``: there may be millions. A test compares the two.
     """
     start, end, outcome = entry["start"], entry["end"], entry["outcome"]
-    keys, seen = _runs(entry.get("keys")), _runs(entry.get("seen"))
     op, level, count, guarantee = entry["op"], entry.get("level"), entry.get("count"), entry.get("guarantee")
     if entry.get("v", FORMAT) != FORMAT:
         raise ValueError(f"version {entry['v']!r} of the history format is not known; {FORMAT} is")
-    if not (isinstance(start, int) and isinstance(end, int)) or end < start:
+    if not (_is_whole(start) and _is_whole(end)) or end < start:
         raise ValueError(f"an operation from {start!r} to {end!r}")
-    if outcome not in ("ok", "fail", "unknown"):
-        raise ValueError(f"outcome {outcome!r} is none of ok, fail, unknown")
-    if level is not None and level not in _LEVELS:
-        raise ValueError(f"level {level!r} is none of {', '.join(_LEVELS)}")
+    if outcome not in OUTCOMES:
+        raise ValueError(f"outcome {outcome!r} is none of {', '.join(OUTCOMES)}")
+    if level is not None and level not in LEVELS:
+        raise ValueError(f"level {level!r} is none of {', '.join(LEVELS)}")
     if not (entry["client"] and entry["process"] and op):
         raise ValueError("an operation without a client, a process or a name")
     if int(entry.get("ts") or 0) < 0 or int(entry["seq"]) < 0:
         raise ValueError("a negative timestamp or number")
-    rest = {"start": start, "end": end, "outcome": outcome, "keys": keys, "seen": seen}
-    if entry.get("error"):
-        rest["error"] = str(entry["error"])
+    for runs in (entry.get("keys"), entry.get("seen")):
+        _check_runs(runs)
     return Row(
         source,
         line,
-        f"op.{op}" if op in _KINDS else "op.other",
+        f"op.{op}" if op in KINDS else "op.other",
         component="client",
         node=str(entry["process"]),
         channel=str(entry.get("collection") or ""),
@@ -95,13 +93,17 @@ def op_row(source: str, line: int, entry: Mapping[str, Any]) -> Row:
         seq=int(entry["seq"]),
         rows=None if count is None else int(count),
         level=level,
-        text=None if op in _KINDS else str(op),
-        value=_ENCODE(rest),
+        text=None if op in KINDS else str(op),
+        value=text,
     )
 
 
-def _runs(given: Any) -> list[list[int]]:
-    runs = [[low, high] for low, high in given or ()]
-    if not all(isinstance(low, int) and isinstance(high, int) and low <= high for low, high in runs):
-        raise ValueError("a run of keys that is no [lowest, highest]")
-    return runs
+def _is_whole(number: object) -> bool:
+    """A number that a column holds."""
+    return isinstance(number, int) and -LARGEST <= number <= LARGEST
+
+
+def _check_runs(given: Any) -> None:
+    for low, high in given or ():
+        if not (_is_whole(low) and _is_whole(high)) or low > high:
+            raise ValueError("a run of keys that is no [lowest, highest]")

@@ -6,20 +6,25 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from tidemark.checks.evidence.readers.broker import broker_row
 from tidemark.checks.evidence.readers.client import op_row
+from tidemark.checks.evidence.readers.client_columns import op_batch
 from tidemark.checks.evidence.readers.etcd import etcd_row
 from tidemark.checks.evidence.readers.log import Lines
 from tidemark.checks.evidence.readers.trace import trace_row
 from tidemark.checks.evidence.table.schema import Row
 
-Reader = Callable[[str, int, Mapping[str, Any]], Row]
+_HEAD_BYTES = 400
+
+Reader = Callable[[str, int, Mapping[str, Any], str], Row]
 
 READERS: dict[str, Reader] = {
-    "etcd": lambda source, _line, entry: etcd_row(source, entry),
-    "broker": lambda source, _line, entry: broker_row(source, entry),
+    "etcd": lambda source, _line, entry, _text: etcd_row(source, entry),
+    "broker": lambda source, _line, entry, _text: broker_row(source, entry),
     "op": op_row,
-    "trace": trace_row,
+    "trace": lambda source, line, entry, _text: trace_row(source, line, entry),
 }
 """Value of ``kind`` -> what makes a row of such a line. A step of a trace may leave ``kind`` out."""
 
@@ -44,6 +49,17 @@ class JsonReader:
         """What is wrong with the first damaged lines."""
         self._line = first_line
 
+    def batch(self, data: bytes) -> pa.RecordBatch | None:
+        """The events of some whole lines at once; None if they have to be read one by one (``block``)."""
+        if b'"op"' not in data[:_HEAD_BYTES]:
+            return None
+        made = op_batch(self.source, self._line, data)
+        if made is not None:
+            self.counts.lines += made.num_rows
+            self.counts.entries += made.num_rows
+            self._line += made.num_rows
+        return made
+
     def block(self, data: bytes) -> Iterator[Row]:
         """The events of some whole lines."""
         for raw in data.split(b"\n"):
@@ -60,8 +76,9 @@ class JsonReader:
         counts = self.counts
         counts.lines += 1
         try:
-            entry = json.loads(raw)
-            row = _reader(entry)(self.source, self._line, entry)
+            text = raw.decode()
+            entry = json.loads(text)
+            row = _reader(entry)(self.source, self._line, entry, text)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             counts.damage(self._line)
             if len(self.problems) < 3:

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
+import pyarrow as pa
+
 from tidemark.checks.evidence.readers.fields import fields as fields_of
 from tidemark.checks.evidence.readers.fields import milliseconds
 from tidemark.checks.evidence.readers.log_rules import RULES, Rule, apply
@@ -64,6 +66,10 @@ class LogReader:
         self._line = first_line
         self._open: list[bytes] = []
         self._open_line = 0
+
+    def batch(self, data: bytes) -> pa.RecordBatch | None:  # noqa: ARG002 - as every reader has it
+        """Lines of a log are read one by one (``block``)."""
+        return None
 
     def block(self, data: bytes) -> Iterator[Row]:
         """The events of some whole lines.

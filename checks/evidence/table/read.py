@@ -56,26 +56,9 @@ class Account:
 
 def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
     """The events of a piece; ``account`` is filled as they are taken."""
-    rows = _watched(_rows(piece, account), account)
-    while taken := list(islice(rows, BATCH_ROWS)):
-        yield batch(taken)
-
-
-def _watched(rows: Iterator[Row], account: Account) -> Iterator[Row]:
-    latest = 0
-    for row in rows:
-        account.events += 1
-        if row.at is not None:
-            if row.at + 1000 <= latest and row.component != "etcd":
-                account.clock_back += 1
-                latest = row.at
-            latest = max(latest, row.at)
-        yield row
-
-
-def _rows(piece: Piece, account: Account) -> Iterator[Row]:
+    clock = _Clock(account)
     if piece.sort == Sort.ROCKSMQ:
-        yield from _broker(piece, account)
+        yield from _batches(_broker(piece, account), clock)
         return
     reader = (
         LogReader(piece.name, first_line=piece.first_line)
@@ -84,14 +67,45 @@ def _rows(piece: Piece, account: Account) -> Iterator[Row]:
     )
     try:
         for data in blocks(piece, account):
-            yield from reader.block(data)
-        yield from reader.end()
+            made = reader.batch(data)
+            if made is None:
+                yield from _batches(reader.block(data), clock)
+            elif made.num_rows:
+                account.events += made.num_rows
+                yield made
+        yield from _batches(reader.end(), clock)
     except (OSError, EOFError, lzma.LZMAError) as error:
         reader.counts.damage(piece.first_line + reader.counts.lines)
         account.problems.append(f"the rest of the file cannot be unpacked: {error}")
     account.counts.add(reader.counts)
     if isinstance(reader, JsonReader):
         account.problems = (account.problems + reader.problems)[:3]
+
+
+def _batches(rows: Iterator[Row], clock: _Clock) -> Iterator[pa.RecordBatch]:
+    watched = clock.watched(rows)
+    while taken := list(islice(watched, BATCH_ROWS)):
+        yield batch(taken)
+
+
+class _Clock:
+    """Counts the events, and how often the writer's clock goes back."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.latest = 0
+
+    def watched(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """The same rows."""
+        account = self.account
+        for row in rows:
+            account.events += 1
+            if row.at is not None:
+                if row.at + 1000 <= self.latest and row.component != "etcd":
+                    account.clock_back += 1
+                    self.latest = row.at
+                self.latest = max(self.latest, row.at)
+            yield row
 
 
 def _broker(piece: Piece, account: Account) -> Iterator[Row]:

@@ -7,6 +7,7 @@ import json
 import lzma
 import socket
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -15,11 +16,13 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
 from tidemark.checks.evidence.readers import broker, client, etcd, fields, protobuf, trace
+from tidemark.checks.evidence.readers.client_columns import op_batch
+from tidemark.checks.evidence.readers.lines import JsonReader
 from tidemark.checks.evidence.readers.log import LogReader
 from tidemark.checks.evidence.table.files import Sort, find, pieces
 from tidemark.checks.evidence.table.kinds import KINDS
 from tidemark.checks.evidence.table.plain import gather
-from tidemark.checks.evidence.table.schema import LARGEST, Row
+from tidemark.checks.evidence.table.schema import LARGEST, Row, batch
 from tidemark.checks.evidence.table.whole import gaps, mixed, unknown_versions
 
 
@@ -279,8 +282,46 @@ def test_operations_are_checked_like_their_model(change: dict[str, object]) -> N
             return False
         return True
 
-    by_hand = accepted(lambda: client.op_row("h", 1, given))
+    text = json.dumps(given)
+    by_hand = accepted(lambda: client.op_row("h", 1, given, text))
     assert by_hand == accepted(lambda: client.Operation.model_validate(fields_)) == (change == {})
+    at_once = op_batch("h", 1, f"{text}\n{text}".encode())
+    assert (at_once is not None) == by_hand
+
+
+def test_a_history_is_read_at_once_as_it_is_line_by_line() -> None:
+    given = [
+        *parts.history(),
+        parts.op(7, "drop", 7000, collection="é"),
+        parts.op(8, "delete", 8000, outcome="unknown", error="no\nanswer", keys=[[1, 1], [3, 4]]),
+        {
+            name: value
+            for name, value in parts.op(9, "insert", 9000).items()
+            if name not in ("v", "keys", "level")
+        },
+        parts.op(10, "query", 10_000, level="Customized", guarantee=ts(5), seen=[[1, (1 << 63) - 1]]),
+    ]
+    data = "\n".join(map(json.dumps, given)).encode()
+    at_once = op_batch("h", 3, data)
+    one_by_one = JsonReader("h", first_line=3)
+    assert at_once == batch(list(one_by_one.block(data)))
+    assert one_by_one.counts.entries == len(given)
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda data: data.replace(b"}\n{", b"}\n\n{", 1),
+    lambda data: data.replace(b'"kind"', b'\n"kind"', 1),
+    lambda data: data[:-1],
+    lambda data: data.replace(b'"op"', b'"etcd"', 1),
+    lambda data: data + b"\n{}",
+    lambda data: data.replace(b"w1", b"w\xff", 1),
+    lambda data: data.replace(b'"seq": 0', b'"seq": 0.5', 1),
+])  # fmt: skip
+def test_a_block_that_is_not_sound_is_read_line_by_line(spoil: Callable[[bytes], bytes]) -> None:
+    """Then each damaged line is counted, and the others are read."""
+    data = "\n".join(map(json.dumps, parts.history())).encode()
+    assert op_batch("h", 1, data) is not None
+    assert op_batch("h", 1, spoil(data)) is None
 
 
 def test_steps_of_a_trace() -> None:
