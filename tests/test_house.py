@@ -27,6 +27,7 @@ PROTOCOLS = sorted(folder.name for folder in (ROOT / "spec").iterdir() if (folde
 NO_PROTOCOL = [
     "models/interpreted", "models/native", "models/symbolic", "models/simulation", "models/conformance",
     "models/refinement", "models/exports", "models/lemmas", "models/manifest", "models/mutation",
+    "models/composition",
 ]  # fmt: skip
 """Rooms of a technique: they work for any protocol and name none."""
 

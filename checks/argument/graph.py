@@ -3,8 +3,9 @@
 A protocol's environment is described by steps whose guards are other protocols' guarantees
 (``@action(relies_on=...)``) and by options that take something for granted (``option(..., assumes=...)``).
 The graph joins them over all manifests. It is an argument only if each guarantee is proved for any size by
-its owner, nobody relies on itself in a circle, and each assumption about the environment is needed: there is
-an entry without it in which a claim is refuted.
+its owner, nobody relies on itself in a circle, what a step takes for granted follows from the guarantees
+(``checks/argument/judge.py``), and each assumption about the environment is needed: there is an entry without
+it in which a claim is refuted.
 """
 
 from __future__ import annotations
@@ -12,24 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import networkx as nx
 
-from tidemark.models.manifest import (
-    Expected,
-    InstanceEntry,
-    Manifest,
-    MutantEntry,
-    ProofEntry,
-    load,
-    manifest_files,
-)
+from tidemark.checks.argument.environment import Assumptions
+from tidemark.models.composition.reading import family, reading_of
+from tidemark.models.manifest import ArgumentEntry, Expected, Manifest, ProofEntry, load, manifest_files
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.spec import Spec
 
 ENVIRONMENT = "environment."
 """Prefix of the claim id of an option that assumes something about the environment."""
+
+FOLLOWS = "follows."
+"""Prefix of the claim id of a composition: ``follows.ACTION.PROTOCOL``."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +39,7 @@ class Reliance:
         where: the actions that rely on it, or the sentence of the assumption.
         support: the proof that gives the guarantee, or the entry that shows that the assumption is needed.
         problem: why it is not supported.
+        refuted: the manifest itself shows that it is not; else it is only not known.
     """
 
     protocol: str
@@ -49,11 +47,27 @@ class Reliance:
     where: str
     support: str = ""
     problem: str = ""
+    refuted: bool = False
 
     @property
     def of_environment(self) -> bool:
         """An assumption about the environment, which nobody proves."""
         return self.claim.startswith(ENVIRONMENT)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that relies on another protocol.
+
+    Attributes:
+        claim: ``follows.ACTION.PROTOCOL``.
+        reading: reference of the reading that says how; empty if the manifest names none.
+        problem: why there is not exactly one reading.
+    """
+
+    claim: str
+    reading: str = ""
+    problem: str = ""
 
 
 class Argument:
@@ -66,9 +80,24 @@ class Argument:
         """The traced base protocol of a manifest."""
         return resolve(self.manifests[name].protocol).trace()
 
-    def reliances(self, name: str) -> list[Reliance]:
-        """All that the protocol of a manifest takes for granted, guarantees first."""
-        return [*self._guarantees(name), *self._environment(name)]
+    def reliances(self, name: str, *, entry: ArgumentEntry | None = None) -> list[Reliance]:
+        """All that the protocol of a manifest takes for granted, guarantees first.
+
+        ``entry``: what this one says, and no other, supports the assumptions about the environment.
+        """
+        entries = self._entries(name) if entry is None else (entry,)
+        return [*self._guarantees(name), *self._environment(name, entries)]
+
+    def steps(self, name: str, *, entry: ArgumentEntry | None = None) -> list[Step]:
+        """The steps that rely on other protocols, each with its reading."""
+        entries = self._entries(name) if entry is None else (entry,)
+        own = resolve(self.manifests[name].protocol)
+        known: dict[str, list[str]] = {}
+        for reference in dict.fromkeys(reference for one in entries for reference in one.reads):
+            reading = reading_of(reference)
+            if reading.user is own:
+                known.setdefault(f"{FOLLOWS}{reading.action}.{family(reading.owner)}", []).append(reference)
+        return [_step(claim, known.get(claim, [])) for claim in self._relying(name)]
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -91,6 +120,14 @@ class Argument:
         below = [name, *nx.descendants(self.graph, name)]
         return sorted(one for one in below if self.graph.out_degree(one) == 0)
 
+    def _entries(self, name: str) -> tuple[ArgumentEntry, ...]:
+        return tuple(one for one in self.manifests[name].argument if not one.must_fail)
+
+    def _relying(self, name: str) -> Iterator[str]:
+        for action in self.spec(name).actions:
+            for owner in dict.fromkeys(claim.partition(".")[0] for claim in action.relies_on):
+                yield f"{FOLLOWS}{action.name}.{owner}"
+
     def _guarantees(self, name: str) -> Iterator[Reliance]:
         spec = self.spec(name)
         for claim in spec.relies_on:
@@ -112,40 +149,31 @@ class Argument:
             return unsupported(f"no proof of {claim} for any size is expected in the manifest of {owner}")
         return Reliance(name, claim, users, support=proofs[0].name)
 
-    def _environment(self, name: str) -> Iterator[Reliance]:
+    def _environment(self, name: str, entries: tuple[ArgumentEntry, ...]) -> Iterator[Reliance]:
         manifest = self.manifests[name]
-        needed = {option: entry for one in manifest.argument for option, entry in one.needed.items()}
+        assumptions = Assumptions(
+            manifest,
+            needed={option: needed for one in entries for option, needed in one.needed.items()},
+            finer={option: finer for one in entries for option, finer in one.finer.items()},
+        )
         for option, sentence in self.spec(name).environment.items():
-            claim = ENVIRONMENT + option
-            entry = needed.get(option)
-            problem = (
-                f"'needed' names no entry without {option}"
-                if entry is None
-                else self._not_needed(manifest, option, entry)
+            found = assumptions.of(option)
+            yield Reliance(
+                name,
+                ENVIRONMENT + option,
+                sentence,
+                support="" if found.problem else found.support,
+                problem=found.problem,
+                refuted=found.refuted,
             )
-            yield Reliance(name, claim, sentence, support="" if problem else entry or "", problem=problem)
 
-    def _not_needed(self, manifest: Manifest, option: str, name: str) -> str:
-        """Why an entry does not show that an assumption is needed; empty if it does."""
-        found = [entry for entry in manifest.entries() if entry.name == name]
-        if not found:
-            return f"there is no entry {name!r}"
-        entry = found[0]
-        if isinstance(entry, MutantEntry):
-            reference, constants, broken = entry.ref, dict[str, Any](), entry.killer is not None
-        elif isinstance(entry, InstanceEntry):
-            reference, constants = entry.protocol, entry.constants
-            broken = bool(entry.expect.refuted) or entry.expect.every is Expected.REFUTED
-        else:
-            return f"{name!r} is a {entry.section}; name an instance or a mutant in which a claim is refuted"
-        if not broken:
-            return f"nothing is refuted in {name!r}"
-        base = self.spec(manifest.name)
-        values = {**resolve(reference).trace().options, **constants}
-        dropped = [one for one in base.environment if values[one] != base.options[one]]
-        if dropped != [option]:
-            return f"{name!r} drops {', '.join(dropped) or 'no assumption'} instead of {option} alone"
-        return ""
+
+def _step(claim: str, readings: list[str]) -> Step:
+    if len(readings) == 1:
+        return Step(claim, reading=readings[0])
+    if not readings:
+        return Step(claim, problem="no reading under 'reads' says how the guarantees are to be read there")
+    return Step(claim, problem=f"there are {len(readings)} readings: {', '.join(readings)}; leave one")
 
 
 def _proves(manifest: Manifest, entry: ProofEntry, claim: str) -> bool:

@@ -20,6 +20,7 @@ from tidemark.checks.verdicts.verdict import (
 )
 from tidemark.models.manifest import (
     AnyEntry,
+    ArgumentEntry,
     GeneratedMutants,
     InstanceEntry,
     InterleaveEntry,
@@ -61,7 +62,7 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
         return Outcome.HOLDS if entry.killer is None else Outcome.REFUTED
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
-    if aspect is Aspect.VACUITY and claim not in _known_claims(task):
+    if aspect is Aspect.VACUITY and claim not in _known_claims(task) and not isinstance(entry, ArgumentEntry):
         return _expected_vacuity(entry, claim)
     return Outcome(entry.expect.of(claim).value)
 

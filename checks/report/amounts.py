@@ -21,8 +21,12 @@ def amount(counts: Mapping[str, int]) -> str:
     for name, noun in _NOUN.items():
         if name in counts:
             count = counts[name]
-            return f"{count:,} {noun[:-1] if count == 1 else noun}"
+            return f"{count:,} {_one(noun) if count == 1 else noun}"
     return ""
+
+
+def _one(noun: str) -> str:
+    return f"{noun[:-3]}y" if noun.endswith("ies") else noun[:-1]
 
 
 def total_amount(several: list[Mapping[str, int]]) -> str:

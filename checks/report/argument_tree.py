@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.tree import Tree
 
-from tidemark.checks.argument.graph import ENVIRONMENT, Argument, Reliance
+from tidemark.checks.argument.graph import ENVIRONMENT, FOLLOWS, Argument, Reliance, Step
 
 
 def argument_tree(argument: Argument, name: str) -> Tree:
@@ -29,7 +29,16 @@ def _grow(tree: Tree, argument: Argument, name: str, *, shown: set[str]) -> Tree
         elif owner is not None:
             shown.add(owner)
             _grow(branch.add(_heading(argument, owner)), argument, owner, shown=shown)
+    for step in argument.steps(name):
+        tree.add(_reading(step))
     return tree
+
+
+def _reading(step: Step) -> str:
+    action, _, owner = step.claim.removeprefix(FOLLOWS).partition(".")
+    if step.problem:
+        return f"NOT SUPPORTED {action} relies on {owner}: {step.problem}"
+    return f"{action} relies on {owner} as {step.reading.partition(':')[2]} reads it"
 
 
 def _line(one: Reliance) -> str:

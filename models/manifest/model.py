@@ -254,13 +254,30 @@ class GeneratedMutants(Strict):
 
 
 class ArgumentEntry(Entry):
-    """What a protocol takes for granted: proved properties of others, and facts about its environment."""
+    """What a protocol takes for granted: proved properties of others, and facts about its environment.
+
+    An entry that is expected to be refuted is judged of its claims alone, and supports nothing: it shows that
+    the judge refutes.
+    """
 
     section: Literal["argument"] = "argument"
     claims: tuple[str, ...] = Field(min_length=1)
-    """Property ids of other protocols, and ``environment.OPTION`` for each option that assumes something."""
+    """Property ids of other protocols, ``environment.OPTION`` for each option that assumes something, and
+    ``follows.ACTION.PROTOCOL`` for each step that relies on another protocol.
+    """
     needed: dict[str, Name] = Field(default_factory=dict)
     """Option -> the entry of this manifest that drops this assumption alone and in which a claim breaks."""
+    finer: dict[str, Name] = Field(default_factory=dict)
+    """Option that the protocol does not read -> the entry of a variant with finer steps that does, and of
+    which all claims hold. The entry under ``needed`` is then of such a variant too.
+    """
+    reads: tuple[Reference, ...] = ()
+    """How the protocols that it relies on are read in its words: one reading for each step and protocol."""
+
+    @property
+    def must_fail(self) -> bool:
+        """Is it there to be refuted?"""
+        return self.expect.every is Expected.REFUTED
 
 
 AnyEntry = (

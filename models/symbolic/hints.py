@@ -111,6 +111,23 @@ def plain_model(solver: Any, assumed: Sequence[Any], wishes: Iterable[Sequence[B
     return model
 
 
+def usual_values(space: SymbolicInstance, state: SymbolicState) -> Iterator[Sequence[Bit]]:
+    """Wishes for ``plain_model``: each entry of a state has its initial value, each constant its first."""
+    for variable in space.spec.variables:
+        usual = initial_literal(space.spec, variable)
+        for cases in state[variable.name].values():
+            yield [bit for _, bit in sorted(cases.items(), key=lambda case: case[0] != usual)]
+    for table in space.finite.constants.values():
+        for cases in table.values():
+            yield list(cases.values())
+
+
+def instance_in(space: SymbolicInstance, model: Any) -> Instance:
+    """The instance with the constants that a model gives it."""
+    constants = {**space.instance.constants, **space.decode_constants(model)}
+    return replace(space.instance, constants=constants)
+
+
 class Hints:
     """Hints for the obligations of a protocol from one small instance. Raises BadInstance."""
 
@@ -221,20 +238,10 @@ class Hints:
     def _plain_model(self, usable: Sequence[str]) -> Any:
         """A model in which as many entries as possible, in declared order, have their initial value."""
         switches = [self._switches[name] for name in usable]
-        return plain_model(self._solver, switches, self._wishes(self.state))
-
-    def _wishes(self, state: SymbolicState) -> Iterator[Sequence[Bit]]:
-        for variable in self.spec.variables:
-            usual = initial_literal(self.spec, variable)
-            for cases in state[variable.name].values():
-                yield [bit for _, bit in sorted(cases.items(), key=lambda case: case[0] != usual)]
-        for table in self.space.finite.constants.values():
-            for cases in table.values():
-                yield list(cases.values())
+        return plain_model(self._solver, switches, usual_values(self.space, self.state))
 
     def _instance(self, model: Any) -> Instance:
-        constants = {**self.instance.constants, **self.space.decode_constants(model)}
-        return replace(self.instance, constants=constants)
+        return instance_in(self.space, model)
 
     def _initiation(self, prop: Property) -> Hint:
         state, condition = self.space.initial()
@@ -245,7 +252,7 @@ class Hints:
         solver.add(broken)
         if solver.check() == z3.unsat:
             return Hint(core=frozenset())
-        model = plain_model(solver, (), self._wishes(state))
+        model = plain_model(solver, (), usual_values(self.space, state))
         return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
 
     def a_step_of(self, action: str) -> SmallModel | None:
@@ -268,5 +275,5 @@ class Hints:
         solver.add(condition)
         if solver.check() != z3.sat:
             return None
-        model = plain_model(solver, (), self._wishes(state))
+        model = plain_model(solver, (), usual_values(self.space, state))
         return SmallModel(self._instance(model), self.space.decode(model, state))

@@ -26,7 +26,7 @@ from tidemark.spec.language.fold import fold
 from tidemark.spec.language.spec import Action, Property, Spec
 from tidemark.spec.language.types import BOOL, MapType
 
-ObligationKind = Literal["initiation", "consecution", "step", "type"]
+ObligationKind = Literal["initiation", "consecution", "step", "type", "composition"]
 
 
 @dataclass(frozen=True)

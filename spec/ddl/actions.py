@@ -117,7 +117,7 @@ class DdlActions(Protocol, name="ddl"):
         s.phase[t] = "asked"
         s.floor[t] = s.issued
 
-    @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered",))
+    @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp(s, t: Task, ts: Ts):
         """The oracle answers."""
         require(s.phase[t] == "asked")
@@ -193,7 +193,7 @@ class DdlActions(Protocol, name="ddl"):
         s.stage[j] = "asked"
         s.job_floor[j] = s.issued
 
-    @action(fairness="weak", source="facts 4, 2.3", relies_on=("tso.ordered",))
+    @action(fairness="weak", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp_job(s, j: Job, ts: Ts):
         """The oracle answers."""
         require(s.stage[j] == "asked")
@@ -259,7 +259,7 @@ class DdlActions(Protocol, name="ddl"):
         s.loop = "asked"
         s.loop_floor = s.issued
 
-    @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered",))
+    @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp_now(s, ts: Ts):
         """The oracle answers; whoever takes the lock later gets more."""
         require(s.loop == "asked")

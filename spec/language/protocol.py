@@ -7,6 +7,7 @@ of the class, so that helper methods, inheritance and ``super()`` work as anywhe
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -24,8 +25,9 @@ from tidemark.spec.language.types import MapType, Type, zero_of
 __all__ = ["Protocol", "initial_literal", "require", "resolve", "when"]
 
 
-def _declared_by(cls: type[Protocol]) -> Declared:
-    return cls._declared  # a public name could clash with state
+def declared_by(cls: type[Protocol]) -> Declared:
+    """What the class body of a protocol and those of its bases declare."""
+    return cls._declared  # a public name in the class could clash with state
 
 
 class Protocol:
@@ -46,18 +48,19 @@ class Protocol:
                 remedy="A variant has one protocol as its base; derive one from the other",
             )
         reserved = frozenset(name for name in vars(Protocol) if not name.startswith("_"))
-        cls._declared = read_body(cls, _declared_by(bases[0]), reserved, name=name)
+        cls._declared = read_body(cls, declared_by(bases[0]), reserved, name=name)
 
     def __getattr__(self, name: str) -> Any:
         trace: Trace | None = self.__dict__.get("_trace")
-        declared = _declared_by(type(self))
+        declared = declared_by(type(self))
         if trace is None or name.startswith("__"):
             raise AttributeError(name)
         if name in declared.variables:
             return Term(trace.values[name], self._writer(name, trace))
         if name in declared.constants:
             variable = declared.constants[name]
-            return Term(Read(variable.type, variable), self._writer(name, trace))
+            called = replace(variable, name=trace.prefix + variable.name)
+            return Term(Read(variable.type, called), self._writer(name, trace))
         raise _unknown(type(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -95,7 +98,7 @@ class Protocol:
 
 def _assignable(view: Protocol, name: str) -> tuple[Trace, Type]:
     """Where an assignment to ``name`` goes, and its type. Raises SpecError if it may not be assigned here."""
-    declared = _declared_by(type(view))
+    declared = declared_by(type(view))
     trace: Trace = view.__dict__["_trace"]
     if name in declared.constants:
         raise SpecError(f"an assignment to the constant {name}", remedy="Declare it as state if it changes")
@@ -113,7 +116,7 @@ def _assignable(view: Protocol, name: str) -> tuple[Trace, Type]:
 
 @cache
 def _trace(cls: type[Protocol]) -> Spec:
-    return trace_class(cls, _declared_by(cls))
+    return trace_class(cls, declared_by(cls))
 
 
 def resolve(reference: str) -> type[Protocol]:
@@ -130,9 +133,9 @@ def _unknown(cls: type[Protocol], name: str) -> SpecError:
             f"{cls.__name__}.{name} is not a state variable",
             remedy=f"Declare it in the class body with a type: {name}: SomeType = value",
         )
-    names = [*_declared_by(cls).names(), *(n for n in dir(cls) if not n.startswith("_"))]
+    names = [*declared_by(cls).names(), *(n for n in dir(cls) if not n.startswith("_"))]
     close = difflib.get_close_matches(name, names, n=1)
-    hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(_declared_by(cls).names())}"
+    hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(declared_by(cls).names())}"
     return SpecError(f"{cls.__name__} has no variable {name!r}", remedy=hint)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.spec.language.body import Declared
@@ -41,6 +41,8 @@ class Trace:
     """Conditions of the ``when`` blocks around the present line."""
     unused: list[str] = field(default_factory=list)
     """Places of ``when`` that no ``with`` has entered."""
+    prefix: str = ""
+    """What the names of variables and constants begin with, where two protocols are spoken of together."""
 
     def assign(self, name: str, value: Expr) -> None:
         """The variable has this value from now on."""
@@ -98,11 +100,15 @@ def require(condition: Liftable) -> None:
     trace.guards.append(Guard(wanted, caller_text(), caller_place()))
 
 
-def view_of(cls: type, declared: Declared, *, primed: bool = False, writable: bool = False) -> Any:
-    """A symbolic state of the protocol, which is an instance of its class."""
+def view_of(
+    cls: type, declared: Declared, *, primed: bool = False, writable: bool = False, prefix: str = ""
+) -> Any:
+    """A symbolic state of the protocol, which is an instance of its class. ``prefix``: see ``Trace``."""
     view: Any = object.__new__(cls)
-    values: dict[str, Expr] = {n: Read(v.type, v, primed) for n, v in declared.variables.items()}
-    view.__dict__["_trace"] = Trace(values, writable)
+    values: dict[str, Expr] = {
+        n: Read(v.type, replace(v, name=prefix + v.name), primed) for n, v in declared.variables.items()
+    }
+    view.__dict__["_trace"] = Trace(values, writable, prefix=prefix)
     return view
 
 

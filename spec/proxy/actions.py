@@ -131,7 +131,11 @@ class ProxyActions(Protocol, name="proxy"):
         s.phase[t] = "asked"
         s.floor[t] = s.issued
 
-    @action(fairness="weak", source="seed 002, Enqueue; facts 2.3", relies_on=("tso.ordered",))
+    @action(
+        fairness="weak",
+        source="seed 002, Enqueue; facts 2.3",
+        relies_on=("tso.ordered", "tso.logical_never_carries"),
+    )
     def stamp(s, t: Task, ts: Ts):
         """The oracle answers."""
         require(s.phase[t] == "asked")
@@ -254,7 +258,11 @@ class ProxyActions(Protocol, name="proxy"):
         s.tick = "asked"
         s.now_floor = s.issued
 
-    @action(fairness="strong", source="seed 002, tick; facts 2.3", relies_on=("tso.ordered",))
+    @action(
+        fairness="strong",
+        source="seed 002, tick; facts 2.3",
+        relies_on=("tso.ordered", "tso.logical_never_carries"),
+    )
     def stamp_now(s, ts: Ts):
         """The oracle answers."""
         require(s.tick == "asked")

@@ -132,9 +132,9 @@ class TimeTickActions(Protocol, name="timetick"):
 
     # ---- the oracle and the messages ----
 
-    @action(source="facts 2", relies_on=("tso.ordered",))
+    @action(source="facts 2")
     def others_allocate(s, ts: Ts):
-        """Somebody else is given a timestamp."""
+        """Somebody else is given a timestamp above all others (a smaller one makes no difference here)."""
         require(ts > s.issued)
         s.issued = ts
 
@@ -146,7 +146,7 @@ class TimeTickActions(Protocol, name="timetick"):
         s.message[m] = "asked"
         s.floor[m] = s.issued
 
-    @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered",))
+    @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp(s, m: Message, ts: Ts):
         """The oracle answers: above everything that was answered before the question."""
         require(s.message[m] == "asked")
@@ -217,7 +217,12 @@ class TimeTickActions(Protocol, name="timetick"):
     @action(
         fairness="weak",
         source="facts 3.3, 4; seed 002",
-        relies_on=("proxy.reported_is_below_all_to_come", "ddl.minimum_is_below_all_to_come"),
+        relies_on=(
+            "proxy.reported_is_below_all_to_come",
+            "proxy.reported_is_given_to_nobody_else",
+            "ddl.minimum_is_below_all_to_come",
+            "ddl.minimum_is_given_to_nobody_else",
+        ),
     )
     def report(s, p: Source, upto: Ts):
         """A source reports, per channel, the greatest value at or below ``upto`` that everything to come lies

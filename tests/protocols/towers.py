@@ -1,5 +1,6 @@
 """Two protocols, the second of which takes for granted what the first guarantees."""
 
+from tidemark.models.composition.reading import Reading
 from tidemark.spec.language import (
     Bool,
     Nat,
@@ -13,19 +14,31 @@ from tidemark.spec.language import (
 
 
 class Below(Protocol):
-    """A counter that only grows."""
+    """A counter that only grows, and is read."""
 
     Level = Nat()
 
     top: Level = 0
+    given: Level = 0
 
     @action()
     def grow(s):
         """One more."""
         s.top = s.top + 1
 
+    @action()
+    def answer(s):
+        """Somebody is told what it is."""
+        require(s.given != s.top)
+        s.given = s.top
+
+    @invariant()
+    def never_falls(s):
+        """Whoever asks is told no less than what was told before."""
+        return s.given <= s.top
+
     @transition_invariant()
-    def never_falls(before, after):
+    def grows(before, after):
         """It never falls."""
         return after.top >= before.top
 
@@ -65,3 +78,83 @@ class Circular(Below):
     @action(relies_on=("above.in_order",))
     def grow(s):
         s.top = s.top + 1
+
+
+class AboveOfASteps(Above):
+    """Relies on a guarantee about steps."""
+
+    @action(relies_on=("below.grows",))
+    def read(s, level):
+        super().read(level)
+
+
+class AnswerOfBelow(Reading, user=Above, owner=Below, action="read"):
+    """What was seen is what was told, and the answer is what the counter shows."""
+
+    @staticmethod
+    def glue(above, below, level: Above.Level):
+        return (above.seen == below.given) & (level == below.top)
+
+    @staticmethod
+    def takes(above, level):
+        return level >= above.seen
+
+
+class AnswerOfAnybody(AnswerOfBelow):
+    """The answer has nothing to do with the counter."""
+
+    @staticmethod
+    def glue(above, below, level):
+        return above.seen == below.given
+
+
+class AnswerToEverything(AnswerOfBelow):
+    """It follows without any guarantee."""
+
+    @staticmethod
+    def glue(above, below, level):
+        return (above.seen == below.given) & (level >= above.seen) & (level == below.top)
+
+
+class AnswerThatCannotBe(AnswerOfBelow):
+    """Contradicts the guarantee: everything follows."""
+
+    @staticmethod
+    def glue(above, below, level):
+        return (below.given > below.top) & (level <= above.seen)
+
+
+class AnswerOfSomethingElse(AnswerOfBelow):
+    """Shows what the step does not take for granted."""
+
+    @staticmethod
+    def takes(above, level):
+        return level + 1 > above.seen
+
+
+class AnswerToSteps(AnswerOfBelow, user=AboveOfASteps):
+    """Of a guarantee about steps."""
+
+
+class AnswerWithoutAction(AnswerOfBelow, action="write"):
+    """The user has no such action."""
+
+
+class AnswerOfNothing(AnswerOfBelow):
+    """Takes for granted what is always true."""
+
+    @staticmethod
+    def takes(above, level):
+        return level >= 0
+
+
+class AnswerWithoutType(Reading, user=Above, owner=Below, action="read"):
+    """A value whose type is not said."""
+
+    @staticmethod
+    def glue(above, below, level):
+        return above.seen == below.given
+
+    @staticmethod
+    def takes(above, level):
+        return level >= above.seen

@@ -111,6 +111,20 @@ JUDGES = {
         "conform/timetick-driven-entries-stay-after-a-round",
         ExitCode.MISSING_REFUTATION,
     ),
+    "every assumption is needed": (
+        "checks/argument/judge.py",
+        "yield self._reliance(one, entry, context)",
+        "yield holds(context.subject(entry, self.name, one.claim), counts={'pins': 1}, bounds='all')",
+        "argue/tso-argument-must-fail",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "everything follows": (
+        "checks/argument/judge.py",
+        "yield self._step(step, entry, context)",
+        "yield holds(context.subject(entry, self.name, step.claim), counts={'pins': 1}, bounds='all')",
+        "argue/timetick-argument-must-fail",
+        ExitCode.MISSING_REFUTATION,
+    ),
     "no example is counted": (
         "models/conformance/machine.py",
         "self.journal.examples += 1",

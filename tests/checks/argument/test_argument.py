@@ -15,15 +15,16 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.manifest import Manifest, parse
 
-_BELOW = "tests.protocols.towers:Below"
-_ABOVE = "tests.protocols.towers:Above"
+_TOWERS = "tests.protocols.towers"
+_BELOW = f"{_TOWERS}:Below"
+_ABOVE = f"{_TOWERS}:Above"
 
 
 def _below(**changes: Any) -> Manifest:
     data: dict[str, Any] = {
         "name": "below",
         "protocol": _BELOW,
-        "properties": {"transition_invariant": ["below.never_falls"]},
+        "properties": {"invariant": ["below.never_falls"], "transition_invariant": ["below.grows"]},
         "proof": [
             {"name": "below-any-size", "protocol": _BELOW, "expect": {"every": "proved"}},
         ],
@@ -40,8 +41,9 @@ def _above(**changes: Any) -> Manifest:
         "argument": [
             {
                 "name": "above-rests-on",
-                "claims": ["below.never_falls", "environment.FRESH"],
+                "claims": ["below.never_falls", "follows.read.below", "environment.FRESH"],
                 "needed": {"FRESH": "stale"},
+                "reads": [f"{_TOWERS}:AnswerOfBelow"],
                 "expect": {"every": "holds"},
             }
         ],
@@ -142,8 +144,57 @@ def test_the_judge_is_inconclusive_about_what_is_not_supported() -> None:
     verdicts = JUDGE.run(above.argument[0], Context(manifest=above))
     assert {v.subject.property_id: v.outcome for v in verdicts} == {
         "below.never_falls": Outcome.INCONCLUSIVE,
+        "follows.read.below": Outcome.HOLDS,
         "environment.FRESH": Outcome.HOLDS,
     }
+
+
+@pytest.mark.parametrize(
+    ("reading", "outcome", "says"),
+    [
+        ("AnswerOfAnybody", Outcome.REFUTED, "does not follow"),
+        ("AnswerToEverything", Outcome.INCONCLUSIVE, "follows without below.never_falls too"),
+        ("AnswerThatCannotBe", Outcome.INCONCLUSIVE, "everything follows from them"),
+        ("AnswerOfSomethingElse", Outcome.INCONCLUSIVE, "is no part of the step read"),
+        ("AnswerOfNothing", Outcome.INCONCLUSIVE, "decided by type alone"),
+        ("AnswerWithoutType", Outcome.INCONCLUSIVE, "'level' without a type"),
+    ],
+)
+def test_a_reading_from_which_nothing_follows_or_all(reading: str, outcome: Outcome, says: str) -> None:
+    entry = dict(_above().argument[0]) | {"reads": (f"{_TOWERS}:{reading}",)}
+    above = _above(argument=[entry])
+    verdicts = {v.subject.property_id: v for v in JUDGE.run(above.argument[0], Context(manifest=above))}
+    found = verdicts["follows.read.below"]
+    assert (found.outcome, says in found.reason) == (outcome, True), found.reason
+    assert (found.counterexample is not None) == (outcome is Outcome.REFUTED)
+
+
+def test_each_step_that_relies_needs_one_reading() -> None:
+    def problem(*reads: str) -> str:
+        entry = dict(_above().argument[0]) | {"reads": tuple(f"{_TOWERS}:{name}" for name in reads)}
+        (step,) = Argument([_above(argument=[entry]), _below()]).steps("above")
+        return step.problem
+
+    assert "no reading" in problem()
+    assert "2 readings" in problem("AnswerOfBelow", "AnswerOfAnybody")
+    assert problem("AnswerOfBelow") == ""
+
+
+def test_an_entry_that_must_fail_supports_nothing_and_is_judged_of_its_claims() -> None:
+    wrong = {
+        "name": "must-fail",
+        "claims": ["follows.read.below", "environment.FRESH"],
+        "needed": {"FRESH": "fresh"},
+        "reads": [f"{_TOWERS}:AnswerOfAnybody"],
+        "expect": {"every": "refuted"},
+    }
+    above = _above(argument=[wrong, dict(_above().argument[0])])
+    verdicts = JUDGE.run(above.argument[0], Context(manifest=above))
+    assert {v.subject.property_id: v.outcome for v in verdicts} == {
+        "follows.read.below": Outcome.REFUTED,
+        "environment.FRESH": Outcome.REFUTED,
+    }
+    assert _problems(above, _below())["environment.FRESH"] == ""
 
 
 def test_the_tree_goes_down_to_what_takes_nothing_for_granted() -> None:

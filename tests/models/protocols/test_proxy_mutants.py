@@ -59,7 +59,7 @@ def test_ticks_for_ever_are_not_cut_by_the_bound_of_timestamps(protocol, bounds,
 
 @pytest.mark.parametrize("protocol", [Proxy, Ddl])
 def test_of_the_oracle_only_the_order_is_assumed(protocol):
-    assert protocol.trace().relies_on == ("tso.ordered",)
+    assert protocol.trace().relies_on == ("tso.ordered", "tso.logical_never_carries")
 
 
 @pytest.mark.parametrize("protocol", [Proxy, Ddl])

@@ -1,0 +1,143 @@
+"""Does what a step takes for granted follow from guarantees, as a reading says?
+
+The answer for any size comes from Z3, as for the obligations of a proof. That each guarantee matters, that
+what is assumed is not contradictory, and what is wrong with a reading from which nothing follows, is shown by
+states of a small instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import z3
+
+from tidemark.models.composition.reading import Joined, joined, reading_of
+from tidemark.models.composition.rewriting import occurs
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.symbolic import bits
+from tidemark.models.symbolic.finite import SymbolicInstance
+from tidemark.models.symbolic.hints import instance_in, new_solver, plain_model, small_bounds, usual_values
+from tidemark.models.symbolic.obligations import Fact, Obligation
+from tidemark.models.symbolic.scope import Scope
+from tidemark.models.symbolic.solve import Answer, discharge
+from tidemark.spec.language.spec import Property, Spec
+
+SIZES = ((1, 2), (2, 2), (2, 3))
+"""Elements of each sort and greatest number, of the instances in which states are looked for."""
+
+
+@dataclass(frozen=True)
+class JoinedInstance(Instance):
+    """A bounded instance of two protocols as one. ``protocol`` is the reference of a reading."""
+
+    def traced(self) -> Spec:
+        """Both protocols, as the reading joins them."""
+        return joined(reading_of(self.protocol)).spec
+
+
+@dataclass(frozen=True)
+class SmallState:
+    """A state of both protocols."""
+
+    instance: Instance
+    state: State
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What came out about a reading.
+
+    Attributes:
+        joined: the two protocols as one.
+        broken: a state in which it does not follow. With one, nothing further is asked.
+        answer: of the solver, to the question whether it follows, for any size.
+        said: what the reading says that the step takes for granted is part of the step.
+        possible: a state in which glue, guarantees and what follows from them are true.
+        without: by guarantee a state that shows that it does not follow without this one; None if none was
+            found.
+    """
+
+    joined: Joined
+    broken: SmallState | None
+    answer: Answer | None = None
+    said: bool = False
+    possible: SmallState | None = None
+    without: dict[str, SmallState | None] = field(default_factory=dict)
+
+    @property
+    def proved(self) -> bool:
+        """It follows, for any size."""
+        return self.answer is not None and self.answer.status == "proved"
+
+    @property
+    def queries(self) -> int:
+        """How many questions the solver was asked."""
+        return 1 if self.answer is None else self.answer.queries + len(self.without) + 2
+
+
+def compose(reference: str, *, timeout_s: float = 20.0, seed: int = 0) -> Composition:
+    """Judge a reading, by reference. Raises SpecError."""
+    both = joined(reading_of(reference))
+    guarantees = [both.guarantee(claim) for claim in both.claims]
+    given = [both.glue, *guarantees]
+    broken = _state(reference, given, fails=both.goal)
+    if broken is not None:
+        return Composition(both, broken)
+    return Composition(
+        joined=both,
+        broken=None,
+        answer=discharge(both.spec, _obligation(both, guarantees), timeout_s=timeout_s, seed=seed),
+        said=occurs(both.taken, both.step),
+        possible=_state(reference, [*given, both.goal]),
+        without={
+            claim: _state(reference, [both.glue, *_others(guarantees, claim)], fails=both.goal)
+            for claim in both.claims
+        },
+    )
+
+
+def _others(guarantees: Sequence[Property], claim: str) -> list[Property]:
+    return [one for one in guarantees if one.id != claim]
+
+
+def _obligation(both: Joined, guarantees: Sequence[Property]) -> Obligation:
+    total = Scope(both.spec).total
+    given = (*both.spec.assumptions, both.glue, *guarantees)
+    return Obligation(
+        name=f"composition:{both.name}",
+        kind="composition",
+        claim=both.goal.id,
+        goal=total(both.goal.expr),
+        hypotheses=tuple(Fact(one.id, total(one.expr)) for one in given),
+    )
+
+
+def _state(reference: str, given: Iterable[Property], *, fails: Property | None = None) -> SmallState | None:
+    """A state of a small instance with some properties and, perhaps, without another."""
+    held = tuple(given)
+    for elements, greatest in SIZES:
+        found = _state_within(reference, held, fails, elements=elements, greatest=greatest)
+        if found is not None:
+            return found
+    return None
+
+
+def _state_within(
+    reference: str, held: Sequence[Property], fails: Property | None, *, elements: int, greatest: int
+) -> SmallState | None:
+    spec = joined(reading_of(reference)).spec
+    bounds = small_bounds(spec, elements=elements, greatest=greatest)
+    space = SymbolicInstance(JoinedInstance(reference, bounds))
+    state = space.state()
+    wanted = [space.holds(one.expr, state) for one in held]
+    wanted += [] if fails is None else [bits.invert(space.holds(fails.expr, state))]
+    bit = bits.every(wanted)
+    if bit is False:
+        return None
+    solver = new_solver([*space.conditions, bit])
+    if solver.check() != z3.sat:
+        return None
+    model = plain_model(solver, (), usual_values(space, state))
+    return SmallState(instance_in(space, model), space.decode(model, state))
