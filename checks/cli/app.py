@@ -352,6 +352,15 @@ def report(*, build: Build = BUILD) -> int:
 
 
 @application.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="verdicts.json of the earlier run.")],
+    after: Annotated[Path, typer.Argument(help="verdicts.json of the later run.")],
+) -> int:
+    """Compare two runs: verdicts that are gone, and outcomes and counts that changed."""
+    return cli_tools.compare(before, after)
+
+
+@application.command()
 def show(*, manifest: ManifestOption = None) -> int:
     """List the checks of the manifest, with what each expects."""
     return cli_tools.show(manifest or ())

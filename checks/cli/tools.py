@@ -1,4 +1,4 @@
-"""The other commands: replay, report, show, doctor."""
+"""The other commands: replay, report, compare, show, doctor."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tidemark.checks.cli.run import wide_console
 from tidemark.checks.explore.replay import replay as replay_run
 from tidemark.checks.explore.token import is_run_token, parse_token
 from tidemark.checks.gate.plan import all_tasks
+from tidemark.checks.report.compare import compare as compare_runs
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
@@ -74,6 +75,15 @@ def _optional(module: str, what: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise missing_package(what, error.name) from error
+
+
+def compare(before: Path, after: Path) -> int:
+    """Print how two runs differ; what is only new is no difference."""
+    found = compare_runs(before, after)
+    for line in found.lines():
+        print(line)
+    differs = found.gone or found.changed
+    return (ExitCode.VACUOUS_OR_UNPINNED if differs else ExitCode.AS_EXPECTED).value
 
 
 def report(build: Path) -> int:
