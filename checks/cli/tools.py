@@ -130,7 +130,8 @@ def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
         for one in [name] if name else whole.manifests:
             console.print(argument_tree(whole, one), markup=False)
     shown = [name] if name else list(whole.manifests)
-    open_ends = [one for each in shown for one in (*whole.reliances(each), *whole.steps(each)) if one.problem]
+    open_ends = [one.problem for each in shown for one in whole.reliances(each) if one.problem]
+    open_ends += [one.problem for each in shown for one in whole.steps(each) if one.problem]
     return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value
 
 
