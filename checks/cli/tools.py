@@ -21,7 +21,7 @@ from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.models.manifest import GeneratedMutants, MutantEntry
+from tidemark.models.manifest import GeneratedMutants, MutantEntry, load
 
 _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
@@ -46,6 +46,8 @@ def replay_trace(path: Path, *, instance: str = "", manifests: Sequence[Path] = 
     from tidemark.checks.report.forms.itf_reader import model_of, read_itf, take_again
 
     document = read_itf(path)
+    for one in manifests:
+        load(one)  # the modules beside it can be imported now
     model = chosen_instance(instance, manifests=manifests) if instance else model_of(document)
     if model is None:
         raise BadInputError(

@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.explore.liveness import BOUNDS_NOTE, LivenessChecker, shown_values
+from tidemark.checks.explore.lasso import failing_text
+from tidemark.checks.explore.liveness import BOUNDS_NOTE, LivenessChecker
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.explore.vacuity import Coverage, coverage
 from tidemark.checks.verdicts.commands import check_command
@@ -280,6 +281,7 @@ class _Report:
                 property_id=claim,
                 initial=run.states[0],
                 steps=run.steps,
+                loop_start=run.loop_start,
             ),
             bounds=self.bounds,
             seconds=self.result.totals.seconds,
@@ -320,9 +322,7 @@ class _Report:
         answer = checker.check(prop)
         if answer.lasso is not None:
             assert answer.case is not None
-            values = shown_values(prop, answer.case.values)
-            failing = "the conclusion never holds after the premise" + (f", with {values}" if values else "")
-            return self._shown(prop.id, answer.lasso, failing, replay=self.command, notes=(BOUNDS_NOTE,))
+            return self._shown(prop.id, answer.lasso, failing_text(prop, answer.case), notes=(BOUNDS_NOTE,))
         if not answer.waiting:
             return self._unknown(
                 self.subject(prop.id), "nothing was decided: the premise never holds without the conclusion"

@@ -9,34 +9,19 @@ the bounds count as disabled. The interpreter takes every lasso again, and decid
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tidemark.models.interpreted.interpreter import Interpreter, Step
-from tidemark.models.native.codec import State
+from tidemark.checks.explore.lasso import Case, cases, excuse
+from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.native.graph import Graph, Mask, reach
 from tidemark.models.native.kernel import Conditions
 from tidemark.models.native.lasso import Cycle, Fairness, FairSearch, walk_back
 from tidemark.models.native.search.path import Path, PathMismatchError, chain, replayed
-from tidemark.spec.language.expr import Const, Expr, Value, substitute
-from tidemark.spec.language.fold import conjunction, fold, negation
 from tidemark.spec.language.spec import Property
 
 BOUNDS_NOTE = "steps that leave the bounds count as disabled"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A leads_to for one value of its parameters: states that begin the wait, and states in which it goes
-    on.
-    """
-
-    values: tuple[Value, ...]
-    begins: Expr
-    waits: Expr
 
 
 @dataclass(frozen=True)
@@ -49,15 +34,6 @@ class Answer:
     waiting: int
     lasso: Path | None = None
     case: Case | None = None
-
-
-def cases(interpreter: Interpreter, prop: Property) -> Iterator[Case]:
-    """One case for each value of the parameters."""
-    domains = [interpreter.instance.domain(param.type).values for param in prop.params]
-    for values in itertools.product(*domains):
-        local = {p.name: Const(p.type, value) for p, value in zip(prop.params, values, strict=True)}
-        premise, conclusion = (fold(substitute(part, locals_=local)) for part in (prop.premise, prop.expr))
-        yield Case(values, conjunction(premise, negation(conclusion)), negation(conclusion))
 
 
 def fairness_of(interpreter: Interpreter, prop: Property) -> Fairness:
@@ -98,7 +74,7 @@ class LivenessChecker:
             found = self._lasso(fair, via != -1)
             if found is not None:
                 path = self._path(via, found)
-                self._confirm(prop, case, fairness, path)
+                self._confirm(prop, case, path)
                 return Answer(prop, total, path, case)
         return Answer(prop, total)
 
@@ -128,31 +104,15 @@ class LivenessChecker:
             self.interpreter, states, [result.kernel.steps[step] for step in steps], loop_start=loop_start
         )
 
-    def _confirm(self, prop: Property, case: Case, fairness: Fairness, path: Path) -> None:
+    def _confirm(self, prop: Property, case: Case, path: Path) -> None:
         """The interpreter's own word on the lasso. Raises PathMismatchError."""
         assert path.loop_start is not None
-        holds = self.interpreter.evaluate
-        waits = [bool(holds(case.waits, state)) for state in path.states]
-        start = next((n for n, state in enumerate(path.states) if holds(case.begins, state)), len(waits))
-        if start > path.loop_start or not all(waits[path.loop_start :]):
-            raise PathMismatchError(f"{prop.id}: the lasso does not wait for the conclusion for ever")
-        cycle, taken = path.states[path.loop_start :], set(path.steps[path.loop_start :])
-        if cycle[0] != cycle[-1]:
-            raise PathMismatchError(f"{prop.id}: the lasso is not closed")
-        for number, quantifier in [(n, all) for n in fairness.weak] + [(n, any) for n in fairness.strong]:
-            step = self.interpreter.steps[number]
-            if step not in taken and quantifier(self._enabled(state, step) for state in cycle):
-                raise PathMismatchError(f"{prop.id}: the lasso is not fair to {step}")
-
-    def _enabled(self, state: State, step: Step) -> bool:
-        found = self.interpreter.apply(state, step)
-        return found is not None and found.in_bounds and found.state != state
+        why = excuse(
+            self.interpreter, prop, case, states=path.states, steps=path.steps, loop_start=path.loop_start
+        )
+        if why:
+            raise PathMismatchError(f"{prop.id}: {why}")
 
 
 def _column(marks: np.ndarray[tuple[int, ...], np.dtype[np.uint64]], number: int) -> Mask:
     return np.asarray(marks[:, number // 64] & np.uint64(1 << number % 64) != 0)
-
-
-def shown_values(prop: Property, values: Sequence[Value]) -> str:
-    """Parameter values as text, for example ``position = 2``."""
-    return ", ".join(f"{param.name} = {value}" for param, value in zip(prop.params, values, strict=True))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from tidemark.checks.explore.lasso import broken_case, failing_text
 from tidemark.checks.explore.token import RunToken
 from tidemark.checks.verdicts.commands import token_command
-from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
 from tidemark.models.instance import Instance
@@ -18,9 +19,15 @@ from tidemark.spec.language.spec import Property
 
 
 def replay_command(
-    interpreter: Interpreter, *, entry: str, property_id: str, initial: State, steps: Sequence[Step]
+    interpreter: Interpreter,
+    *,
+    entry: str,
+    property_id: str,
+    initial: State,
+    steps: Sequence[Step],
+    loop_start: int | None = None,
 ) -> str:
-    """The command that runs these steps of the manifest instance ``entry`` again.
+    """The command that runs these steps of the manifest instance ``entry`` again; see ``RunToken``.
 
     Raises BrokenRunError if the initial state or a step is not the instance's.
     """
@@ -30,7 +37,7 @@ def replay_command(
     if number is None or strange:
         what = f"step {strange[0]}" if strange else "the first state"
         raise BrokenRunError(f"{what} does not belong to the instance {entry}")
-    token = RunToken(entry, property_id, number, tuple(places[step] for step in steps))
+    token = RunToken(entry, property_id, number, tuple(places[step] for step in steps), loop_start)
     return token_command(token.text())
 
 
@@ -57,9 +64,14 @@ def replay(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Counterexamp
             f"the run diverges: {error}",
             remedy="the specification or the instance has changed since; run the check again",
         ) from error
-    failing = _failing(interpreter, prop, states)
+    failing = _failing(interpreter, prop, states, steps, token.loop_start)
     shown = counterexample(
-        instance, states=states, steps=steps, failing=failing or f"nothing: {prop.id} holds"
+        instance,
+        states=states,
+        steps=steps,
+        failing=failing or f"nothing: {prop.id} holds",
+        shape=Shape.RUN if token.loop_start is None else Shape.LASSO,
+        loop_start=token.loop_start,
     )
     return shown, bool(failing)
 
@@ -87,8 +99,17 @@ def _step(interpreter: Interpreter, number: int) -> Step:
     return interpreter.steps[number]
 
 
-def _failing(interpreter: Interpreter, prop: Property, states: Sequence[State]) -> str:
-    """The failing part of an invariant somewhere on the run; empty if it holds on all of it."""
+def _failing(
+    interpreter: Interpreter,
+    prop: Property,
+    states: Sequence[State],
+    steps: Sequence[Step],
+    loop_start: int | None,
+) -> str:
+    """The failing part of an invariant somewhere on the run, or what never happens; empty if all is well."""
+    if prop.kind == "leads_to" and loop_start is not None and loop_start < len(states):
+        case = broken_case(interpreter, prop, states=states, steps=steps, loop_start=loop_start)
+        return "" if case is None else failing_text(prop, case)
     if prop.kind == "transition_invariant":
         pairs = pairwise(states)
         return next(

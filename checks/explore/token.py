@@ -19,16 +19,21 @@ PREFIX = "run1"
 
 @dataclass(frozen=True)
 class RunToken:
-    """A run of a manifest instance: numbers of its initial state and steps, as the interpreter lists them."""
+    """A run of a manifest instance: numbers of its initial state and steps, as the interpreter lists them.
+
+    ``loop_start``: for a run that ends in a cycle, the number of the state to which its end leads back.
+    """
 
     instance: str
     property_id: str
     initial: int
     steps: tuple[int, ...]
+    loop_start: int | None = None
 
     def text(self) -> str:
         """The token."""
         content = [self.instance, self.property_id, self.initial, list(self.steps)]
+        content += [] if self.loop_start is None else [self.loop_start]
         packed = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=9)
         body = base64.urlsafe_b64encode(packed).decode().rstrip("=")
         return f"{PREFIX}.{body}.{zlib.crc32(body.encode()):08x}"
@@ -49,8 +54,8 @@ def parse_token(text: str) -> RunToken:
         raise _corrupt(text, "its check sum does not fit")
     try:
         packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
-        instance, property_id, initial, steps = json.loads(zlib.decompress(packed))
-        return RunToken(str(instance), str(property_id), int(initial), _numbers(steps))
+        instance, property_id, initial, steps, *loop = json.loads(zlib.decompress(packed))
+        return RunToken(str(instance), str(property_id), int(initial), _numbers(steps), *map(int, loop))
     except (ValueError, TypeError, binascii.Error, zlib.error) as error:
         raise _corrupt(text, str(error)) from error
 

@@ -35,6 +35,9 @@ EQUIVALENT = "equivalent"
 ADDITIVE = ("obligations",)
 """Counts that each verdict of an entry reports for itself; the pin is their sum."""
 
+OF_ONE_ENGINE = frozenset({"edges", "unreduced"})
+"""Counts that one engine of an instance reports and the others do not: they cannot be pinned for all."""
+
 CLAIMS = "pinned-claims"
 COUNTS = "pinned-counts"
 
@@ -182,6 +185,7 @@ def _seen(name: str, decided: Sequence[Verdict]) -> list[int]:
 
 
 def _nothing_pinned(decided: Sequence[Verdict]) -> str:
-    names = sorted({name for v in decided for name in v.counts})
-    line = ", ".join(f"{name} = {_seen(name, decided)[0]}" for name in names)
+    names = sorted({name for v in decided for name in v.counts} - OF_ONE_ENGINE)
+    seen = {name: _seen(name, decided) for name in names}
+    line = ", ".join(f"{name} = {values[0]}" for name, values in seen.items() if len(values) == 1)
     return f"no count is pinned; seen counts = {{ {line} }}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 
+from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.verdicts.commands import check_command
-from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.interpreted.search import Found, Reached, Search
 from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind
 from tidemark.spec.language.spec import Property
@@ -70,9 +71,19 @@ class InterpretJudge:
         replay = check_command(self.name, entry.name)
         found = reached.found.get(prop.id)
         if found is not None and not witness:
-            shown = _show(interpreter, reached, prop, found)
+            states, steps = _run(reached, found)
+            failing = failing_conjunct(interpreter, prop, found.before, found.after)
             return refuted(
-                subject, counts=counts, bounds=bounds, replay=replay, seconds=seconds, counterexample=shown
+                subject,
+                counts=counts,
+                bounds=bounds,
+                replay=replay_command(
+                    interpreter, entry=entry.name, property_id=prop.id, initial=states[0], steps=steps
+                ),
+                seconds=seconds,
+                counterexample=counterexample(
+                    interpreter.instance, states=states, steps=steps, failing=failing
+                ),
             )
         if found is None and not reached.complete:
             reason = f"more than {LIMIT} states; let explore or distribute judge {entry.name}"
@@ -89,13 +100,13 @@ class InterpretJudge:
         return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
 
 
-def _show(interpreter: Interpreter, reached: Reached, prop: Property, found: Found) -> Counterexample:
+def _run(reached: Reached, found: Found) -> tuple[list[State], list[Step]]:
+    """States and steps to the end of what was found."""
     states, steps = reached.run_to(found.before)
     if found.step is not None and found.after is not None:
         states.append(found.after)
         steps.append(found.step)
-    failing = failing_conjunct(interpreter, prop, found.before, found.after)
-    return counterexample(interpreter.instance, states=states, steps=steps, failing=failing)
+    return states, steps
 
 
 JUDGE = InterpretJudge()

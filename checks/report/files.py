@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pydantic_core
 
-from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline, write_bundle
+from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline, remove_others, write_bundle
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult
@@ -34,6 +34,7 @@ def write_files(result: RunResult, *, build: Path, pictures: Sequence[tuple[str,
     """
     from tidemark.checks.report.html import page
 
+    remove_others((judgement.verdict for judgement in result.judgements), build=build)
     for judgement in result.judgements:
         write_bundle(judgement.verdict, build=build, sources=result.source_lines(judgement.verdict.subject))
     written = [

@@ -85,8 +85,6 @@ class Counterexample(BaseModel):
     failing: str = Field(min_length=1)
     """The failing conjunct (or the unmet goal) as text."""
     axes: dict[str, tuple[tuple[Scalar, ...], ...]] = Field(default_factory=dict)
-    binding: dict[str, Scalar] = Field(default_factory=dict)
-    """Values of the property's parameters for which it fails (liveness)."""
     model: Model | None = None
     """Where the interpreter can run the steps again; None for runs of an implementation."""
     token: str = ""

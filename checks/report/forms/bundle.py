@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tidemark.checks.report.forms.diagram import mermaid
@@ -17,6 +18,8 @@ from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
 
 FOLDER = "counterexamples"
+_MARKER = "verdict.txt"
+"""The file that every bundle has."""
 
 
 def bundle_id(verdict: Verdict) -> str:
@@ -46,6 +49,14 @@ def _survivor(subject: Subject) -> str:
     return f"mutant {subject.instance} survived: {subject.property_id} does not refute it"
 
 
+def remove_others(verdicts: Iterable[Verdict], *, build: Path) -> None:
+    """Remove the bundles of earlier runs: what is no longer refuted must not look as if it were."""
+    present = {bundle_id(verdict) for verdict in verdicts if verdict.counterexample is not None}
+    for marker in (build / FOLDER).glob(f"*/{_MARKER}"):
+        if marker.parent.name not in present:
+            shutil.rmtree(marker.parent)
+
+
 def write_bundle(verdict: Verdict, *, build: Path, sources: Sequence[str] = ()) -> Path | None:
     """Write the bundle below ``build`` and return its folder; None if the verdict has no counterexample.
 
@@ -57,16 +68,16 @@ def write_bundle(verdict: Verdict, *, build: Path, sources: Sequence[str] = ()) 
     folder = build / FOLDER / bundle_id(verdict)
     folder.mkdir(parents=True, exist_ok=True)
     title = headline(verdict)
-    relative = f"build/{FOLDER}/{folder.name}/reproduce.py"
     program = reproducer(
         trace,
         title=title,
         name=verdict.subject.instance,
         property_id=verdict.subject.property_id,
-        file=relative,
+        file=folder.absolute() / "reproduce.py",
+        replay=verdict.replay,
     )
     files = {
-        "verdict.txt": title + "\n",
+        _MARKER: title + "\n",
         "trace.txt": trace_text(trace, limit=10_000, sources=sources) + "\n",
         "trace.itf.json": to_itf(trace, description=title),
         "sequence.mmd": mermaid(trace),

@@ -30,13 +30,15 @@ def mermaid(trace: Counterexample) -> str:
             lines.append(f"  Note over {lane}: {'<br/>'.join(changes)}")
     if trace.loop_start is not None and trace.loop_start < len(trace.steps):
         lines.append("  end")
+    elif trace.loop_start is not None:
+        lines.append("  Note over L0: from here on nothing happens, for ever")
     lines.append(f"  Note over L0: fails: {_plain(trace.failing)}")
     return "\n".join(lines) + "\n"
 
 
 def _plain(text: str) -> str:
     """Mermaid reads ``;`` and ``#`` as syntax."""
-    return text.replace("#", "#35;").replace(";", "#59;")
+    return text.translate({ord("#"): "#35;", ord(";"): "#59;"})
 
 
 def _lanes(trace: Counterexample) -> list[str]:

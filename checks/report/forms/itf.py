@@ -17,8 +17,8 @@ def to_itf(trace: Counterexample, *, description: str) -> str:
     """
     states = trace.states()
     loops = trace.shape is Shape.LASSO and trace.loop_start is not None
-    if loops and states[-1] == states[trace.loop_start or 0] and len(states) > 1:
-        states = states[:-1]
+    if loops and len(states) - 1 > (trace.loop_start or 0):
+        states = states[:-1]  # it is the state to which the loop leads back
     meta: dict[str, Any] = {"format": "ITF", "description": description, "failing": trace.failing}
     meta["shape"] = trace.shape.value
     if trace.model is not None:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tidemark.checks.explore.lasso import broken_case, failing_text
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -100,6 +101,8 @@ def take_again(document: Mapping[str, Any], instance: Instance) -> Taken:
     ]
     shown = targets[: len(steps) + 1]
     broken = _broken(interpreter, shown)
+    if loop is not None:
+        broken |= _never(interpreter, shown, steps, loop)
     trace = counterexample(
         instance,
         states=shown,
@@ -183,6 +186,17 @@ def _broken(interpreter: Interpreter, states: list[State]) -> dict[str, str]:
         texts = (failing_conjunct(interpreter, prop, *pair) for pair in pairwise(states))
         found[prop.id] = next((text for text in texts if text), "")
     return {name: text for name, text in found.items() if text}
+
+
+def _never(
+    interpreter: Interpreter, states: list[State], steps: list[Step], loop_start: int
+) -> dict[str, str]:
+    """Liveness properties that the cycle breaks."""
+    found = {
+        prop: broken_case(interpreter, prop, states=states, steps=steps, loop_start=loop_start)
+        for prop in interpreter.spec.of_kind("leads_to")
+    }
+    return {prop.id: failing_text(prop, case) for prop, case in found.items() if case is not None}
 
 
 class _Reader:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
+from pathlib import Path
+
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 
 _INTERPRETED = '''"""{title}
 
-Run from the root of the repository:  PYTHONPATH=. .venv/bin/python {file}
+Run it with a Python that has Tidemark installed:  python {file}
 Exit status 1: reproduced. 0: the property holds on this run now. 2: the run is no longer possible.
 """
 
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str((Path(__file__).parent / {modules!r}).resolve()))
 
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter, Step
@@ -51,37 +59,58 @@ _DECIDE_STATES = """if prop.kind == "transition_invariant":
 else:
     good = interpreter.holds(prop, states[-1])"""
 
-_DECIDE_LASSO = """# The goal must be missing on the whole cycle, and the cycle must close.
-cycle = states[{loop}:]
-good = cycle[0] != cycle[-1] or any(interpreter.evaluate(prop.expr, one, **{binding}) for one in cycle)"""
+_DECIDE_LASSO = """# The run waits for the conclusion for ever, its cycle is closed, and it is fair.
+from tidemark.checks.explore.lasso import broken_case
+
+good = broken_case(interpreter, prop, states=states, steps=steps, loop_start={loop}) is None"""
 
 _BY_CHOICES = '''"""{title}
 
-Run from the root of the repository:  PYTHONPATH=. .venv/bin/python {file}
+Run it with a Python that has Tidemark installed:  python {file}
 """
 
+import os
 import sys
+from pathlib import Path
+
+os.chdir((Path(__file__).parent / {folder!r}).resolve())  # the folder of the run: names of files begin there
+sys.path.insert(0, str(Path.cwd()))
 
 from tidemark.checks.cli.app import run
 
-sys.exit(run(["replay", {token!r}]))
+sys.exit(run({words!r}))
 '''
 
 
-def reproducer(trace: Counterexample, *, title: str, name: str, property_id: str, file: str) -> str | None:
-    """The program's text, or None if the trace says neither instance nor replay token."""
+def reproducer(
+    trace: Counterexample, *, title: str, name: str, property_id: str, file: Path, replay: str
+) -> str | None:
+    """The program's text, or None if the trace says neither instance nor replay token.
+
+    Args:
+        trace: the counterexample.
+        title: what it is about, in one line.
+        name: of the manifest's instance.
+        property_id: the property that fails.
+        file: where the program will be.
+        replay: the command that runs it again.
+    """
+    here = Path.cwd()
+    shown = shlex.quote(file.relative_to(here).as_posix() if file.is_relative_to(here) else file.name)
     if trace.token:
-        return _BY_CHOICES.format(title=title, file=file, token=trace.token)
+        words = shlex.split(replay)[1:] if replay.startswith("tidemark replay ") else ["replay", trace.token]
+        return _BY_CHOICES.format(title=title, file=shown, folder=_from(file, here), words=words)
     model = trace.model
     if model is None:
         return None
     decide = _DECIDE_STATES
     if trace.shape is Shape.LASSO:
-        decide = _DECIDE_LASSO.format(loop=trace.loop_start, binding=trace.binding)
+        decide = _DECIDE_LASSO.format(loop=trace.loop_start)
     steps = "\n".join(f"    Step({step.action!r}, {tuple(step.args.values())!r})," for step in trace.steps)
     return _INTERPRETED.format(
         title=title,
-        file=file,
+        file=shown,
+        modules=_from(file, _root_of(model.protocol) or here),
         protocol=model.protocol,
         bounds=model.bounds,
         constants=model.constants,
@@ -91,3 +120,17 @@ def reproducer(trace: Counterexample, *, title: str, name: str, property_id: str
         property_id=property_id,
         decide=decide,
     )
+
+
+def _from(file: Path, folder: Path) -> str:
+    """A folder as it is named from the folder of a file."""
+    return Path(os.path.relpath(folder, file.parent)).as_posix()
+
+
+def _root_of(protocol: str) -> Path | None:
+    """The folder in which the module of a protocol is looked for; None for one of ours."""
+    name = protocol.partition(":")[0]
+    source = getattr(sys.modules.get(name), "__file__", None)
+    if source is None or name.startswith("tidemark."):
+        return None
+    return Path(source).resolve().parents[name.count(".")]

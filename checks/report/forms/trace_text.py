@@ -41,6 +41,8 @@ def _lines(trace: Counterexample, *, limit: int) -> Iterator[str]:
         yield f"  {number:>{width}}. {who}{step.label}{note}"
         for change in trace.changes(number):
             yield f"  {'':>{width}}    {change_text(change)}"
+    if trace.loop_start == count:
+        yield "  -- from here on nothing happens, for ever --"
     yield f"  fails: {trace.failing}"
 
 

@@ -12,7 +12,8 @@ import networkx as nx
 import pytest
 
 from tidemark.checks.explore.judge import explore
-from tidemark.checks.explore.liveness import LivenessChecker, cases
+from tidemark.checks.explore.lasso import cases
+from tidemark.checks.explore.liveness import LivenessChecker
 from tidemark.checks.verdicts.errors import UnsoundCombinationError
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.instance import Instance
