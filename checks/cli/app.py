@@ -37,6 +37,7 @@ from tidemark.checks.cli.options import (
     TierOption,
     settings_of,
 )
+from tidemark.checks.cli.pin import pin
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
@@ -288,6 +289,9 @@ def replay(
     if token.endswith(".json"):
         return cli_tools.replay_trace(Path(token), instance=instance, manifests=manifest or ())
     return cli_tools.replay(token, manifests=manifest or ())
+
+
+application.command()(pin)
 
 
 application.command()(observe)

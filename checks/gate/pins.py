@@ -25,6 +25,7 @@ from tidemark.models.manifest import (
     InstanceEntry,
     InterleaveEntry,
     MutantEntry,
+    PinsEntry,
     ProofEntry,
     SearchEngine,
 )
@@ -51,6 +52,8 @@ def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
         return task.manifest.claims_of(entry, by.kinds)
     if isinstance(entry, MutantEntry):
         return (entry.killer or EQUIVALENT,)
+    if isinstance(entry, PinsEntry):
+        return entry.claims
     return None if isinstance(entry, GeneratedMutants) else entry.claims
 
 

@@ -15,6 +15,7 @@ from tidemark.models.manifest import (
     InstanceEntry,
     InterleaveEntry,
     Manifest,
+    PinsEntry,
     ProofEntry,
     Tier,
 )
@@ -49,6 +50,8 @@ def judges_of(entry: AnyEntry) -> tuple[str, ...]:
         return ("interleave",)
     if isinstance(entry, ArgumentEntry):
         return ("argue",)
+    if isinstance(entry, PinsEntry):
+        return ("pins",)
     return ("conform",) if isinstance(entry, ConformEntry) else ("mutate",)
 
 

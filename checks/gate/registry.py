@@ -11,6 +11,7 @@ from tidemark.checks.verdicts.verdict import Verdict
 from tidemark.models.manifest import AnyEntry, Kind
 
 _MODULES = {
+    "pins": "tidemark.checks.pins.judge",
     "argue": "tidemark.checks.argument.judge",
     "prove": "tidemark.checks.prove.judge",
     "interpreted": "tidemark.checks.interpret.judge",

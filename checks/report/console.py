@@ -77,7 +77,7 @@ def _short(row: Row) -> str:
 def _cell(cell: Cell) -> Text:
     if cell.empty:
         return Text("·", style="dim")
-    if all(j.verdict.subject.aspect is Aspect.PIN for j in cell.judgements) and cell.ok:
+    if all(j.verdict.subject.aspect in (Aspect.PIN, Aspect.MEANING) for j in cell.judgements) and cell.ok:
         return Text("as pinned", style="dim")
     return Text("\n".join(cell.lines()), style="green" if cell.ok else "bold red")
 

@@ -11,7 +11,11 @@ from tidemark.checks.verdicts.result import RunResult, SourceNote
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
 
 _LISTED = "vacuity."
+MEANINGS = "pinned-meanings"
+"""The row of all claims and steps that say what is pinned."""
 _ALIKE = 3
+_OWN = ("obligations", "pins")
+"""Counts of which each verdict has its own."""
 _STRENGTH = (Outcome.INCONCLUSIVE, Outcome.HOLDS, Outcome.PROVED, Outcome.REFUTED)
 
 
@@ -136,7 +140,7 @@ def matrix(result: RunResult) -> Matrix:
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
     keys: dict[tuple[str, str], list[Judgement]] = {}
     for j in shown:
-        keys.setdefault((j.verdict.subject.protocol, j.verdict.subject.property_id), []).append(j)
+        keys.setdefault((j.verdict.subject.protocol, _row_name(j)), []).append(j)
     protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
     ordered = sorted(keys, key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-")))
     rows = tuple(_row(*key, keys[key], judges, result) for key in ordered)
@@ -146,6 +150,12 @@ def matrix(result: RunResult) -> Matrix:
         work={name: _work(name, shown) for name in judges},
         seconds={name: duration(_seconds(name, result.task_seconds)) for name in judges},
     )
+
+
+def _row_name(j: Judgement) -> str:
+    """What says what is pinned is one row a protocol; what does not has a row of its own."""
+    subject = j.verdict.subject
+    return MEANINGS if j.ok and subject.aspect is Aspect.MEANING else subject.property_id
 
 
 def _row(
@@ -168,11 +178,12 @@ def _per_entry(name: str, shown: Sequence[Judgement]) -> list[list[Judgement]]:
 
 
 def _work(name: str, shown: Sequence[Judgement]) -> str:
-    """All verdicts of one search share its states; proof obligations belong to one property each."""
+    """All verdicts of one search share its states; obligations and pins belong to one property each."""
     parts: list[Mapping[str, int]] = []
     for group in _per_entry(name, shown):
-        if any("obligations" in j.verdict.counts for j in group):
-            parts += [{"obligations": j.verdict.counts.get("obligations", 0)} for j in group]
+        own = next((name for name in _OWN if any(name in j.verdict.counts for j in group)), None)
+        if own is not None:
+            parts += [{own: j.verdict.counts.get(own, 0)} for j in group]
         else:
             parts.append(max((j.verdict.counts for j in group), key=lambda counts: _leading(amount(counts))))
     return total_amount(parts)

@@ -25,6 +25,7 @@ _PROGRAM = "tidemark"
 _TAKES = {
     "verify": ("manifest", "build", "seed", "master"),
     "prove": ("manifest", "seed"),
+    "pin": ("manifest",),
     "distribute": ("manifest", "build", "seed", "master"),
     "replay": ("manifest",),
     "report": ("build",),
@@ -35,6 +36,11 @@ _TAKES = {
 def check_command(judge: str, entry: str) -> str:
     """The command that runs one judge on one manifest entry."""
     return f"{_PROGRAM} verify --tier full --only {judge}/{entry}"
+
+
+def pin_command(protocol: str) -> str:
+    """The command that writes the pins of a protocol anew."""
+    return f"{_PROGRAM} pin {protocol}"
 
 
 def token_command(token: str) -> str:

@@ -143,16 +143,27 @@ class RunResult(BaseModel):
         ]
         return sum(j.ok for j in due), len(due)
 
+    def _meanings(self) -> str:
+        """How many claims, steps and variants are as their pins say; empty if none were compared."""
+        compared = [
+            j.verdict.counts["pins"]
+            for j in self.judgements
+            if j.verdict.subject.aspect is Aspect.MEANING and j.expected is Outcome.HOLDS
+        ]
+        return f", {sum(compared)} pins say what is claimed" * bool(compared)
+
     def summary(self) -> str:
         """The result in one sentence."""
-        claims = [j for j in self.judgements if j.verdict.subject.aspect is not Aspect.PIN]
+        pins = (Aspect.PIN, Aspect.MEANING)
+        claims = [j for j in self.judgements if j.verdict.subject.aspect not in pins]
         bad = len(self.failures) + len(self.unjudged)
         killed, due = self.mutants()
         dead = f", {killed} of {due} mutants killed" if due else ""
         if self.stopped:
             return f"Stopped after {self.done} of {self.planned} checks; nothing is said about the others."
         if self.exit_code is ExitCode.AS_EXPECTED:
-            return f"All {len(claims)} verdicts of {self.done} checks are as expected{dead}."
+            what = f"{len(claims)} verdicts of {self.done} checks" if claims else f"{self.done} checks"
+            return f"All {what} are as expected{dead}{self._meanings()}."
         return f"NOT as expected: {bad} of {len(self.judgements) + len(self.unjudged)} results{dead}."
 
 

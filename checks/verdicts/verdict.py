@@ -42,6 +42,8 @@ class Aspect(StrEnum):
     """Is what was run the thing that the manifest pins? (ids, counts)"""
     MUTANT = "mutant"
     """Does the named property kill this mutant?"""
+    MEANING = "meaning"
+    """Does a claim or a step say what is pinned?"""
     OBLIGATION = "obligation"
     """Does this one obligation of a proof fail, as it must? Says nothing about reachable states."""
 
@@ -182,7 +184,8 @@ def refuted(
     notes: tuple[str, ...] = (),
     rates: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """False: the counterexample shows it. Only vacuity and pin verdicts may give a reason instead.
+    """False: the counterexample shows it. Only vacuity, pin and meaning verdicts may give a
+    reason instead.
 
     Raises ValueError without a counterexample (or reason) or without a replay command.
     """
@@ -277,7 +280,7 @@ class Judgement(BaseModel):
             return ExitCode.AS_EXPECTED
         if outcome is Outcome.INCONCLUSIVE:
             return ExitCode.INCONCLUSIVE
-        if aspect in (Aspect.VACUITY, Aspect.PIN):
+        if aspect in (Aspect.VACUITY, Aspect.PIN, Aspect.MEANING):
             return ExitCode.VACUOUS_OR_UNPINNED
         if outcome is Outcome.REFUTED:
             return ExitCode.UNEXPECTED_REFUTATION

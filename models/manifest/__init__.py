@@ -17,10 +17,12 @@ from tidemark.models.manifest.model import (
     Kind,
     Manifest,
     MutantEntry,
+    PinsEntry,
     ProofEntry,
     SearchEngine,
     Tier,
 )
+from tidemark.models.manifest.pins import Pin, pins_file
 from tidemark.models.manifest.resolve import check_against_spec, instance_of
 
 __all__ = [
@@ -36,7 +38,9 @@ __all__ = [
     "Manifest",
     "ManifestError",
     "MutantEntry",
+    "Pin",
     "PinError",
+    "PinsEntry",
     "ProofEntry",
     "SearchEngine",
     "Tier",
@@ -45,4 +49,5 @@ __all__ = [
     "load",
     "manifest_files",
     "parse",
+    "pins_file",
 ]

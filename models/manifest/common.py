@@ -4,7 +4,7 @@ A manifest may have a table ``common``:
 
 - ``common.instance``, ``common.proof``, ``common.interleave``, ``common.conform``: keys and values for the
   entries of that section that do not have the key themselves; an entry adds to common claims by
-  ``more_claims``. Instances and proofs without ``protocol`` judge the protocol of the manifest;
+  ``more_claims``. Instances, proofs and pins without ``protocol`` judge the protocol of the manifest;
 - ``common.vacuous``, ``common.skip``: reason -> ids, to which an entry refers by the reason.
 
 Under ``vacuous``, ``skip`` and ``equivalent`` an entry gives a table reason -> ids, or a list whose items are
@@ -21,6 +21,9 @@ from tidemark.models.manifest.errors import ManifestError
 
 SECTIONS = ("instance", "proof", "interleave", "conform")
 """Sections whose entries may have common keys."""
+
+JUDGED = ("instance", "proof", "pins")
+"""Sections whose entries are about a protocol: that of the manifest, if they name none."""
 
 REASONS = ("vacuous", "skip")
 """Keys whose reasons may be common."""
@@ -46,9 +49,9 @@ def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
         )
     expansion = _Expansion(common, file)
     if "protocol" in data:
-        expansion.implied = {section: {"protocol": data["protocol"]} for section in ("instance", "proof")}
+        expansion.implied = {section: {"protocol": data["protocol"]} for section in JUDGED}
     content = {key: value for key, value in data.items() if key != "common"}
-    for section in {**dict.fromkeys(SECTIONS), **GROUPED}:
+    for section in dict.fromkeys((*SECTIONS, *GROUPED, *JUDGED)):
         if isinstance(content.get(section), list):
             content[section] = [expansion.entry(section, entry) for entry in content[section]]
     expansion.check_all_used()

@@ -23,6 +23,7 @@ from tidemark.models.manifest.model import (
     ProofEntry,
 )
 from tidemark.models.manifest.mutants import MODULES, entries_of
+from tidemark.models.manifest.pins import Pin, pins_file, read_pins
 from tidemark.models.rooms import protocol_files
 
 
@@ -56,7 +57,7 @@ def load(path: Path) -> Manifest:
                     remedy=f"put it into {path.name}; this file has entries only",
                 )
             known.extend(entries)
-    return parse(data, file=shown_name(path))
+    return parse(data, file=shown_name(path), pinned=read_pins(pins_file(path)))
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -80,8 +81,8 @@ def _read(path: Path) -> dict[str, object]:
         ) from error
 
 
-def parse(data: dict[str, object], *, file: str) -> Manifest:
-    """Check the content of a manifest; ``file`` is its name in messages.
+def parse(data: dict[str, object], *, file: str, pinned: tuple[Pin, ...] = ()) -> Manifest:
+    """Check the content of a manifest; ``file`` is its name in messages, ``pinned`` what lies beside it.
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
@@ -90,6 +91,7 @@ def parse(data: dict[str, object], *, file: str) -> Manifest:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
         raise _schema_error(data, error, file=file) from error
+    manifest = _with_pins(manifest, pinned, file=file)
     _check_names(manifest, file=file)
     _check_claims(manifest, file=file)
     _check_references(manifest, file=file)
@@ -114,6 +116,27 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
     if declared and isinstance(written, list):
         rest["mutant"] = [*written, *declared]
     return rest
+
+
+def _with_pins(manifest: Manifest, pinned: tuple[Pin, ...], *, file: str) -> Manifest:
+    """The manifest with the pins, and the variants that must be pinned, in its entries."""
+    for entry in manifest.pins:
+        given = [key for key in ("pinned", "variants") if getattr(entry, key)]
+        if given:
+            raise ManifestError(
+                f"pins {entry.name!r} . {given[0]} is written in the manifest",
+                file=file,
+                remedy="remove it:  tidemark pin  writes the pins to a file of their own",
+            )
+    if pinned and not any(entry.compares(manifest.protocol) for entry in manifest.pins):
+        raise ManifestError(
+            "there is a file of pins, and no entry that compares it",
+            file=file,
+            remedy=f'add  [[pins]]  name = "{manifest.name}-pins"  expect = {{ every = "holds" }}',
+        )
+    variants = manifest.variants()
+    entries = [entry.model_copy(update={"pinned": pinned, "variants": variants}) for entry in manifest.pins]
+    return manifest.model_copy(update={"pins": tuple(entries)})
 
 
 def _schema_error(data: dict[str, object], error: ValidationError, *, file: str) -> ManifestError:

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from tidemark.models.manifest.pins import Pin
+from tidemark.models.manifest.strict import Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.+-]*$")]
 Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
@@ -42,12 +45,6 @@ class Tier(StrEnum):
 
     FAST = "fast"
     FULL = "full"
-
-
-class Strict(BaseModel):
-    """Frozen, and an unknown key is an error: a typing mistake must not silently drop a pin."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Expectation(Strict):
@@ -280,12 +277,45 @@ class ArgumentEntry(Entry):
         return self.expect.every is Expected.REFUTED
 
 
+VARIANTS = "variants"
+"""Claim id: all variants and mutants differ from the protocol as is pinned."""
+
+
+class PinsEntry(Entry):
+    """What a protocol says, compared with the file of pins beside the manifest."""
+
+    section: Literal["pins"] = "pins"
+    protocol: Reference
+    """The protocol of the manifest; or a variant, which the same pins must tell from it."""
+    pinned: tuple[Pin, ...] = ()
+    """The content of the file. It is never written in a manifest."""
+    variants: tuple[Reference, ...] = ()
+    """All variants and mutants of the specification that the manifest judges: they are pinned too."""
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The ids that a comparison answers: each pin of the protocol; of its variants, one for all."""
+        own = [pin.id for pin in self.pinned if not pin.of_variant]
+        own += [] if self.of_variant else [VARIANTS]
+        return tuple(dict.fromkeys((*own, *self.expect.refuted)))
+
+    @property
+    def of_variant(self) -> bool:
+        """A variant is compared with its base; the base is compared together with all of its variants."""
+        return self.protocol in self.variants
+
+    def compares(self, protocol: str) -> bool:
+        """Does it hold only if all pins are those of ``protocol``?"""
+        return self.protocol == protocol and self.expect == Expectation(every=Expected.HOLDS)
+
+
 AnyEntry = (
     InstanceEntry
     | ProofEntry
     | InterleaveEntry
     | ConformEntry
     | ArgumentEntry
+    | PinsEntry
     | MutantEntry
     | GeneratedMutants
 )
@@ -303,11 +333,13 @@ class Manifest(Strict):
     interleave: tuple[InterleaveEntry, ...] = ()
     conform: tuple[ConformEntry, ...] = ()
     argument: tuple[ArgumentEntry, ...] = ()
+    pins: tuple[PinsEntry, ...] = ()
     mutant: tuple[MutantEntry, ...] = ()
     generated: tuple[GeneratedMutants, ...] = ()
 
     def entries(self) -> Iterator[AnyEntry]:
         """All entries, in the order in which they are judged."""
+        yield from self.pins
         yield from self.argument
         yield from self.proof
         yield from self.instance
@@ -324,6 +356,14 @@ class Manifest(Strict):
     def kinds_of(self, entry: VariantEntry | MutantEntry) -> dict[str, Kind]:
         """The kind of each property of an entry's protocol: the pinned ones, and what a variant adds."""
         return self.kinds | {claim: kind for kind, claims in entry.adds.items() for claim in claims}
+
+    def variants(self) -> tuple[str, ...]:
+        """References of all variants and mutants of the protocol that some entry judges, in order of name."""
+        judged: tuple[InstanceEntry | ProofEntry, ...] = (*self.instance, *self.proof)
+        hosts = {entry.name for entry in judged}
+        found = {entry.protocol for entry in (*judged, *self.pins)}
+        found |= {mutant.ref for mutant in self.mutant if mutant.instance in hosts}
+        return tuple(sorted(found - {self.protocol}))
 
     def claims_of(self, entry: VariantEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
         """The pinned properties of the given kinds that ``entry`` has to decide."""

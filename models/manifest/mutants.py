@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 
 from tidemark.models.manifest.errors import ManifestError, PinError
-from tidemark.models.manifest.model import Strict
+from tidemark.models.manifest.strict import Strict
 from tidemark.models.mutation.declared import Declared, mutants_of
 from tidemark.spec.language.references import ReferenceNotFoundError
 

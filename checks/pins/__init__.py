@@ -1,0 +1,1 @@
+"""Does a protocol say what was reviewed?"""

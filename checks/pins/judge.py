@@ -1,0 +1,68 @@
+"""Judge of the pins: does each claim and each step of a protocol say what is pinned?
+
+A change of a claim changes no count and perhaps no verdict; here it is red by name, with the old text and the
+new one, until the file of pins is written anew and reviewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidemark.checks.verdicts.commands import check_command, pin_command
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, refuted
+from tidemark.models.manifest import AnyEntry, Kind, PinsEntry
+from tidemark.models.manifest.model import VARIANTS
+from tidemark.models.pins.compare import Difference, difference_of
+from tidemark.models.pins.items import pins_of
+
+
+class PinsJudge:
+    """Judges ``[[pins]]`` entries."""
+
+    name = "pins"
+    kinds: frozenset[Kind] = frozenset()
+
+    def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
+        """A verdict for each pin and for each part that has none; one for all variants together."""
+        if not isinstance(entry, PinsEntry):
+            raise BadInputError(f"{entry.name!r} is no comparison of pins", remedy="name a [[pins]] entry")
+        old = {pin.id: pin for pin in entry.pinned if entry.of_variant <= (not pin.of_variant)}
+        new = pins_of(entry.protocol, () if entry.of_variant else entry.variants)
+        found = {name: difference_of(name, old.get(name), new.get(name)) for name in [*new, *old]}
+        variants = {name for name in found if (old.get(name) or new[name]).of_variant}
+        own = {name: [found[name]] for name in found if name not in variants}
+        groups = own if entry.of_variant else own | {VARIANTS: [found[name] for name in sorted(variants)]}
+        replay = check_command(self.name, entry.name)
+        return [
+            _verdict(context.subject(entry, self.name, name, Aspect.MEANING), group, replay=replay)
+            for name, group in groups.items()
+        ]
+
+
+def _verdict(subject: Subject, compared: Sequence[Difference | None], *, replay: str) -> Verdict:
+    differing = [one for one in compared if one is not None]
+    counts = {"pins": max(1, len(compared))}
+    if not differing:
+        return holds(subject, counts=counts, bounds="the file of pins", replay=replay)
+    first, *others = differing
+    more = f" (and {len(others)} more: {', '.join(one.id for one in others)})" if others else ""
+    return refuted(
+        subject,
+        counts=counts,
+        counterexample=None,
+        reason=first.headline + more,
+        replay=replay,
+        notes=(
+            *(_note(one) for one in differing),
+            f"if this is meant:  {pin_command(subject.protocol)}  writes the pins anew, to be reviewed",
+        ),
+    )
+
+
+def _note(one: Difference) -> str:
+    return "\n".join([one.headline, *(f"    {line}" for line in one.lines())])
+
+
+JUDGE = PinsJudge()

@@ -1,0 +1,1 @@
+"""What claims and steps say, as digests and as text, to be compared with what was reviewed."""

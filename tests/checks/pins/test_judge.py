@@ -1,0 +1,170 @@
+"""A changed, a missing and a surplus pin are red by name; a judge of pins that says yes is found out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checks.gate.toy import data
+from tests.protocols.ship import Base
+from tidemark.checks.cli.app import run as command
+from tidemark.checks.gate.pins import judgements
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.pins import judge as judge_module
+from tidemark.checks.pins.judge import JUDGE
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Judgement, Verdict
+from tidemark.models.manifest import Manifest, ManifestError, Pin, load, manifest_files, parse, pins_file
+from tidemark.models.manifest.pins import read_pins
+from tidemark.models.pins.items import pins_of
+
+WEAKER = "tests.protocols.ship:WeakerClaim"
+CLAIM = "ship.never_too_much"
+
+
+def manifest(pinned: list[Pin], **entry: Any) -> Manifest:
+    """A manifest with one comparison of pins, and a variant that is judged."""
+    judged = {"engines": ["explore"], "bounds": {}, "expect": {"every": "holds"}}
+    content: dict[str, object] = {
+        "name": "ship",
+        "protocol": Base.reference(),
+        "properties": {"invariant": [CLAIM]},
+        "pins": [{"name": "ship-pins", "expect": {"every": "holds"}}, *([entry] if entry else [])],
+        "instance": [judged | {"name": "weaker", "protocol": WEAKER}],
+    }
+    return parse(content, file="ship.toml", pinned=tuple(pinned))
+
+
+def verdicts(given: Manifest, place: int = 0) -> list[Judgement]:
+    """What the gate makes of the verdicts on an entry."""
+    entry = given.pins[place]
+    return judgements(Task(given, entry, "pins"), JUDGE, JUDGE.run(entry, Context(manifest=given)))
+
+
+def wrong(found: list[Judgement]) -> dict[str, Verdict]:
+    """The verdicts that are not as expected, by claim."""
+    return {one.verdict.subject.property_id: one.verdict for one in found if not one.ok}
+
+
+@pytest.fixture
+def pins() -> list[Pin]:
+    return list(pins_of(Base.reference(), [WEAKER]).values())
+
+
+def test_what_is_as_pinned(pins: list[Pin]) -> None:
+    found = verdicts(manifest(pins))
+    assert len(found) == len(pins) + 1  # one for the variants, and the pinned claims of the entry
+    assert wrong(found) == {}
+
+
+def test_a_changed_claim_is_red_by_name_with_both_texts(pins: list[Pin]) -> None:
+    old = next(pin for pin in pins if pin.id == CLAIM)
+    changed = old.model_copy(update={"digest": "0" * 16, "text": old.text.replace("1 <=", "2 <=")})
+    (verdict,) = wrong(verdicts(manifest([changed if pin is old else pin for pin in pins]))).values()
+    assert verdict.subject.property_id == CLAIM
+    assert verdict.reason == f"{CLAIM} says something else than what is pinned"
+    lines = verdict.notes[0].splitlines()
+    assert [line for line in lines if line.startswith("    - ") and "2 <= weight" in line]
+    assert [line for line in lines if line.startswith("    + ") and "1 <= weight" in line]
+    assert "tidemark pin ship" in verdict.notes[-1]
+
+
+def test_a_text_that_is_not_that_of_its_tree_is_red(pins: list[Pin]) -> None:
+    forged = [
+        pin.model_copy(update={"text": "invariant\ntrue\n"}) if pin.id == CLAIM else pin for pin in pins
+    ]
+    (verdict,) = wrong(verdicts(manifest(forged))).values()
+    assert "the pinned text is not its text" in verdict.reason
+
+
+@pytest.mark.parametrize("gone", ["state", "action put", CLAIM, "ship.something_is_heavy", WEAKER])
+def test_a_missing_pin_is_red(gone: str, pins: list[Pin]) -> None:
+    found = wrong(verdicts(manifest([pin for pin in pins if pin.id != gone])))
+    assert f"{gone} is not pinned" in {one.reason for one in found.values()}
+
+
+def test_no_file_of_pins_is_red(pins: list[Pin]) -> None:
+    assert {*wrong(verdicts(manifest([])))} >= {pin.id for pin in pins} - {WEAKER} | {"variants"}
+
+
+@pytest.mark.parametrize("name", ["action sink", "ship.never_sinks", "tests.protocols.ship:MoreState"])
+def test_a_surplus_pin_is_red(name: str, pins: list[Pin]) -> None:
+    more = pins[0].model_copy(update={"id": name})
+    (verdict,) = wrong(verdicts(manifest([*pins, more]))).values()
+    assert verdict.reason == f"{name} is pinned, but is not in the protocol"
+
+
+def refuted(pins: list[Pin], *claims: str) -> Manifest:
+    """A manifest in which the pins of the base must tell a variant from it."""
+    expect = {"every": "holds", "refuted": list(claims)}
+    return manifest(pins, name="ship-refuted", protocol=WEAKER, expect=expect)
+
+
+def test_the_pins_tell_a_variant_by_name(pins: list[Pin]) -> None:
+    assert wrong(verdicts(refuted(pins, CLAIM), 1)) == {}
+    assert set(wrong(verdicts(refuted(pins), 1))) == {CLAIM}
+    assert set(wrong(verdicts(refuted(pins, CLAIM, "state"), 1))) == {"state"}
+    assert set(wrong(verdicts(refuted(pins, CLAIM, "ship.unknown"), 1))) == {"pinned-claims"}
+
+
+def test_a_judge_that_says_yes_is_found_out(monkeypatch: pytest.MonkeyPatch, pins: list[Pin]) -> None:
+    monkeypatch.setattr(judge_module, "difference_of", lambda *_: None)
+    assert set(wrong(verdicts(refuted(pins, CLAIM), 1))) == {CLAIM}
+
+
+@pytest.mark.parametrize("path", manifest_files(), ids=lambda path: path.parent.name)
+def test_every_protocol_compares_its_pins_and_sees_them_refuted(path: Path) -> None:
+    content = load(path)
+    assert any(entry.compares(content.protocol) for entry in content.pins)
+    assert any(entry.of_variant and entry.expect.refuted for entry in content.pins)
+    assert {pin.id for pin in read_pins(pins_file(path)) if pin.of_variant} == set(content.variants())
+
+
+TOML = """name = "lights"
+protocol = "tests.protocols.lights:Lights"
+[properties]
+invariant = ["lights.never_both"]
+transition_invariant = ["lights.count_grows"]
+reachable = ["lights.second_turn"]
+"""
+ENTRY = '[[pins]]\nname = "lights-pins"\nexpect = { every = "holds" }\n'
+
+
+def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, file = tmp_path / "lights.toml", tmp_path / "lights.pins.toml"
+    path.write_text(TOML, encoding="utf-8")
+    assert command(["pin", "--manifest", str(path)]) == 0
+    first = capsys.readouterr().out
+    assert "lights.count_grows is not pinned\n    + transition_invariant\n    + turns <= turns'" in first
+    assert "[[pins]]" in first
+    with pytest.raises(ManifestError, match="no entry that compares it"):
+        load(path)
+    path.write_text(TOML + ENTRY, encoding="utf-8")
+    assert wrong(verdicts(load(path))) == {}
+
+    good = file.read_text(encoding="utf-8")
+    file.write_text(good.replace("turns <= turns'", "turns < turns'"), encoding="utf-8")
+    assert command(["pin", "lights", "--manifest", str(path)]) == 0
+    assert "    - turns < turns'\n    + turns <= turns'\n" in capsys.readouterr().out
+    assert file.read_text(encoding="utf-8") == good
+    assert command(["pin", "--manifest", str(path)]) == 0
+    assert "0 changed, 6 as before" in capsys.readouterr().out
+
+
+def test_mistakes_of_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["pin", "tos"]) == ExitCode.BAD_INPUT
+    assert "did you mean 'tso'?" in capsys.readouterr().err
+    path, file = tmp_path / "lights.toml", tmp_path / "lights.pins.toml"
+    path.write_text(TOML + ENTRY, encoding="utf-8")
+    pin = '[[pin]]\nid = "state"\ndigest = "0123456789abcdef"\ntext = "x"\n'
+    for text, said in [("pin = 3", "cannot be read"), (pin + pin, "'state' twice"), ("a = 1", "key 'a'")]:
+        file.write_text(text, encoding="utf-8")
+        assert command(["pin", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+        assert said in (error := capsys.readouterr().err)
+        assert "lights.pins.toml" in error
+    inside = data(pins=[{"name": "p", "expect": {"every": "holds"}, "variants": ["a:B"]}])
+    with pytest.raises(ManifestError, match="variants is written in the manifest"):
+        parse(inside, file="lights.toml")

@@ -1,0 +1,105 @@
+"""What is pinned: every part that a meaning depends on, nothing else, and the same in every process."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.protocols import ship
+from tidemark.models.pins.compare import Change, differences
+from tidemark.models.pins.items import pins_of
+from tidemark.models.pins.tree import digest_of, plain_tree
+from tidemark.spec.language.layout import WIDTH, layout
+from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.render import render
+
+REFERENCE = f"{ship.__name__}:"
+BASE = REFERENCE + "Base"
+SAME = "OtherWords"
+SEVERAL = {
+    "OtherParameter": ["action put", "ship.a_full_place"],
+    "MoreState": ["state", "action shut"],
+}
+"""Variants that change more than one part."""
+OTHERS = [
+    name
+    for name, one in inspect.getmembers(ship, inspect.isclass)
+    if one.__module__ == ship.__name__ and name not in ("Base", SAME)
+]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_part_counts(name: str) -> None:
+    found = differences(pins_of(BASE), pins_of(REFERENCE + name))
+    changed = [one.id for one in found]
+    assert changed == SEVERAL[name] if name in SEVERAL else len(changed) == 1
+    assert all(one.change in (Change.CHANGED, Change.SURPLUS) for one in found)
+    assert all(one.old != one.new for one in found), "the words do not show what has changed"
+
+
+def test_words_and_places_do_not_count() -> None:
+    assert len(OTHERS) > 20
+    assert pins_of(BASE) == pins_of(REFERENCE + SAME)
+
+
+@pytest.mark.parametrize("name", [*OTHERS, SAME])
+def test_a_variant_is_pinned_by_what_differs(name: str) -> None:
+    variant = REFERENCE + name
+    pin = pins_of(BASE, [variant])[variant]
+    others = [REFERENCE + other for other in [*OTHERS, SAME] if other != name]
+    assert pin.digest not in {one.digest for one in pins_of(BASE, others).values()}
+    changed = [one.id for one in differences(pins_of(BASE), pins_of(variant)) if one.id != "state"]
+    assert all(part in pin.text for part in changed)
+    assert ("says the same as its base" in pin.text) is (name == SAME)
+
+
+def test_the_same_in_every_process() -> None:
+    variant = REFERENCE + OTHERS[0]
+    program = (
+        "import json; from tidemark.models.pins.items import pins_of; "
+        f"pins = pins_of({BASE!r}, [{variant!r}]); "
+        "print(json.dumps([one.model_dump() for one in pins.values()]))"
+    )
+    here = [one.model_dump() for one in pins_of(BASE, [variant]).values()]
+    for seed in ("0", "1"):
+        run = subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert json.loads(run.stdout) == here
+
+
+def test_a_digest_is_of_plain_text() -> None:
+    """What is hashed names no Python class: it is the same under every version of Python."""
+    claim = ship.Base.trace().property("nothing_falls").expr
+    load = ["select", "Amount", [], [], [["read", "Map[Place, Amount]", ["load", False, False], [], []]]]
+    place = ["local", "Place", ["p_0"], [], []]
+    before = [*load[:4], [*load[4], place]]
+    after = [*load[:4], [["read", "Map[Place, Amount]", ["load", False, True], [], []], place]]
+    body = ["le", "Bool", [], [], [before, after]]
+    assert plain_tree(claim) == ["forall", "Bool", [], [["p_0", "Place"]], [body]]
+    assert digest_of(plain_tree(claim)) == "0beb823d91f9e8a7"
+
+
+def test_long_lines_are_broken_and_say_the_same() -> None:
+    spec = resolve("tidemark.spec.tso:Tso").trace()
+    exprs = [prop.expr for prop in spec.properties]
+    exprs += [update for action in spec.actions for _, update in action.updates]
+    broken = [(expr, lines) for expr in exprs if len(lines := layout(expr)) > 1]
+    assert len(broken) > 20
+    for expr, lines in broken:
+        # Only white space and parentheses differ.
+        assert _letters("".join(lines)) == _letters(render(expr))
+    assert max(len(line) for _, lines in broken for line in lines) < WIDTH + 20
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text if letter not in " ()")
