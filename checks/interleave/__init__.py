@@ -9,6 +9,7 @@ with wakeup trees unless events exclude one another.
 
 from tidemark.checks.interleave.coroutines import explore_coroutine, replay_coroutine, require_every_order
 from tidemark.checks.interleave.errors import (
+    CannotBeExploredError,
     CorruptTokenError,
     DivergenceError,
     IncompleteSearchError,
@@ -40,6 +41,7 @@ from tidemark.checks.interleave.trees.work import WorkItem
 
 __all__ = [
     "BoundedSearch",
+    "CannotBeExploredError",
     "CorruptTokenError",
     "DelayBounded",
     "DepthFirst",

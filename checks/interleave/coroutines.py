@@ -8,7 +8,7 @@ any time, as waiting for something real would), or kept (the timer with the earl
 
 from dataclasses import replace
 
-from tidemark.checks.interleave.errors import IncompleteSearchError, OrderError
+from tidemark.checks.interleave.errors import CannotBeExploredError, IncompleteSearchError, OrderError
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import tell
@@ -18,7 +18,7 @@ from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.searches import explore, explore_by, replay
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.simulation import ClockOrder, Order, Settings
+from tidemark.models.simulation import ClockOrder, FaultBudget, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 
 DEFAULT = Options(
@@ -35,6 +35,7 @@ def explore_coroutine(
     *,
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
+    cancellations: int = 0,
     strategy: Strategy | None = None,
     options: Options = DEFAULT,
 ) -> Exploration:
@@ -49,6 +50,7 @@ def explore_coroutine(
             survives from one execution to the next.
         order: "asyncio", or "relaxed" for a free order.
         clock: "untimed", or "per-process" to keep the durations of sleeps.
+        cancellations: how many times some task is cancelled, at any await at which it waits.
         strategy: a bounded or random search instead of the exhaustive one; it can only refute.
         options: limits, and whether to go on after the first violation.
 
@@ -58,7 +60,7 @@ def explore_coroutine(
     Raises:
         NondeterminismError: the function is not a function of its choices.
     """
-    program = _program(main, order, clock)
+    program = _program(main, order, clock, cancellations)
     options = replace(options, reduction=Reduction.NONE)
     if strategy is not None:
         return explore_by(program, strategy, options=options)
@@ -70,6 +72,7 @@ def require_every_order(
     *,
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
+    cancellations: int = 0,
     options: Options = DEFAULT,
 ) -> Exploration:
     """Run a coroutine function in every order, and fail unless every one is right. See ``explore_coroutine``.
@@ -77,13 +80,20 @@ def require_every_order(
     Raises:
         OrderError: an order fails. The message holds a short one, step by step, and its replay token.
         IncompleteSearchError: a limit was reached. Nothing wrong was seen, but that is no pass.
+        CannotBeExploredError: the function uses what the simulation refuses.
     """
-    result = explore_coroutine(main, order=order, clock=clock, options=options)
+    result = explore_coroutine(main, order=order, clock=clock, cancellations=cancellations, options=options)
     if result.status is Status.REFUTED:
-        program = _program(main, order, clock)
+        program = _program(main, order, clock, cancellations)
         first = result.first()
         attempts = max(_SHRINKING // max(len(first.picks), 1), 20)
         raise OrderError(tell(program, shrink(program, first, attempts=attempts).found))
+    if result.status is Status.UNEXPLORABLE:
+        raise CannotBeExploredError(
+            f"{name_of(main)} cannot be explored: {result.refused}",
+            remedy="pass it in as an object, and a stand-in here: `asyncio.sleep` for what takes time, a "
+            "value for what is read. Nothing is known of the function so far",
+        )
     if result.status is Status.INCONCLUSIVE:
         raise IncompleteSearchError(
             f"{name_of(main)} was not run in every order: {result.reason}",
@@ -99,6 +109,7 @@ def replay_coroutine(
     *,
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
+    cancellations: int = 0,
 ) -> ExecutionRecord:
     """Run the one order of a token again, for a debugger.
 
@@ -106,12 +117,15 @@ def replay_coroutine(
         CorruptTokenError, WrongProgramError: the token cannot be used.
         DivergenceError: the function no longer behaves as recorded.
     """
-    return replay(_program(main, order, clock), token)
+    return replay(_program(main, order, clock, cancellations), token)
 
 
-def _program(main: Main, order: Order | str, clock: ClockOrder | str) -> CoroutineRef:
+def _program(main: Main, order: Order | str, clock: ClockOrder | str, cancellations: int) -> CoroutineRef:
+    if cancellations < 0:
+        raise BadInputError(f"{cancellations} cancellations are asked for", remedy="give 0 or more")
+    faults = FaultBudget(cancellations=cancellations)
     try:
-        settings = Settings(order=Order(order), clock=ClockOrder(clock))
+        settings = Settings(order=Order(order), clock=ClockOrder(clock), faults=faults)
     except ValueError as error:
         raise BadInputError(
             f"{error}",

@@ -60,6 +60,14 @@ class IncompleteSearchError(CheckError):
     exit_code = ExitCode.INCONCLUSIVE
 
 
+class CannotBeExploredError(CheckError):
+    """The program uses what the simulation refuses, such as a thread or a real clock: nothing is known of
+    it.
+    """
+
+    exit_code = ExitCode.INCONCLUSIVE
+
+
 class UnsoundReductionError(CheckError):
     """The reduction left out something that it must not leave out: some footprint or observation is wrong."""
 

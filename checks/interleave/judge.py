@@ -199,6 +199,8 @@ class _Verdicts:
         if claim in self.witnesses:
             return self._witness(claim)
         subject = self.context.subject(self.entry, NAME, claim)
+        if self.result.refused is not None:
+            return self._unknown(claim, self.result.reason)
         found = self._found(claim)
         if found is not None:
             return self._refuted(claim, found)

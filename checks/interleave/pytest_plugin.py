@@ -1,7 +1,7 @@
 """A pytest plugin: ``@pytest.mark.every_order`` runs a coroutine test in every order of its steps.
 
 Put ``pytest_plugins = ["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the
-tests. The marker takes ``order``, ``clock`` and ``executions`` by keyword;
+tests. The marker takes ``order``, ``clock``, ``cancellations`` and ``executions`` by keyword;
 ``tidemark.checks.interleave.explore_coroutine`` says what they mean. Fixtures are set up once, before the
 first execution: what executions change must be made by the test itself. ``--replay-order TOKEN`` runs the one
 order of a token.
@@ -23,7 +23,7 @@ from tidemark.models.simulation import ClockOrder, Order
 from tidemark.models.simulation.coroutines import Main
 
 MARKER = "every_order"
-_ALLOWED = {"order", "clock", "executions"}
+_ALLOWED = {"order", "clock", "cancellations", "executions"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(order='asyncio', clock='untimed', executions=100000): "
+        f"{MARKER}(order='asyncio', clock='untimed', cancellations=0, executions=100000): "
         "run a coroutine test in every order of its steps",
     )
 
@@ -63,14 +63,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def _complaint(main: Main, item: pytest.Function, options: dict[str, Any]) -> str | None:
     """Run the test, and return what is wrong with it, in words."""
-    order, clock = options.get("order", Order.ASYNCIO), options.get("clock", ClockOrder.UNTIMED)
+    bounds = {
+        "order": options.get("order", Order.ASYNCIO),
+        "clock": options.get("clock", ClockOrder.UNTIMED),
+        "cancellations": options.get("cancellations", 0),
+    }
     token = item.config.getoption("--replay-order")
     try:
         if token:
-            violation = replay_coroutine(main, token, order=order, clock=clock).violation
+            violation = replay_coroutine(main, token, **bounds).violation
             return violation.message if violation is not None else None
         limits = replace(DEFAULT.limits, executions=options.get("executions", DEFAULT.limits.executions))
-        require_every_order(main, order=order, clock=clock, options=replace(DEFAULT, limits=limits))
+        require_every_order(main, **bounds, options=replace(DEFAULT, limits=limits))
     except OrderError as error:
         return f"{error}\nreplay: pytest {item.nodeid} --replay-order TOKEN"
     except CheckError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from tidemark.checks.interleave.trees.work import WorkItem
-from tidemark.models.simulation import Violation
+from tidemark.models.simulation import CLOSED_WORLD, Violation
 
 
 class Status(StrEnum):
@@ -16,6 +16,9 @@ class Status(StrEnum):
     EXHAUSTED = "exhausted"
     """Every interleaving within the bounds is covered, and nothing is wrong."""
     REFUTED = "refuted"
+    UNEXPLORABLE = "cannot be explored"
+    """The program uses what the simulation refuses (a thread, a socket, a real clock): nothing is known of
+    it."""
     INCONCLUSIVE = "inconclusive"
 
 
@@ -106,15 +109,24 @@ class Exploration:
     def status(self) -> Status:
         """Return what may be claimed. Nothing executed, or anything left out, is never a pass."""
         if self.violations:
-            return Status.REFUTED
+            return Status.UNEXPLORABLE if self.refused is not None else Status.REFUTED
         if self.remaining or self.reasons or not self.statistics.executions:
             return Status.INCONCLUSIVE
         return Status.EXHAUSTED
 
     @property
+    def refused(self) -> str | None:
+        """Return what the simulation refuses, in words, if nothing but that was found."""
+        if not self.violations or any(violation.kind != CLOSED_WORLD for violation in self.violations):
+            return None
+        return self.first().violation.message
+
+    @property
     def reason(self) -> str:
         """Return why the result is inconclusive, in words."""
         words = list(self.reasons)
+        if self.refused is not None:
+            words.append(f"the program cannot be explored: {self.refused}")
         if self.remaining:
             words.append(f"{len(self.remaining)} parts of the search tree were left out")
         if not self.statistics.executions:

@@ -18,7 +18,7 @@ from tidemark.models.simulation.errors import (
     StorageFailedError,
     StorageUnknownError,
 )
-from tidemark.models.simulation.execution import EXECUTION, Execution, Violation
+from tidemark.models.simulation.execution import CLOSED_WORLD, EXECUTION, Execution, Violation
 from tidemark.models.simulation.footprint import Footprint, Interner, NamedFootprint, independent
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation, Program, ProgramRef
@@ -28,6 +28,7 @@ from tidemark.models.simulation.world.storage import TORN, Disk, Store
 from tidemark.models.simulation.world.world import World
 
 __all__ = [
+    "CLOSED_WORLD",
     "EXECUTION",
     "TORN",
     "CallTimeoutError",

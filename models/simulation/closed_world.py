@@ -217,7 +217,7 @@ def _refuse(what: str, frame: FrameType | None) -> None:
         return
     message = (
         f"{what} reaches outside of the closed world at {place}: "
-        "pass in the clock, network, storage or randomness that the world hands out"
+        "pass in an object for it (a clock, a network, a storage, a source of randomness)"
     )
     GUARD.complaints.append(("closed-world", message))
     raise ClosedWorldError(message)

@@ -47,7 +47,7 @@ class CoroutineProgram(Program):
         async def main(_process: Process) -> None:
             self._result = await coroutine
 
-        world.process("main", main)
+        world.process("main", main, ends_with_main=True)
 
     def final(self) -> Hashable:
         """What the coroutine returned; what is not immutable as text, without addresses."""
@@ -69,9 +69,11 @@ class CoroutineRef(ProgramRef):
 
 def coroutine_ref(main: Main, settings: Settings) -> CoroutineRef:
     """Refer to a coroutine function, explored within these settings."""
+    count = settings.faults.cancellations
+    cancellations = (("cancellations", count),) if count else ()
     return CoroutineRef(
         name_of(main),
-        (("clock", settings.clock.value), ("order", settings.order.value)),
+        (*cancellations, ("clock", settings.clock.value), ("order", settings.order.value)),
         main=main,
         settings=settings,
     )

@@ -43,6 +43,9 @@ from tidemark.models.simulation.world.world import World
 EXECUTION = "execution"
 """Claim id: no deadlock, no unexpected exception, no leaked task, nothing outside of the closed world."""
 
+CLOSED_WORLD = "closed-world"
+"""Kind of violation: the program used what the simulation refuses. It says nothing about the program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:
@@ -197,11 +200,20 @@ class Execution:
         """Return the digest of the declared state."""
         return digest((self.program.declared(), world_state(self.world)))
 
-    def finish(self) -> Hashable:
-        """Judge a complete execution and return its outcome."""
+    def rest(self) -> bool:
+        """Judge a state in which nothing can happen but faults, which need not come. Return whether nothing is
+        wrong with it.
+        """
         for lane in self.world.every_lane:
             if self.violation is None and lane.alive:
                 self.violation = self._lane_violation(lane)
+        if self.violation is None:
+            self._judge(self.program.check_rest())
+        return self.violation is None
+
+    def finish(self) -> Hashable:
+        """Judge a complete execution and return its outcome."""
+        self.rest()
         if self.violation is None:
             self._judge(self.program.check_final())
         return self.program.final()
@@ -270,14 +282,13 @@ class Execution:
 
     def _lane_violation(self, lane: Lane) -> Violation | None:
         main = lane.main
-        if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
-            return self._found("exception", f"{main.get_name()} failed{_raised(main)}: {main.exception()!r}")
-        for task in lane.tasks:
-            if task._log_traceback:  # noqa: SLF001  # it failed, unseen so far
-                return self._found(
-                    "unretrieved-exception",
-                    f"{task.get_name()} failed unseen{_raised(task)}: {task.exception()!r}",
-                )
+        failed = failed_task(lane)
+        if failed is not None:
+            kind, how = (
+                ("exception", "failed") if failed is main else ("unretrieved-exception", "failed unseen")
+            )
+            words = f"{failed.get_name()} {how}{_raised(failed)}: {failed.exception()!r}"
+            return self._found(kind, words)
         if lane.daemon:
             return None
         pending = lane.pending_tasks()
@@ -287,9 +298,18 @@ class Execution:
                 return None
             kind = _kind_of_standstill({waits_in(task) for task in pending})
             return self._found(kind, f"nothing can happen any more; waiting: {'; '.join(waiting)}")
+        waiting = waiting or list(lane.left_behind)
         if waiting and not self.world.firings_exhausted:
             return self._found("task-leak", f"{lane.title} ended and left tasks behind: {'; '.join(waiting)}")
         return None
+
+
+def failed_task(lane: Lane) -> "asyncio.Task[Any] | None":
+    """Return the task that has failed: the main one, or another one whose failure was not seen so far."""
+    main = lane.main
+    if main is not None and main.done() and not main.cancelled() and main.exception() is not None:
+        return main
+    return next((task for task in lane.tasks if task._log_traceback), None)  # noqa: SLF001
 
 
 def _kind_of_standstill(primitives: set[str]) -> str:

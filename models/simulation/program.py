@@ -72,6 +72,12 @@ class Program:
         """Return the outcome of a complete execution."""
         return None
 
+    def check_rest(self) -> str | None:
+        """Check a state in which nothing can happen any more but faults: the end of a complete execution is
+        one, too. Return what is not done though it should be, or None.
+        """
+        return None
+
     def check_final(self) -> str | None:
         """Check a complete execution. Return what is wrong with it, or None."""
         return None

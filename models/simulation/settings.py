@@ -58,6 +58,7 @@ class FaultKind(StrEnum):
     STORAGE_FAILURE = "storage_failures"
     STORAGE_LOST_ACK = "storage_lost_acks"
     STORAGE_TORN = "torn_writes"
+    CANCELLATION = "cancellations"
 
 
 MESSAGE_FAULTS = (
@@ -93,6 +94,9 @@ class FaultBudget:
     """Store operations that take effect and are reported as failed."""
     torn_writes: int = 0
     """Writes to a store that fail and leave a part of the value behind."""
+    cancellations: int = 0
+    """Tasks that are cancelled at an await at which they wait, by ``Task.cancel``: each task of the processes
+    that ``Settings.cancellable`` names, at each of its awaits."""
     messages: int | None = None
     """Faults of messages, all kinds together. None: only the budgets of the kinds bound them."""
 
@@ -152,6 +156,8 @@ class Settings:
     """Links that differ from the rest: unordered, and bounded by the budget of the world alone."""
     crashable: frozenset[str] = frozenset()
     """Names of the processes that may crash. A name that no process has is an error."""
+    cancellable: frozenset[str] | None = None
+    """Names of the processes whose tasks may be cancelled. None: all of them."""
     order: Order = Order.ATOMIC
     clock: ClockOrder = ClockOrder.PER_PROCESS
     timer_firings: int | None = None

@@ -84,6 +84,8 @@ class Runner:
             events = enabled()
             if not events:
                 return Ending.COMPLETE, last
+            if events[0].fault and not execution.rest():  # faults come last: there is nothing else
+                break
             taken = len(trace)
             if taken >= limit:
                 judge(execution, trace[middle:], halfway)

@@ -1,14 +1,21 @@
-"""A failing order told step by step: which tasks moved, and where they wait now."""
+"""A failing order told step by step: which timers fired, what was cancelled, which tasks moved and where they
+wait now.
+"""
 
+import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
+from tidemark.checks.interleave.executions.trouble import traceback_of
 from tidemark.checks.interleave.result import Found
 from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
-from tidemark.models.simulation.loop.lane import where
+from tidemark.models.simulation.execution import failed_task
+from tidemark.models.simulation.loop.lane import Lane, LaneTimer, where
+from tidemark.models.simulation.world.cancellation import title_of
 
 
 def tell(program: ProgramRef, found: Found) -> str:
@@ -24,21 +31,32 @@ def tell(program: ProgramRef, found: Found) -> str:
         f"{len(found.picks)} steps, {deviations} of them not the default choice:",
     ]
     before: dict[str, str] = watch.seen[0] if watch.seen else {}
-    for number, (label, after) in enumerate(zip(found.labels, watch.seen[1:], strict=False), start=1):
+    steps = zip(found.labels, watch.meant, watch.seen[1:], strict=False)
+    for number, (label, meant, after) in enumerate(steps, start=1):
         moved = [text for name, text in after.items() if before.get(name) != text]
-        if moved:
-            lines.append(f"  {number}. {label}: {'; '.join(moved)}")
+        told = [*([meant] if meant else []), *moved]
+        if told:
+            lines.append(f"  {number}. {label}: {'; '.join(told)}")
         before = after
+    lines += watch.trouble
     lines.append(f"replay token: {found.token}")
     return "\n".join(lines)
 
 
 class _Watching(Exact, StateStrategy):
-    """A replay that notes where each task waits."""
+    """A replay that notes where each task waits, and what timers and cancellations are for.
+
+    Attributes:
+        seen: before each step and after the last one, where each task waits.
+        meant: of each step what it does to a task, if it is a timer or a cancellation; otherwise empty.
+        trouble: the traceback of the task that failed, line by line.
+    """
 
     def __init__(self, picks: Sequence[int]) -> None:
         super().__init__(picks)
         self.seen: list[dict[str, str]] = []
+        self.meant: list[str] = []
+        self.trouble: list[str] = []
         self._execution: Execution | None = None
 
     def arrive(self, execution: Execution) -> bool:
@@ -47,18 +65,72 @@ class _Watching(Exact, StateStrategy):
         self._look()
         return True
 
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
+        """Note what the step is for."""
+        chosen = super().pick(enabled, last)
+        if chosen is not None:
+            self.meant.append(_purpose(enabled[chosen], self._lanes()))
+        return chosen
+
     def done(self, last: Footprint | None) -> None:
-        """Note it once more."""
+        """Note it once more, and who has failed."""
         del last
         self._look()
+        failed = next((task for task in map(failed_task, self._lanes()) if task is not None), None)
+        error = failed.exception() if failed is not None else None
+        if failed is not None and error is not None:
+            self.trouble = [
+                f"traceback of {failed.get_name()}, the innermost call last:",
+                *traceback_of(error),
+            ]
+
+    def _lanes(self) -> list[Lane]:
+        return self._execution.world.every_lane if self._execution is not None else []
 
     def _look(self) -> None:
         if self._execution is None:
             return
-        tasks = [task for lane in self._execution.world.every_lane for task in lane.tasks]
+        tasks = [task for lane in self._lanes() for task in lane.tasks]
         self.seen.append(
             {
-                f"{number} {task.get_name()}": f"{task.get_name()} ended" if task.done() else where(task)
+                f"{number} {task.get_name()}": f"{task.get_name()} {_end(task)}"
+                if task.done()
+                else where(task)
                 for number, task in enumerate(tasks)
             }
         )
+
+
+def _end(task: "asyncio.Task[Any]") -> str:
+    if task.cancelled():
+        return "ended, cancelled"
+    error = task._exception  # noqa: SLF001  # asking properly would count as seeing it
+    return "ended" if error is None else f"ended with {type(error).__name__}"
+
+
+def _purpose(label: str, lanes: list[Lane]) -> str:
+    """Return what a timer or a cancellation does, before it does it."""
+    for lane in lanes:
+        for timer in lane.timers:
+            if timer.label == label:
+                return f"due at {timer.when():g} s, {_effect(timer, lane)}"
+        for task in lane.tasks:
+            if label == f"cancel {title_of(task, lane)}":
+                return f"is cancelled where it waits, {where(task)}"
+    return ""
+
+
+def _effect(timer: LaneTimer, lane: Lane) -> str:
+    """Return what a timer is for: whom it wakes, whose time is over, or what it calls."""
+    callback: Any = timer._callback  # type: ignore[attr-defined]  # noqa: SLF001
+    owner = getattr(callback, "__self__", None)
+    if isinstance(owner, asyncio.Timeout):
+        task = owner._task  # type: ignore[attr-defined]  # noqa: SLF001
+        return f"ends the time of {where(task)}" if task is not None else "ends a time-out"
+    if isinstance(owner, asyncio.Task):
+        return f"calls {callback.__name__} of {where(owner) if not owner.done() else owner.get_name()}"
+    arguments = timer._args or ()  # noqa: SLF001
+    for task in lane.pending_tasks():
+        if getattr(task, "_fut_waiter", None) in arguments:
+            return f"wakes {where(task)}"
+    return f"calls {getattr(callback, '__qualname__', type(callback).__name__)}"

@@ -167,8 +167,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
     def _refusal(self, name: str) -> ClosedWorldError:
         message = (
             f"loop.{name} at {calling_line()} is outside of the closed world of process "
-            f"{self.current.title}: use the objects that the world hands out (network, store, disk, cell, "
-            "timers)"
+            f"{self.current.title}: pass in an object for it (a network, a storage, a timer)"
         )
         self.complaints.append(("closed-world", message))
         return ClosedWorldError(message)

@@ -6,7 +6,21 @@ import os
 import types
 from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
+
+
+class Ending(Enum):
+    """How far the end of a process is whose other tasks are cancelled when its main task has ended."""
+
+    NO = 0
+    WATCHED = 1
+    """The main task has not ended."""
+    TOLD = 2
+    """It has, and the loop is about to stop."""
+    STOPPED = 3
+    """The pass of the loop that was the last one is over: what is left is to be cancelled."""
+
 
 LANE: contextvars.ContextVar["Lane"] = contextvars.ContextVar("lane")
 """The lane to which a task belongs. Tasks inherit it with their context."""
@@ -108,6 +122,8 @@ class Lane:
         name: name of the process.
         title: name with the incarnation, unique in the execution.
         bit: the bit of the process in footprints. All incarnations share it.
+        ending: what is to be done about the tasks that are left when the main task has ended.
+        left_behind: tasks that were pending when the main task returned, and where they waited.
     """
 
     __slots__ = (
@@ -118,7 +134,9 @@ class Lane:
         "clock",
         "counter",
         "daemon",
+        "ending",
         "incarnation",
+        "left_behind",
         "main",
         "name",
         "ready",
@@ -144,6 +162,8 @@ class Lane:
         self.asyncgens: list[object] = []
         self.main: asyncio.Task[Any] | None = None
         self.turn: Event | None = None
+        self.ending = Ending.NO
+        self.left_behind: tuple[str, ...] = ()
 
     def forget_cancelled(self) -> None:
         """Take callbacks that were cancelled out of the queue: they are no step."""
@@ -190,10 +210,16 @@ class Lane:
         return [task for task in self.tasks if not task.done()]
 
 
+_METHODS = frozenset(dir(asyncio.Task))
+
+
 def task_of(handle: asyncio.Handle) -> str:
     """Return the name of the task whose step or wake-up a handle is; empty if it is another callback."""
-    task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]  # noqa: SLF001
-    return task.get_name() if isinstance(task, asyncio.Task) else ""
+    callback = handle._callback  # type: ignore[attr-defined]  # noqa: SLF001
+    task = getattr(callback, "__self__", None)
+    if not isinstance(task, asyncio.Task) or getattr(callback, "__name__", "") in _METHODS:
+        return ""  # a method that anybody may call, as in call_later(1, task.cancel), is no step of the task
+    return task.get_name()
 
 
 INSIDE: tuple[str, ...] = (

@@ -279,6 +279,10 @@ class Network:
             if not message.expects_reply:
                 raise
             self._answer(message, error)
+        except asyncio.CancelledError:
+            words = f"{message.destination} gave up {message.method!r} of {message.sender.title}"
+            self._answer(message, CallUnavailableError(words))
+            raise
         else:
             self._answer(message, None, isolate(result))
 

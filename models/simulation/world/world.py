@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.footprint import Footprint, Interner, as_footprint
-from tidemark.models.simulation.loop.lane import Event, Lane, LaneTimer, task_of
+from tidemark.models.simulation.loop.lane import Ending, Event, Lane, LaneTimer, task_of
 from tidemark.models.simulation.settings import ClockOrder, FaultKind, Order, Settings
+from tidemark.models.simulation.world.cancellation import can_be_cancelled, cancel_event, wind_up
 from tidemark.models.simulation.world.environment import Environment
 from tidemark.models.simulation.world.network import Network
 from tidemark.models.simulation.world.process import Process
@@ -28,6 +29,7 @@ class Definition(NamedTuple):
     main: Main
     daemon: bool
     restarts: bool
+    ends_with_main: bool
 
 
 class World(Environment):
@@ -44,6 +46,8 @@ class World(Environment):
         self._disks: dict[str, Disk] = {}
         self._drains = settings.order is Order.ATOMIC
         self._crashable = settings.crashable
+        self._cancels = settings.faults.cancellations > 0
+        self._cancellable = settings.cancellable
 
     @functools.cached_property
     def network(self) -> Network:
@@ -52,7 +56,15 @@ class World(Environment):
 
     # Building.
 
-    def process(self, name: str, main: Main, *, daemon: bool = False, restarts: bool = True) -> None:
+    def process(
+        self,
+        name: str,
+        main: Main,
+        *,
+        daemon: bool = False,
+        restarts: bool = True,
+        ends_with_main: bool = False,
+    ) -> None:
         """Add a process.
 
         Args:
@@ -60,10 +72,12 @@ class World(Environment):
             main: builds the process and runs it. Called again, with a new ``Process``, when it restarts.
             daemon: it may wait forever. The main coroutine of any other process must end.
             restarts: a crashed incarnation may be followed by a new one.
+            ends_with_main: when its main coroutine has ended, its other tasks are cancelled, as
+                ``asyncio.run`` does.
         """
         if name in self._definitions:
             raise ProgramError(f"process {name!r} is defined twice: give each process its own name")
-        self._definitions[name] = Definition(main, daemon, restarts)
+        self._definitions[name] = Definition(main, daemon, restarts, ends_with_main)
         self._spawn(name, incarnation=1)
 
     def store(self, name: str, *, remote: bool = True) -> Store:
@@ -96,13 +110,15 @@ class World(Environment):
         self.every_lane.append(lane)
         self.loop.current = lane
         lane.main = self.loop.start(lane, definition.main(Process(self, lane)), f"{lane.title}/main")
+        lane.ending = Ending.WATCHED if definition.ends_with_main else Ending.NO
 
     def check(self) -> None:
         """Complain about settings that name a process which does not exist."""
-        unknown = sorted(self._crashable - self._definitions.keys()) if self._crashable else []
-        if unknown:
-            known = ", ".join(sorted(self._definitions)) or "none"
-            raise ProgramError(f"crashable names no process: {unknown[0]!r}; the processes are: {known}")
+        for setting, names in (("crashable", self._crashable), ("cancellable", self._cancellable)):
+            unknown = sorted(names - self._definitions.keys()) if names else []
+            if unknown:
+                known = ", ".join(sorted(self._definitions)) or "none"
+                raise ProgramError(f"{setting} names no process: {unknown[0]!r}; the processes are: {known}")
 
     # What may happen, and making it happen.
 
@@ -137,10 +153,19 @@ class World(Environment):
         if self.faults:
             budget = self.budget
             found += [event for kind, event in self.faults.values() if budget[kind] > 0]
+        if self._crashable or self._cancels:
+            found += self._faults_of_processes()
+        return found
+
+    def _faults_of_processes(self) -> list[Event]:
+        """Return the crashes and the cancellations that may happen."""
+        found: list[Event] = []
         if self._crashable and self.budget[FaultKind.CRASH] > 0:
             for name, lane in self.lanes.items():
                 if lane.alive and name in self._crashable:
                     found += self._crash_events(lane)
+        if self._cancels and self.budget[FaultKind.CANCELLATION] > 0:
+            found += self._cancel_events()
         return found
 
     def fire(self, event: Event) -> Footprint:
@@ -153,6 +178,8 @@ class World(Environment):
         event.fire()
         if self._drains:
             self.drain(loop.current)
+        if lane.ending is not Ending.NO:
+            wind_up(lane, self.drain if self._drains else None)
         return as_footprint((loop.reads, loop.writes))
 
     def dismantle(self) -> None:
@@ -252,6 +279,20 @@ class World(Environment):
         """Return what stores and disks hold."""
         stores = tuple((name, store.state()) for name, store in sorted(self._stores.items()))
         return stores + tuple((name, disk.state()) for name, disk in sorted(self._disks.items()))
+
+    # Cancellations.
+
+    def _cancel_events(self) -> list[Event]:
+        chosen = self._cancellable
+        lanes = [
+            lane for lane in self.lanes.values() if lane.alive and (chosen is None or lane.name in chosen)
+        ]
+        return [
+            cancel_event(task, lane, self.spend)
+            for lane in lanes
+            for task in lane.tasks
+            if can_be_cancelled(task)
+        ]
 
     # Crashes.
 

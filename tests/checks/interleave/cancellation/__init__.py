@@ -1,0 +1,1 @@
+"""Cancellation as a fault."""
