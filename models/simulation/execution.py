@@ -201,8 +201,8 @@ class Execution:
         return digest((self.program.declared(), world_state(self.world)))
 
     def rest(self) -> bool:
-        """Judge a state in which nothing can happen but faults, which need not come. Return whether nothing is
-        wrong with it.
+        """Judge a state in which nothing can happen but faults, which need not come. Return whether it is
+        right.
         """
         for lane in self.world.every_lane:
             if self.violation is None and lane.alive:
