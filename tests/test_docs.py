@@ -27,7 +27,8 @@ DOCUMENTS = sorted(
     for path in [
         ROOT / "README.md",
         ROOT / "ARCHITECTURE.md",
-        *ROOT.glob("docs/*.md"),
+        ROOT / "CHANGELOG.md",
+        *ROOT.glob("docs/**/*.md"),
         *ROOT.glob("*/README.md"),
     ]
 )

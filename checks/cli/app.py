@@ -7,7 +7,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +27,7 @@ from tidemark.checks.cli.options import (
     Build,
     Fresh,
     Jobs,
+    Json,
     ManifestOption,
     Master,
     Once,
@@ -51,17 +52,42 @@ The other commands run one judge each. Every failure prints the command that rep
 """
 _EPILOG = "The exit status tells the class of the result: `tidemark codes` lists them."
 
+_GATE = "The gate"
+_JUDGE = "One way of judging"
+_RUN = "Counterexamples, reports, other tools"
+_LOOK = "Look up"
+_REAL = "A real system"
+_SPARK = "On Spark"
+_MACHINE = "This machine"
+
 application = typer.Typer(
     help=_ABOUT,
     epilog=_EPILOG,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
 
-@application.command()
+def _version(wanted: bool) -> None:  # noqa: FBT001  Typer's form
+    if wanted:
+        print(f"tidemark {metadata.version('tidemark')}")
+        raise typer.Exit
+
+
+@application.callback()
+def _options(
+    *,
+    _wanted: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end."),
+    ] = False,
+) -> None:
+    pass  # its docstring would replace the help of the whole
+
+
+@application.command(rich_help_panel=_GATE)
 def verify(
     *,
     tier: TierOption = Tier.FAST,
@@ -74,16 +100,19 @@ def verify(
     resume: Resume = False,
     fresh: Fresh = False,
     audit: Audit = 0,
+    json: Json = False,
 ) -> int:
     """Run every check of the manifest: the gate."""
     if fresh and audit:
         raise BadInputError("--audit with --fresh", remedy="--fresh judges everything already")
     use = Use(read=not fresh, audit=audit)
-    settings = settings_of(tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+    settings = settings_of(
+        tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json
+    )
     return cli_run.gate(settings, only=only or None, resume=resume, use=use)
 
 
-@application.command()
+@application.command(rich_help_panel=_GATE)
 def watch(
     *,
     tier: TierOption = Tier.FAST,
@@ -110,12 +139,13 @@ def _one_judge(name: str, about: str) -> None:
         manifest: ManifestOption = None,
         jobs: Jobs = None,
         resume: Resume = False,
+        json: Json = False,
     ) -> int:
-        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
         return cli_run.gate(settings, only=only or None, judge=name, resume=resume)
 
     command.__doc__ = about
-    application.command(name=name)(command)
+    application.command(name=name, rich_help_panel=_JUDGE)(command)
 
 
 _Seconds = Annotated[float, typer.Option(min=0.1, help="Limit of one query of the solver, in seconds.")]
@@ -125,7 +155,7 @@ _Without = Annotated[
 ]
 
 
-@application.command()
+@application.command(rich_help_panel=_JUDGE)
 def prove(
     only: Only = "",
     *,
@@ -146,6 +176,7 @@ def prove(
     manifest: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
+    json: Json = False,
 ) -> int:
     """Prove the invariants for any size (Z3), of the manifest's proofs or of a protocol module:Class."""
     if bmc is None and k_induction is None and not spark:
@@ -154,7 +185,7 @@ def prove(
                 only, claim=claim, seconds=seconds, seed=seed, build=build, jobs=jobs
             )
             return alone
-        settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs)
+        settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs, json=json)
         return cli_run.gate(settings, only=only or None, judge="prove", resume=resume)
     command = import_module("tidemark.checks.cli.prove")
     if spark:
@@ -169,7 +200,7 @@ def prove(
     return status
 
 
-@application.command()
+@application.command(rich_help_panel=_JUDGE)
 def suggest(
     protocol: _Protocol,
     *,
@@ -192,7 +223,7 @@ def suggest(
     return status
 
 
-@application.command()
+@application.command(rich_help_panel=_JUDGE)
 def explore(
     only: Only = "",
     *,
@@ -208,6 +239,7 @@ def explore(
     manifest: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
+    json: Json = False,
 ) -> int:
     """Search bounded instances exhaustively with the compiled kernel."""
     settings = settings_of(
@@ -217,11 +249,12 @@ def explore(
         workers=workers,
         jobs=1 if jobs is None and workers is not None else jobs,
         memory=None if memory is None else int(memory * 1e9),
+        json=json,
     )
     return cli_run.gate(settings, only=only or None, judge="explore", resume=resume)
 
 
-@application.command()
+@application.command(rich_help_panel=_JUDGE)
 def simulate(
     instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
     *,
@@ -240,14 +273,14 @@ def simulate(
 
 
 for _command in on_spark.COMMANDS:
-    application.command()(_command)
+    application.command(rich_help_panel=_SPARK)(_command)
 
 _one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
 _one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
 _one_judge("mutate", "Check that each property kills its mutants.")
 
 
-@application.command()
+@application.command(rich_help_panel=_JUDGE)
 def interleave(
     only: Only = "",
     *,
@@ -264,9 +297,10 @@ def interleave(
     manifest: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
+    json: Json = False,
 ) -> int:
     """Run the implementation in every bounded order of its steps."""
-    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
     if not reduction and not spark:
         return cli_run.gate(settings, only=only or None, judge="interleave", resume=resume)
     command = import_module("tidemark.checks.cli.interleave")
@@ -274,7 +308,7 @@ def interleave(
     return status
 
 
-@application.command()
+@application.command(rich_help_panel=_RUN)
 def replay(
     token: Annotated[
         str, typer.Argument(help="A replay token as a failure prints it, or a trace in ITF (a .json file).")
@@ -291,16 +325,16 @@ def replay(
     return cli_tools.replay(token, manifests=manifest or ())
 
 
-application.command()(pin)
+application.command(rich_help_panel=_GATE)(pin)
 
 
-application.command()(observe)
+application.command(rich_help_panel=_REAL)(observe)
 
 
-application.command()(evidence)
+application.command(rich_help_panel=_REAL)(evidence)
 
 
-@application.command()
+@application.command(rich_help_panel=_RUN)
 def export(
     instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
     *,
@@ -327,7 +361,7 @@ def export(
     return export_forms.export(chosen, form=to, out=out, limit=limit)
 
 
-@application.command(name="cross-check")
+@application.command(name="cross-check", rich_help_panel=_RUN)
 def cross_check(
     only: Only = "",
     *,
@@ -349,13 +383,13 @@ def cross_check(
     )
 
 
-@application.command()
+@application.command(rich_help_panel=_RUN)
 def report(*, build: Build = BUILD) -> int:
     """Show the last verdicts again, and write the HTML page from them."""
     return cli_tools.report(build)
 
 
-@application.command()
+@application.command(rich_help_panel=_RUN)
 def compare(
     before: Annotated[Path, typer.Argument(help="verdicts.json of the earlier run.")],
     after: Annotated[Path, typer.Argument(help="verdicts.json of the later run.")],
@@ -364,13 +398,13 @@ def compare(
     return cli_tools.compare(before, after)
 
 
-@application.command()
+@application.command(rich_help_panel=_LOOK)
 def show(*, manifest: ManifestOption = None) -> int:
     """List the checks of the manifest, with what each expects."""
     return cli_tools.show(manifest or ())
 
 
-@application.command()
+@application.command(rich_help_panel=_LOOK)
 def argument(
     protocol: Annotated[str, typer.Argument(help="Name of a manifest, for example timetick.")] = "",
     *,
@@ -381,7 +415,7 @@ def argument(
     return cli_tools.argument(protocol, dot=dot, manifests=manifest or ())
 
 
-@application.command()
+@application.command(rich_help_panel=_LOOK)
 def findings(
     only: Annotated[str, typer.Argument(help="Id of one finding; by default the index.")] = "",
     *,
@@ -391,7 +425,7 @@ def findings(
     return cli_tools.findings(only, manifests=manifest or ())
 
 
-@application.command()
+@application.command(rich_help_panel=_LOOK)
 def actions(
     protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
 ) -> int:
@@ -399,14 +433,28 @@ def actions(
     return cli_tools.actions(protocol)
 
 
-@application.command()
+@application.command(rich_help_panel=_GATE)
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder for the files.")] = Path(),
+    *,
+    name: Annotated[str, typer.Option(help="Name of the module, in small letters.")] = "lease",
+    workflow: Annotated[
+        bool, typer.Option("--workflow", help="Also a job for continuous integration (GitHub Actions).")
+    ] = False,
+) -> int:
+    """Write a first protocol with its manifest and a test, which pass, to change them."""
+    status: int = import_module("tidemark.checks.starter.write").begin(folder, name=name, workflow=workflow)
+    return status
+
+
+@application.command(rich_help_panel=_LOOK)
 def codes() -> int:
     """List the exit statuses."""
     print(table())
     return ExitCode.AS_EXPECTED.value
 
 
-@application.command()
+@application.command(rich_help_panel=_MACHINE)
 def doctor() -> int:
     """Say what is missing on this machine, and how to get it."""
     return cli_tools.doctor()

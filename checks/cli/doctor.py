@@ -13,9 +13,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from email.message import Message
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
+from typing import cast
 
 import psutil
 from rich.console import Console
@@ -67,12 +69,19 @@ class Finding:
 
 def examine(*, build: Path = Path("build"), java: Callable[[], Java] = find_java) -> list[Finding]:
     """Everything that the checks need, then what they can do without."""
+    clone = LOCK.exists()
+    packages = (
+        package_findings(LOCK, installed=installed_version)
+        if clone
+        else extra_findings(cast("Message", metadata.metadata("tidemark")), installed=installed_version)
+    )
+    absent = {one.name.removeprefix("extra ") for one in packages if one.state is State.OPTIONAL}
     return [
         python_finding(sys.version_info[:3]),
-        *package_findings(LOCK, installed=installed_version),
-        java_finding(java),
-        trial("numba", _compile, what="compiles a function"),
-        trial("z3", _solve, what="solves a formula"),
+        *packages,
+        *([] if "spark" in absent else [java_finding(java)]),
+        *([] if "explore" in absent else [trial("numba", _compile, what="compiles a function")]),
+        *([] if "prove" in absent else [trial("z3", _solve, what="solves a formula")]),
         cores_finding(psutil.cpu_count() or 1),
         memory_finding(psutil.virtual_memory().available),
         build_finding(build),
@@ -139,6 +148,41 @@ def package_findings(lock: Path, *, installed: Callable[[str], str | None]) -> l
             found = f"{present}; pinned is {version}"
             findings.append(Finding(name=name, state=State.WEAK, found=found, remedy=REBUILD))
     return findings or [Finding(name="packages", state=State.OK, found=f"{len(pins)}, all as pinned")]
+
+
+def extra_findings(about: Message, *, installed: Callable[[str], str | None]) -> list[Finding]:
+    """Outside of a clone nothing is pinned: which of the parts that a user may install are there?
+
+    Args:
+        about: the metadata of the installed distribution.
+        installed: the version of a distribution, None if it is not there.
+    """
+    needs: dict[str, list[str]] = {name: [] for name in ["", *about.get_all("Provides-Extra", [])]}
+    for line in about.get_all("Requires-Dist", []):
+        name = re.match(r"[A-Za-z0-9._-]+", line)
+        extra = re.search(r"extra == [\"']([^\"']+)", line)
+        if name and name[0] != "tidemark":
+            needs.setdefault(extra[1] if extra else "", []).append(name[0])
+    findings = []
+    for extra_name, packages in needs.items():
+        missing = [one for one in packages if installed(one) is None]
+        title = f"extra {extra_name}" if extra_name else "packages"
+        if not packages or extra_name in ("all", "test"):
+            continue
+        if not missing:
+            findings.append(Finding(name=title, state=State.OK, found=", ".join(packages)))
+            continue
+        findings.append(
+            Finding(
+                name=title,
+                state=State.OPTIONAL if extra_name else State.MISSING,
+                found=f"not installed: {', '.join(missing)}",
+                remedy=f"pip install 'path/to/tidemark[{extra_name}]'"
+                if extra_name
+                else "install tidemark again",
+            )
+        )
+    return findings
 
 
 def pinned(lock: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.exports.promela import to_promela
 from tidemark.models.exports.tla import to_tla
 from tidemark.models.instance import Bound, Instance
-from tidemark.models.manifest import InstanceEntry, instance_of, load, manifest_files
+from tidemark.models.manifest import InstanceEntry, default_manifests, instance_of, load
 
 
 class Form(StrEnum):
@@ -40,7 +40,7 @@ def chosen_instance(
         return Instance(name, dict(map(_bound, bounds)), dict(map(_constant, constants)), name=short)
     # Not compared with the specifications: that is the gate's business, and takes seconds.
     entries: dict[str, InstanceEntry] = {
-        entry.name: entry for path in manifests or manifest_files() for entry in load(path).instance
+        entry.name: entry for path in manifests or default_manifests() for entry in load(path).instance
     }
     if name not in entries:
         raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))

@@ -27,10 +27,16 @@ Master = Annotated[str, typer.Option(help="Spark master, for example spark://hos
 Build = Annotated[Path, typer.Option(help="Folder for the files of the run.")]
 ManifestOption = Annotated[
     list[Path] | None,
-    typer.Option("--manifest", help="Manifest file, may be repeated; by default all of the repository."),
+    typer.Option(
+        "--manifest",
+        help="Manifest file, may be repeated; by default those of [tool.tidemark] in pyproject.toml.",
+    ),
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continue a stopped run, if nothing has changed since.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="The verdicts as JSON on the standard output, all else on the other.")
 ]
 Jobs = Annotated[
     int | None,

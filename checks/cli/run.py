@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +18,12 @@ from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.console import show_result
-from tidemark.checks.report.files import PARTIAL, write_files
+from tidemark.checks.report.files import PARTIAL, to_json, write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.models.manifest import Manifest, Tier, check_against_spec, load, manifest_files
+from tidemark.models.manifest import Manifest, Tier, check_against_spec, default_manifests, load
 
 _WIDE = 160
 
@@ -30,13 +31,13 @@ __all__ = ["Settings", "gate", "manifests"]
 
 
 def manifests(paths: Sequence[Path] = (), *, kept: Kept | None = None) -> list[Manifest]:
-    """The given manifests, or else all of the repository, each compared with its specification.
+    """The given manifests, else the project's or the repository's, each compared with its specification.
 
     With ``kept`` a manifest that agreed with the same text of its specification is not compared again.
     Raises ManifestError or PinError.
     """
     found: list[Manifest] = []
-    for path in paths or manifest_files():
+    for path in paths or default_manifests():
         manifest = load(path)
         if kept is None:
             check_against_spec(manifest, file=path.name)
@@ -78,6 +79,7 @@ def gate(
     Raises the errors of the manifest and of the plan, before anything runs; BadInputError if the build folder
     cannot be written, or if another run has it.
     """
+    screen = console or (Console(stderr=True) if settings.json else wide_console())
     with hold(settings.build, words=settings.words):
         (settings.build / TRACEBACKS).unlink(missing_ok=True)
         return _gate(
@@ -87,7 +89,7 @@ def gate(
             resume=resume,
             judging=judges or registry(),
             use=use,
-            screen=console or wide_console(),
+            screen=screen,
         )
 
 
@@ -116,6 +118,8 @@ def _gate(
     ).with_commands(settings.invocation.complete)
     files, unwritten = _written(result, settings.build)
     show_result(result, screen, build=settings.build, files=files)
+    if settings.json:
+        sys.stdout.write(to_json(result))
     if unwritten is not None:
         raise unwritten
     if result.stopped:

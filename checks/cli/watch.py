@@ -14,7 +14,7 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.watch.changes import sources_below, watch
 from tidemark.checks.watch.turn import turn
-from tidemark.models.manifest import ManifestError, Tier
+from tidemark.models.manifest import ManifestError, Tier, default_manifests
 from tidemark.models.rooms import files
 from tidemark.spec.language.errors import SpecError
 
@@ -44,7 +44,7 @@ def forever(settings: Settings) -> int:
 
     def sources() -> Iterator[Path]:
         yield from files(suffixes=_SUFFIXES)
-        for folder in {path.absolute().parent for path in settings.manifests}:
+        for folder in {path.absolute().parent for path in settings.manifests or default_manifests()}:
             yield from sources_below(folder, besides=settings.build)
 
     def say(text: str) -> None:

@@ -6,13 +6,15 @@ what it has found. The gate knows no judge by itself; it is given a registry.
 
 from __future__ import annotations
 
+import inspect
 import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from tidemark.checks.cache.kept import Kept, Nothing
 from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
@@ -27,6 +29,7 @@ from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.progress import Quiet, Reporter
 from tidemark.checks.verdicts.result import RunResult, SourceNote, TaskResult, source_note
 from tidemark.models.manifest import MutantEntry
+from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
 REUSING = ("prove",)
@@ -201,6 +204,7 @@ class _Run:
             stopped=self.stopped,
             descriptions=self.texts.descriptions,
             sources=self.texts.sources,
+            places=self.texts.places,
             seconds=time.perf_counter() - self.begun,
             task_seconds={result.task: result.seconds for result in found},
             processor_seconds=processor,
@@ -213,17 +217,28 @@ class _Texts(NamedTuple):
 
     descriptions: dict[str, str]
     sources: dict[str, SourceNote]
+    places: dict[str, str]
 
 
 def _texts(tasks: Sequence[Task]) -> _Texts:
     """What each pinned property says and where it comes from, and where the mutants come from."""
-    found = _Texts({}, {})
+    found = _Texts({}, {}, {})
     for protocol in dict.fromkeys(task.manifest.protocol for task in tasks):
-        for prop in resolve(protocol).trace().properties:
+        cls = resolve(protocol)
+        for prop in cls.trace().properties:
             found.descriptions[prop.id] = prop.description
+            found.places[prop.id] = _place(getattr(cls, prop.id.partition(".")[2]))
             if prop.source:
                 found.sources[prop.id] = source_note(prop.source, protocol=protocol)
     for task in tasks:
         if isinstance(task.entry, MutantEntry):
             found.sources[task.entry.name] = source_note(task.entry.source, protocol=task.manifest.protocol)
     return found
+
+
+def _place(method: Any) -> str:
+    """``path:line`` of a property; the path begins in the present folder, or is that of the package."""
+    code = inspect.unwrap(method).__code__
+    path = Path(code.co_filename).resolve()
+    root = next((folder for folder in (Path.cwd(), ROOT) if path.is_relative_to(folder)), path.parent)
+    return f"{path.relative_to(root).as_posix()}:{code.co_firstlineno}"

@@ -26,8 +26,10 @@ class Settings:
     """Bytes that a native search may take; None leaves the choice to the gate."""
     words: tuple[str, ...] = ()
     """The command line as it was given, without the program."""
+    json: bool = False
+    """Write the verdicts to the standard output as JSON, and all else to the error stream."""
     manifests: tuple[Path, ...] = ()
-    """Manifest files as they were given; none for those of the repository."""
+    """Manifest files as they were given; none for those of the project or the repository."""
 
     reuse: Mapping[str, Reuse] = field(default_factory=dict)
     """What judges may take over below their verdicts, by the judge's name."""

@@ -1,4 +1,5 @@
-"""The files of a run: ``verdicts.json``, ``junit.xml``, counterexample bundles, ``report/index.html``.
+"""The files of a run: ``verdicts.json``, ``junit.xml``, ``verdicts.sarif``, counterexample bundles, and
+``report/index.html``.
 
 What is compared between runs (everything but ``measured``) is free of times, absolute paths and set order.
 """
@@ -15,6 +16,7 @@ import pydantic_core
 
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline, remove_others, write_bundle
 from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.sarif import to_sarif
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Judgement
@@ -23,6 +25,7 @@ VERDICTS = "verdicts.json"
 PARTIAL = "verdicts.partial.jsonl"
 """The journal of a run that is not finished."""
 JUNIT = "junit.xml"
+SARIF = "verdicts.sarif"
 PAGE = Path("report") / "index.html"
 
 
@@ -40,6 +43,7 @@ def write_files(result: RunResult, *, build: Path, pictures: Sequence[tuple[str,
     written = [
         _replace(build / VERDICTS, to_json(result)),
         _replace(build / JUNIT, to_junit(result)),
+        _replace(build / SARIF, to_sarif(result)),
         _replace(build / PAGE, page(result, pictures=pictures)),
     ]
     if not result.stopped:
@@ -70,6 +74,7 @@ def to_json(result: RunResult) -> str:
         "unjudged": [unjudged.model_dump(mode="json") for unjudged in result.unjudged],
         "descriptions": dict(sorted(result.descriptions.items())),
         "sources": {name: note.model_dump(mode="json") for name, note in sorted(result.sources.items())},
+        "places": dict(sorted(result.places.items())),
         "measured": {
             "seconds": round(result.seconds, 3),
             "processor_seconds": round(result.processor_seconds, 3),
@@ -134,6 +139,7 @@ def read_result(path: Path) -> RunResult:
             "stopped": document["stopped"],
             "descriptions": document["descriptions"],
             "sources": document["sources"],
+            "places": document.get("places", {}),
             "remarks": measured.get("remarks", ()),
             "seconds": measured["seconds"],
             "processor_seconds": measured["processor_seconds"],

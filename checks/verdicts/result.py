@@ -75,6 +75,8 @@ class RunResult(BaseModel):
     """Property id -> what it says in words."""
     sources: dict[str, SourceNote] = Field(default_factory=dict)
     """Property id, or name of a mutant -> where it comes from. Those that do not say it are missing."""
+    places: dict[str, str] = Field(default_factory=dict)
+    """Property id -> ``path:line`` of the text that declares it."""
     remarks: tuple[str, ...] = ()
     """What the user has to know about the run beside the verdicts."""
     seconds: float = 0.0

@@ -23,6 +23,7 @@ from tidemark.models.manifest.model import (
     Tier,
 )
 from tidemark.models.manifest.pins import Pin, pins_file
+from tidemark.models.manifest.project import default_manifests
 from tidemark.models.manifest.resolve import check_against_spec, instance_of
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "SearchEngine",
     "Tier",
     "check_against_spec",
+    "default_manifests",
     "instance_of",
     "load",
     "manifest_files",

@@ -1,0 +1,171 @@
+"""In a user's own project: what is found where, and what the first commands do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from email.message import Message
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from tests.checks.gate.test_gate import instead, judged
+from tests.checks.gate.toy import FORWARD, trace
+from tidemark.checks.cli import app as cli
+from tidemark.checks.cli import doctor
+from tidemark.checks.cli.doctor import State
+from tidemark.checks.report.files import JUNIT, PAGE, SARIF, VERDICTS, write_files
+from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.verdict import refuted
+from tidemark.models.manifest import Tier, default_manifests, manifest_files
+
+ALL_GREEN = ExitCode.AS_EXPECTED
+
+
+def test_the_version_and_the_short_option_for_help(capsys):
+    assert cli.run(["--version"]) == ALL_GREEN
+    assert capsys.readouterr().out == f"tidemark {metadata.version('tidemark')}\n"
+    for arguments in (["-h"], ["explore", "-h"]):
+        assert cli.run(arguments) == ALL_GREEN
+        assert "Usage: tidemark" in capsys.readouterr().out
+
+
+def test_every_command_is_in_a_group():
+    loose = [
+        one.name for one in cli.application.registered_commands if not isinstance(one.rich_help_panel, str)
+    ]
+    assert loose == []
+
+
+@pytest.mark.proof
+def test_the_first_files_pass(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "my project"
+    assert cli.run(["init", str(folder), "--name", "first_lease", "--workflow"]) == ALL_GREEN
+    said = capsys.readouterr().out
+    assert f"tidemark verify --manifest {folder.as_posix()}/first_lease.toml" in said
+    assert cli.run(["init", str(folder), "--name", "first_lease"]) == ExitCode.BAD_INPUT
+    assert "exists already" in capsys.readouterr().err
+    (folder / "pyproject.toml").write_text(
+        '[tool.tidemark]\nmanifests = ["first_*.toml"]\n', encoding="utf-8"
+    )
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    arguments = ["--build", str(tmp_path / "build"), "--jobs", "1", "--json"]
+    assert cli.run(["verify", *arguments]) == ALL_GREEN
+    verdicts = json.loads(capsys.readouterr().out)
+    assert verdicts["exit_code"] == 0
+    assert {one["property_id"] for one in verdicts["judgements"]} >= {
+        "firstlease.was_given",
+        "firstlease.late_write",
+    }
+    assert verdicts["places"]["firstlease.was_given"].startswith("first_lease.py:")
+    workflow = (folder / ".github" / "workflows" / "tidemark.yml").read_text(encoding="utf-8")
+    assert "tidemark verify --manifest first_lease.toml" in workflow
+    for file in (VERDICTS, JUNIT, SARIF, PAGE.parent):
+        assert f"build/{file}" in workflow
+
+
+def test_a_name_that_is_no_module(tmp_path, capsys):
+    assert cli.run(["init", str(tmp_path), "--name", "My-Lease"]) == ExitCode.BAD_INPUT
+    assert "'My-Lease'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ('manifest = ["a.toml"]', "tool.tidemark.manifest: Extra inputs"),
+        ('manifests = "a.toml"', "tool.tidemark.manifests"),
+        ('manifests = ["nothing/*.toml"]', "no file matches 'nothing/*.toml'"),
+        ("manifests = [", "cannot be read"),
+    ],
+)
+def test_a_wrong_table_of_the_project(table, words, tmp_path, monkeypatch, capsys):
+    (tmp_path / "pyproject.toml").write_text(f"[tool.tidemark]\n{table}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["show"]) == ExitCode.BAD_INPUT
+    assert words in capsys.readouterr().err
+
+
+def test_a_project_that_says_nothing_has_the_manifests_of_the_repository(tmp_path, monkeypatch):
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert default_manifests() == manifest_files() != ()
+
+
+def test_the_marker_needs_no_conftest(tmp_path):
+    """The plugin is found by its entry point; a conftest that names it does not load it twice."""
+    (tmp_path / "test_it.py").write_text(
+        "import asyncio, pytest\n\n@pytest.mark.every_order\n"
+        "async def test_it():\n    await asyncio.sleep(0)\n"
+    )
+    for conftest in ("", 'pytest_plugins = ["tidemark.checks.interleave.pytest_plugin"]\n'):
+        (tmp_path / "conftest.py").write_text(conftest)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:randomly",
+            "-p",
+            "no:cacheprovider",
+            str(tmp_path),
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+class TestDoctorAfterAnInstall:
+    def about(self) -> Message:
+        message = Message()
+        message["Provides-Extra"] = "prove"
+        message["Provides-Extra"] = "spark"
+        message["Requires-Dist"] = "rich>=13"
+        message["Requires-Dist"] = 'z3-solver>=4; extra == "prove"'
+        message["Requires-Dist"] = "pyspark<5,>=4; extra == 'spark'"
+        return message
+
+    def test_parts_that_are_not_there_are_no_fault(self):
+        found = doctor.extra_findings(self.about(), installed={"rich": "13", "z3-solver": "4"}.get)
+        states = {one.name: one.state for one in found}
+        assert states == {"packages": State.OK, "extra prove": State.OK, "extra spark": State.OPTIONAL}
+        assert "tidemark[spark]" in found[-1].remedy
+        assert doctor.exit_code(found) is ALL_GREEN
+
+    def test_what_every_command_needs_has_to_be_there(self):
+        found = doctor.extra_findings(self.about(), installed={"z3-solver": "4"}.get)
+        assert doctor.exit_code(found) is ExitCode.MISSING_TOOL
+
+    def test_this_environment_without_its_clone(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(doctor, "LOCK", tmp_path / "run.lock")
+        found = doctor.examine(build=tmp_path)
+        assert doctor.exit_code(found) is ALL_GREEN
+        assert {"extra prove", "extra spark", "z3", "Java"} <= {one.name for one in found}
+
+
+def test_sarif_has_each_failure_at_its_line(tmp_path):
+    def no(subject):
+        return refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="tidemark replay abc")
+
+    def missing(entry, context):
+        raise MissingToolError("no Z3", remedy="install it")
+
+    result = judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no), prove=missing)
+    write_files(result, build=tmp_path)
+    (run,) = json.loads((tmp_path / SARIF).read_text(encoding="utf-8"))["runs"]
+    by_rule = {one["ruleId"]: one for one in run["results"]}
+    assert len(by_rule) == len(result.failures) + len(result.unjudged)
+    failure = by_rule[FORWARD]
+    assert failure["level"] == "error"
+    assert "replay: tidemark replay abc" in failure["message"]["text"]
+    place = failure["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "tests/protocols/lights.py"
+    line = Path("tests/protocols/lights.py").read_text().splitlines()[place["region"]["startLine"] - 1]
+    assert "transition_invariant" in line
+    assert any("no Z3" in one["message"]["text"] for one in run["results"])
+    assert run["invocations"] == [{"executionSuccessful": True, "exitCode": result.exit_code.value}]
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == set(by_rule)
