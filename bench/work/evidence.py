@@ -12,14 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from tidemark.bench.sample import NotMeasured, Sample
+from tidemark.bench.work.clock import family_cpu
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.distribute import judge_frame, of_kinds
 from tidemark.checks.evidence.monitors.run import judge
 from tidemark.checks.evidence.readers.log import HEAD
 from tidemark.checks.evidence.readers.log_rules import RULES
-from tidemark.checks.evidence.table.distribute import ACCOUNT, event_frame
-from tidemark.checks.evidence.table.files import find, pieces
+from tidemark.checks.evidence.table.distribute import spark_table
+from tidemark.checks.evidence.table.files import find
 from tidemark.checks.evidence.table.plain import gather
 from tidemark.checks.evidence.table.schema import SCHEMA
 
@@ -95,17 +96,18 @@ def spark_log(*, path: str, cores: int, build: str) -> Sample:
         small = Path(build) / "small.log"
         write_log(str(small), lines=2_000)
         for source, timed in ((small, False), (Path(path), True)):
-            begun = time.perf_counter()
-            frame = event_frame(spark, pieces(find([source])))
-            found = frame.groupBy("kind").count().collect()
+            begun, used = time.perf_counter(), family_cpu()
+            accounts = spark_table(spark, find([source]), Path(build) / "table")
             if timed:
-                took = time.perf_counter() - begun
-        events = sum(row["count"] for row in found if row["kind"] != ACCOUNT)
-        with Path(path).open("rb") as file:
-            lines = sum(1 for _ in file)
+                took, cpu = time.perf_counter() - begun, family_cpu() - used
+        (account,) = accounts.values()
     finally:
         stop_session()
-    return Sample(seconds=took, counts={"lines": lines, "events": events})
+    return Sample(
+        seconds=took,
+        cpu_seconds=cpu,
+        counts={"lines": account.counts.lines, "events": account.events},
+    )
 
 
 def polars_log(*, path: str) -> Sample:

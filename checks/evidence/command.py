@@ -13,7 +13,7 @@ from rich.text import Text
 from tidemark.checks.evidence import claims
 from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result
 from tidemark.checks.evidence.monitors.base import Answer
-from tidemark.checks.evidence.table.files import Sort, Source, find, pieces
+from tidemark.checks.evidence.table.files import UNPACKED, Sort, Source, find
 from tidemark.checks.evidence.table.plain import Evidence, gather, write
 from tidemark.checks.evidence.timeline import pictures
 from tidemark.checks.report.console import show_result
@@ -97,24 +97,18 @@ def sources_at(paths: Sequence[Path]) -> list[Source]:
 def _on_spark(sources: Sequence[Source], options: Options) -> bool:
     if options.spark is not None:
         return options.spark
-    return sum(source.size * (12 if source.packed else 1) for source in sources) > SPARK_FROM
+    return sum(source.size * (UNPACKED if source.packed else 1) for source in sources) > SPARK_FROM
 
 
 def _spark(sources: Sequence[Source], options: Options) -> tuple[Evidence, list[Answer]]:
     from tidemark.checks.evidence.monitors.distribute import judge_frame
-    from tidemark.checks.evidence.table.distribute import accounts_of, event_frame, without_accounts
-    from tidemark.checks.evidence.table.distribute import collected as brought
+    from tidemark.checks.evidence.table.distribute import event_frame, spark_evidence
     from tidemark.checks.spark.session import spark_session
 
     spark = spark_session(master=options.master, build=options.build)
-    frame = event_frame(spark, pieces(sources)).cache()
-    try:
-        accounts = accounts_of(frame)
-        answers = judge_frame(without_accounts(frame), parts=spark.sparkContext.defaultParallelism)
-        events = brought(frame)
-    finally:
-        frame.unpersist()
-    return Evidence.of(events, accounts, sources), answers
+    folder = options.build / "events"
+    read = spark_evidence(spark, sources, folder)
+    return read, judge_frame(event_frame(spark, folder), parts=spark.sparkContext.defaultParallelism)
 
 
 @dataclass(frozen=True)

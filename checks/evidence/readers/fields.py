@@ -23,10 +23,9 @@ Fields = dict[bytes, bytes]
 
 def fields(rest: bytes) -> Fields:
     """Name -> value as it is written, without its quotes; of a name that comes twice the first value."""
-    found: Fields = {}
-    for quoted_name, name, quoted, value in _GROUP.findall(rest):
-        found.setdefault(quoted_name or name, quoted or value)
-    return found
+    groups = _GROUP.findall(rest)
+    groups.reverse()  # the last one that is put in stays
+    return {quoted_name or name: quoted or value for quoted_name, name, quoted, value in groups}
 
 
 def unescape(value: bytes) -> str:
@@ -42,7 +41,9 @@ def _unescaped(found: re.Match[str]) -> str:
 
 def integer(value: bytes | None) -> int | None:
     """A whole number, at most the largest that a column holds; None if it is none."""
-    return clamp(int(value)) if value is not None and _NUMBER.match(value) else None
+    if value is None or not (value.isdigit() or _NUMBER.match(value)):
+        return None
+    return clamp(int(value))
 
 
 def timestamp(value: bytes | None) -> int | None:

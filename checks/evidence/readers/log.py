@@ -4,7 +4,7 @@ A line is ``[time] [LEVEL] [dir/file.go:line] [message] [name=value] ...``. What
 (Docker, Kubernetes, Loki, colours) is skipped. A line without a head belongs to the entry before it. An entry
 that has no end is damaged, and so is one that lacks a field that its message has.
 
-Most lines are of no interest; of those nothing is made but a match of the head.
+Most lines are of no interest. They are found by regular expressions over all lines at once, and only counted.
 """
 
 from __future__ import annotations
@@ -12,13 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tidemark.checks.evidence.readers.fields import fields as fields_of
 from tidemark.checks.evidence.readers.fields import milliseconds
-from tidemark.checks.evidence.readers.log_rules import RULES, Rule, apply
-from tidemark.checks.evidence.table.schema import Row
+from tidemark.checks.evidence.readers.log_rules import RULES, apply
+from tidemark.checks.evidence.table.schema import COLUMNS, Row
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 _STAMP = rb"\[(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d\d:\d\d)\]"
 _CALLER = rb"\[([^\]\s]+\.\w+:\d+)\]"
@@ -26,6 +34,10 @@ _MESSAGE = rb'\[(?:"((?:[^"\\\n]|\\.)*)"|([^\]\n=]*))\]'
 
 HEAD = re.compile(_STAMP + rb" \[([A-Z]+)\] (?:\[[^\]\n]*\] )??" + _CALLER + rb"(?: " + _MESSAGE + rb")?")
 """Time, level, caller, message (quoted or plain)."""
+
+_WHOLE_HEAD = rb"^" + _STAMP.replace(rb"\[(\d{4}", rb"\[(2\d{3}") + rb" \[[A-Z]+\] " + _CALLER + rb" \["
+_KNOWN = _WHOLE_HEAD + rb'"?(?:' + b"|".join(re.escape(message) for message in RULES) + rb')"?\]'
+"""A line with a head of the usual form; one whose message matters."""
 
 _START = re.compile(rb"\[\d{4}/\d\d/\d\d \d\d:")
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
@@ -68,55 +80,58 @@ class LogReader:
         self._open_line = 0
 
     def batch(self, data: bytes) -> pa.RecordBatch | None:  # noqa: ARG002 - as every reader has it
-        """Lines of a log are read one by one (``block``)."""
+        """Lines of a log that matter are read one by one (``block``)."""
         return None
 
     def block(self, data: bytes) -> Iterator[Row]:
         """The events of some whole lines.
 
-        Most lines are whole and of no interest; for those four pieces are cut off and one name is looked up.
+        Most lines are whole and of no interest; those are found all at once, and are only counted.
         """
-        counts, line, plain = self.counts, self._line, 0
-        for raw in data.split(b"\n"):
-            if raw[:2] == b"[2" and raw[-1:] == b"]" and not self._open:
-                pieces = raw.split(b"] [", 4)
-                if len(pieces) > 3 and b":" in pieces[2] and pieces[3].strip(b'"]') not in RULES:
-                    plain += 1
-                    line += 1
-                    continue
-            self._line = line
-            yield from self._take(raw)
-            line += 1
-        self._line = line
-        counts.lines += plain
-        counts.entries += plain
+        found: list[Row] = []
+        begins, idle = _idle_lines(data)
+        first, after = self._line, 0
+        for place in np.flatnonzero(~idle).tolist():
+            if self._open and place > after:  # an idle line ends the entry before it
+                self._close(found)
+            self._line = first + place
+            self._take(data[begins[place] : begins[place + 1] - 1], found)
+            after = place + 1
+        if self._open and after < len(idle):
+            self._close(found)
+        plain = int(idle.sum())
+        self.counts.lines += plain
+        self.counts.entries += plain
+        self._line = first + len(idle)
+        return iter(found)
 
     def end(self) -> Iterator[Row]:
         """The events of what was left open. Call it once, after the last block."""
-        yield from self._close()
+        found: list[Row] = []
+        self._close(found)
+        return iter(found)
 
-    def _take(self, raw: bytes) -> Iterator[Row]:
+    def _take(self, raw: bytes, found: list[Row]) -> None:
         counts = self.counts
         counts.lines += 1
         if raw.startswith(b"[2") and raw.endswith(b"]"):  # the common case: a whole entry
-            if self._open:
-                yield from self._close()
+            self._close(found)
             counts.entries += 1
-            yield from self._entry(raw, self._line)
+            self._entry(raw, self._line, found)
             return
         start = _START.search(raw, 0, 400)
         if start is None:
-            yield from self._continue(raw)
+            self._continue(raw, found)
             return
-        yield from self._close()
+        self._close(found)
         counts.entries += 1
         raw = _cleaned(raw[start.start() :])
         if raw.endswith(b"]"):
-            yield from self._entry(raw, self._line)
+            self._entry(raw, self._line, found)
         else:
             self._open, self._open_line = [raw], self._line
 
-    def _continue(self, raw: bytes) -> Iterator[Row]:
+    def _continue(self, raw: bytes, found: list[Row]) -> None:
         if b"\x00" in raw:
             self.counts.damage(self._line)
             return
@@ -125,45 +140,64 @@ class LogReader:
         if self._open and raw:
             self._open.append(raw)
             if raw.endswith(b"]"):
-                yield from self._close()
+                self._close(found)
 
-    def _close(self) -> Iterator[Row]:
+    def _close(self, found: list[Row]) -> None:
         """An entry over several lines is whole if its last line ends it."""
         if not self._open:
             return
         whole, line = b"\\n".join(self._open), self._open_line
         self._open = []
         if whole.endswith(b"]"):
-            yield from self._entry(whole, line)
+            self._entry(whole, line, found)
         else:
             self.counts.damage(line)
 
-    def _entry(self, raw: bytes, line: int) -> Iterator[Row]:
+    def _entry(self, raw: bytes, line: int, found: list[Row]) -> None:
         head = HEAD.match(raw)
         if head is None:
             self.counts.damage(line)
             return
-        quoted, plain = head.group(4, 5)
+        stamp, level, caller, quoted, plain = head.groups()
         rule = RULES.get(quoted or plain or b"")
-        if rule is not None:
-            yield from self._event(rule, head, raw, line)
-
-    def _event(self, rule: Rule, head: re.Match[bytes], raw: bytes, line: int) -> Iterator[Row]:
-        found = fields_of(raw[head.end() :])
-        stamp, level, caller = head.group(1, 2, 3)
-        row = Row(
-            self.source,
-            line,
-            rule.kind,
-            component=caller.partition(b":")[0].decode("utf-8", "replace"),
-            level=level.decode(),
-            at=milliseconds(stamp),
-        )
-        events = apply(rule, found, row)
+        if rule is None:
+            return
+        row: list[Any] = [None] * len(COLUMNS)
+        row[:4] = self.source, line, rule.kind, _component(caller)
+        row[COLUMNS["level"]], row[COLUMNS["at"]] = _level(level), milliseconds(stamp)
+        events = apply(rule, fields_of(raw[head.end() :]), row)
         if events is None:
             self.counts.damage(line)
         else:
-            yield from events
+            found += events
+
+
+def _idle_lines(data: bytes) -> tuple[Ints, Bools]:
+    """Where the lines begin (and one would begin after the last), and which of them are whole and idle."""
+    letters = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(letters == ord("\n"))
+    begins = np.zeros(len(ends) + 2, dtype=np.int64)
+    begins[1:-1], begins[-1] = ends + 1, len(data) + 1
+    # With its end each line is a piece of the data as it is: nothing is copied.
+    places = np.minimum(begins, len(data)).astype(np.int64)
+    lines = pa.Array.from_buffers(
+        pa.large_binary(), len(begins) - 1, [None, pa.py_buffer(places), pa.py_buffer(data)]
+    )
+    idle: Bools = pc.match_substring_regex(lines, _WHOLE_HEAD).to_numpy(zero_copy_only=False)
+    known: Bools = pc.match_substring_regex(lines, _KNOWN).to_numpy(zero_copy_only=False)
+    idle = idle & ~known
+    idle[idle] = letters[begins[1:][idle] - 2] == ord("]")
+    return begins, idle
+
+
+@lru_cache(maxsize=4096)
+def _component(caller: bytes) -> str:
+    return caller.partition(b":")[0].decode("utf-8", "replace")
+
+
+@lru_cache(maxsize=64)
+def _level(level: bytes) -> str:
+    return level.decode()
 
 
 def _cleaned(raw: bytes) -> bytes:

@@ -7,12 +7,13 @@ present counts. Lines are those of 2.2 to 2.6; the facts about each stand in ``d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tidemark.checks.evidence.readers.fields import Fields, integer, listed, parsed, timestamp, unescape
-from tidemark.checks.evidence.table.schema import Row
+from tidemark.checks.evidence.table.schema import COLUMNS, Row
 
 _POSITION = re.compile(r"timestamp:(\d+)")
 _SESSION = re.compile(rb"session (\d+)")
@@ -34,48 +35,59 @@ class Rule:
     further: Callable[[Fields], dict[str, object] | None] | None = None
     """What else it takes; None if the line does not matter."""
 
+    @cached_property
+    def fills(self) -> tuple[tuple[int, tuple[bytes, ...], Callable[[bytes], object]], ...]:
+        """Number of a column, names of its field, and what makes the value."""
+        sorts: tuple[tuple[dict[str, tuple[bytes, ...]], Callable[[bytes], object]], ...] = (
+            (self.integers, integer),
+            (self.timestamps, timestamp),
+            (self.texts, unescape),
+        )
+        return tuple(
+            (COLUMNS[column], names, read) for named, read in sorts for column, names in named.items()
+        )
 
-def apply(rule: Rule, found: Fields, head: Row) -> Iterator[Row] | None:
-    """The events of a line; None if it is damaged: a field that it must have is missing."""
-    given: dict[str, object] = dict(rule.fixed)
-    for column, names in rule.integers.items():
-        given[column] = _first(found, names, integer)
-    for column, names in rule.timestamps.items():
-        given[column] = _first(found, names, timestamp)
-    for column, names in rule.texts.items():
-        given[column] = _first(found, names, unescape)
+    @cached_property
+    def needed(self) -> tuple[int, ...]:
+        """Numbers of the columns of ``needs``."""
+        return tuple(COLUMNS[name] for name in self.needs)
+
+
+def apply(rule: Rule, found: Fields, row: list[Any]) -> list[Row] | None:
+    """The events of a line, of which ``row`` has what its head says; None if it is damaged: a field that
+    it must have is missing.
+    """
+    for column, text in rule.fixed.items():
+        row[COLUMNS[column]] = text
+    for place, names, read in rule.fills:
+        for name in names:
+            value = found.get(name)
+            if value is not None:
+                row[place] = read(value)
+                break
     if rule.further is not None:
         more = rule.further(found)
         if more is None:
-            return iter(())
-        given |= more
-    if any(given.get(column) is None for column in rule.needs):
-        return None
-    row = _changed(head, {"kind": rule.kind, **given})
+            return []
+        for column, given in more.items():
+            row[COLUMNS[column]] = given
+    for place in rule.needed:
+        if row[place] is None:
+            return None
     if rule.each is None:
-        return iter((row,))
+        return [Row._make(row)]
     column, names = rule.each
-    items = listed(next((found[name] for name in names if name in found), None))
-    return _each(row, column, items)
+    return _each(row, column, listed(next((found[name] for name in names if name in found), None)))
 
 
-def _changed(row: Row, given: dict[str, Any]) -> Row:
-    return row._replace(**given)
-
-
-def _each(row: Row, column: str, items: list[str]) -> Iterator[Row]:
+def _each(row: list[Any], column: str, items: list[str]) -> list[Row]:
+    made: list[Row] = []
+    number = column == "segment"
     for item in items:
-        number = column == "segment"
         if not number or item.isdigit():
-            yield _changed(row, {column: int(item) if number else item})
-
-
-def _first(found: Fields, names: tuple[bytes, ...], read: Callable[[bytes], object]) -> object:
-    for name in names:
-        value = found.get(name)
-        if value is not None:
-            return read(value)
-    return None
+            row[COLUMNS[column]] = int(item) if number else item
+            made.append(Row._make(row))
+    return made
 
 
 def _position(found: Fields) -> dict[str, object]:

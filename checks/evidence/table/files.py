@@ -226,13 +226,19 @@ class Piece:
     end: int = -1
     """Byte after the last; -1 for all there is (packed files cannot be entered in the middle)."""
     first_line: int = 1
+    size: int = 0
+    """About how many bytes it has, unpacked."""
 
 
-def pieces(sources: Iterable[Source], *, size: int = 1 << 25) -> Iterator[Piece]:
-    """Cut the readable sources into pieces of about ``size`` bytes, at ends of lines.
+UNPACKED = 12
+"""How many times as large a packed log is, about."""
 
-    A piece ends where a new line begins; finding these places also counts the lines, which is much faster
-    than to read them.
+
+def pieces(sources: Iterable[Source], *, size: int = 0) -> Iterator[Piece]:
+    """The readable sources, cut at ends of lines into pieces of about ``size`` bytes; 0 cuts nothing.
+
+    A piece ends where a new line begins; to say at which line the next one begins, its lines are counted,
+    which is much faster than to read them.
     """
     for source in sources:
         if source.sort in (Sort.LOG, Sort.LINES, Sort.ROCKSMQ):
@@ -241,21 +247,55 @@ def pieces(sources: Iterable[Source], *, size: int = 1 << 25) -> Iterator[Piece]
                 name=source.name,
                 sort=source.sort.value,
                 packed=source.packed,
+                size=source.size * (UNPACKED if source.packed else 1),
             )
-            if source.packed or source.sort is Sort.ROCKSMQ:
+            if source.packed or source.sort is Sort.ROCKSMQ or not size:
                 yield whole
             else:
                 yield from _cut(source.path, whole, size)
 
 
 def _cut(path: Path, whole: Piece, size: int) -> Iterator[Piece]:
+    buffer = bytearray(min(size, 1 << 20))  # so small that it stays in the cache of the core
+    window = memoryview(buffer)
     start, line = 0, 1
-    with path.open("rb") as file:
-        while data := file.read(size):
-            if not data.endswith(b"\n"):
-                data += file.readline()
-            end = start + data.rfind(b"\n") + 1
-            if end > start:
-                yield replace(whole, start=start, end=end, first_line=line)
-            line += data.count(b"\n")
-            start += len(data)
+    with path.open("rb", buffering=0) as file:
+        length = path.stat().st_size
+        while start < length:
+            end, lines = start, 0
+            file.seek(start)
+            while count := file.readinto(window[: start + size - end]):
+                lines += buffer.count(b"\n", 0, count)
+                end += count
+            file.seek(end - 1)
+            tail = _rest_of_line(file)
+            end += max(0, len(tail) - 1)
+            lines += tail[1:].count(b"\n")
+            last = end if tail.endswith(b"\n") else _last_end(file, start, end)
+            if last > start:
+                yield replace(whole, start=start, end=last, first_line=line, size=last - start)
+            line += lines
+            start = end
+
+
+def _rest_of_line(file: IO[bytes]) -> bytes:
+    """From here to the end of the line, with it."""
+    found = b""
+    while data := file.read(1 << 16):
+        head, mark, _ = data.partition(b"\n")
+        found += head + mark
+        if mark:
+            break
+    return found
+
+
+def _last_end(file: IO[bytes], start: int, end: int) -> int:
+    """The place after the last end of a line between two places; the first of them if there is none."""
+    while end > start:
+        begin = max(start, end - (1 << 16))
+        file.seek(begin)
+        place = file.read(end - begin).rfind(b"\n")
+        if place >= 0:
+            return begin + place + 1
+        end = begin
+    return start

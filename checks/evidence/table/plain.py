@@ -67,8 +67,8 @@ def unfinished(source: Source) -> bool:
         return file.read(1) != b"\n"
 
 
-def gather(sources: Iterable[Source], *, size: int = 1 << 25) -> Evidence:
-    """Read everything here, one piece after the other."""
+def gather(sources: Iterable[Source], *, size: int = 0) -> Evidence:
+    """Read everything here, one piece after the other; files are not cut if ``size`` is 0."""
     listed = tuple(sources)
     accounts: dict[str, Account] = {}
     batches: list[pa.RecordBatch] = []

@@ -17,13 +17,8 @@ from tidemark.checks.evidence.judge import judge_evidence
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
-from tidemark.checks.evidence.table.distribute import (
-    event_frame,
-    spark_evidence,
-    without_accounts,
-    write_parquet,
-)
-from tidemark.checks.evidence.table.files import find, pieces
+from tidemark.checks.evidence.table.distribute import dealt, event_frame, spark_evidence, write_parquet
+from tidemark.checks.evidence.table.files import Piece, find, pieces
 from tidemark.checks.evidence.table.plain import gather, order
 from tidemark.checks.evidence.table.schema import SCHEMA
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -51,18 +46,22 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_table_is_the_same(run: Path, spark: SparkSession) -> None:
+def test_the_table_is_the_same(run: Path, spark: SparkSession, tmp_path: Path) -> None:
     sources = find([run])
     plain = gather(sources)
-    spread = spark_evidence(spark, sources, size=900)
+    folder = tmp_path / "events"
+    folder.mkdir()
+    (folder / "part-09999.parquet").write_bytes(b"of an earlier run")
+    spread = spark_evidence(spark, sources, folder, size=900)
+    assert not [path for path in folder.iterdir() if not path.name.startswith("part-")]
     assert len(list(pieces(sources, size=900))) > 6
     assert spread.events.equals(plain.events)
     assert spread.accounts == plain.accounts
 
 
-def test_the_answers_are_the_same(run: Path, spark: SparkSession) -> None:
-    plain = gather(find([run]))
-    frame = without_accounts(event_frame(spark, pieces(find([run]), size=900))).cache()
+def test_the_answers_are_the_same(run: Path, spark: SparkSession, tmp_path: Path) -> None:
+    plain = spark_evidence(spark, find([run]), tmp_path / "events", size=900)
+    frame = event_frame(spark, tmp_path / "events")
     found = {(one.monitor, one.property_id): one for one in judge_frame(frame, parts=3)}
     expected = {(one.monitor, one.property_id): one for one in judge_evidence(plain).answers}
     assert found == expected
@@ -72,14 +71,26 @@ def test_the_answers_are_the_same(run: Path, spark: SparkSession) -> None:
 
 
 def test_the_table_on_disk(run: Path, spark: SparkSession, tmp_path: Path) -> None:
-    frame = without_accounts(event_frame(spark, pieces(find([run]))))
-    write_parquet(frame, str(tmp_path / "events"), parts=2)
-    back = pq.read_table(tmp_path / "events").cast(SCHEMA)
+    spark_evidence(spark, find([run]), tmp_path / "events")
+    write_parquet(event_frame(spark, tmp_path / "events"), str(tmp_path / "arranged"), parts=2)
+    back = pq.read_table(tmp_path / "arranged").cast(SCHEMA)
     assert order(back).equals(gather(find([run])).events)
 
 
-def test_nothing_to_judge(spark: SparkSession) -> None:
-    assert judge_frame(event_frame(spark, []), parts=2) == []
+def test_nothing_to_judge(spark: SparkSession, tmp_path: Path) -> None:
+    assert spark_evidence(spark, [], tmp_path / "events").events.num_rows == 0
+    assert judge_frame(event_frame(spark, tmp_path / "events"), parts=2) == []
+
+
+def test_many_small_files_are_few_tasks() -> None:
+    """A task costs tens of milliseconds, whatever it reads."""
+    small = [Piece(path=str(n), name=str(n), sort="log", size=1000) for n in range(2000)]
+    large = [Piece(path="x", name="x", sort="log", size=1 << 24)] * 3
+    tasks = dealt([*small[:1000], *large, *small[1000:]])
+    assert [piece for task in tasks for piece in task] == [*small[:1000], *large, *small[1000:]]
+    assert len(tasks) <= 5
+    assert len(dealt(large * 100)) <= 64
+    assert dealt([]) == []
 
 
 def test_a_growing_log(run: Path, spark: SparkSession, tmp_path: Path) -> None:
