@@ -22,10 +22,17 @@ def observe(
     / "observe",
     keep: Annotated[bool, typer.Option("--keep", help="Keep the server's data there too.")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Only collect, do not judge.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Run nothing: judge all runs in --out anew, and show a table.")
+    ] = False,
 ) -> int:
     """Start a real server, drive it, break it, and judge what it leaves behind."""
     from tidemark.checks.observe import command
 
+    if table:
+        from tidemark.checks.observe.judged import overview
+
+        return overview(out, console=wide_console()).value
     options = command.Options(
         seed=seed, runs=runs, version=server, lease=lease, out=out, keep=keep, judge=not collect
     )

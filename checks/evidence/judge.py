@@ -163,6 +163,14 @@ def _families(monitor: str) -> set[str]:
     return {family(kind) for kind in known.kinds} if known else {"trace"}
 
 
+_SORTS = {"log": "log", "etcd": "store", "broker": "broker", "op": "clients", "trace": "trace"}
+
+
+def sorts_of(monitor: str) -> str:
+    """The sorts of evidence that a monitor compares, in words."""
+    return " and ".join(sorted(_SORTS[one] for one in _families(monitor)))
+
+
 def _others(answer: Answer) -> tuple[str, ...]:
     """The further breaches, each with its places."""
     shown = [

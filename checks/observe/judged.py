@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from tidemark.checks.evidence.command import Options, finish, read_and_judge, say_files
-from tidemark.checks.evidence.judge import verdicts
-from tidemark.checks.observe.expected import Case, choose, due, unjudged
+from tidemark.checks.evidence.judge import sorts_of, verdicts
+from tidemark.checks.observe.expected import Case, cases_of, choose, due, unjudged
 from tidemark.checks.observe.stage import read_record
 from tidemark.checks.report.console import show_result
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.verdict import Outcome, Verdict
 
@@ -67,4 +70,86 @@ def judge_run(folder: Path, *, cases: Sequence[Case], build: Path, console: Cons
 
 def name_of(verdict: Verdict) -> str:
     """``PROPERTY/MONITOR`` as the expectations name it."""
-    return f"{verdict.subject.property_id}/{verdict.subject.instance.rpartition(':')[2]}"
+    return f"{verdict.subject.property_id}/{_monitor(verdict)}"
+
+
+@dataclass(kw_only=True)
+class Summary:
+    """All runs of one scenario on one version with one lease."""
+
+    runs: int = 0
+    verdicts: Counter[tuple[str, Outcome]] = field(default_factory=Counter)
+    """How many verdicts there are, by the sort of evidence that they rest on."""
+    facts: Counter[str] = field(default_factory=Counter)
+    refuted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """In how many runs a name was refuted, and what the manifest says of that."""
+    missing: Counter[str] = field(default_factory=Counter)
+    """In how many runs a name was not refuted although the manifest demands it."""
+
+
+def overview(out: Path, *, console: Console) -> ExitCode:
+    """Judge all runs below ``out`` anew and show scenarios, evidence and verdicts in a table.
+
+    Returns UNEXPECTED_REFUTATION if a judge objects to what the manifest calls sound, MISSING_REFUTATION if
+    one misses what has to be refuted. Raises BadInputError if there is no run.
+    """
+    folders = sorted(path.parent for path in out.glob("*/scenario.json"))
+    if not folders:
+        raise BadInputError(f"there is no run in {out}", remedy="tidemark observe SCENARIO  makes one")
+    found: dict[tuple[str, str, int], Summary] = {}
+    for folder in folders:
+        record = read_record(folder)
+        if record["error"]:
+            console.print(Text(f"left out: {folder.name}, which failed: {record['error']}"), soft_wrap=True)
+            continue
+        key = (record["name"], record["versions"]["server"], record["lease"])
+        _add(found.setdefault(key, Summary()), folder, record["facts"], cases_of(key[1], key[0]))
+    _show_overview(found, console)
+    alarms = sum(count for one in found.values() for (_, sort), count in one.refuted.items() if sort == ALARM)
+    missed = sum(one.missing.total() for one in found.values())
+    console.print(
+        f"{sum(one.runs for one in found.values())} runs; {alarms} alarms that the manifest does not "
+        f"expect; {missed} refutations missed"
+    )
+    statuses = [ExitCode.UNEXPECTED_REFUTATION] * bool(alarms) + [ExitCode.MISSING_REFUTATION] * bool(missed)
+    return most_severe(statuses or [ExitCode.AS_EXPECTED])
+
+
+DEMANDED, LEFT_OPEN, ALARM = "demanded", "left open", "NOT EXPECTED"
+
+
+def _add(summary: Summary, folder: Path, facts: dict[str, int], cases: Sequence[Case]) -> None:
+    options = Options()
+    _, finding = read_and_judge([folder], options)
+    judged = verdicts(finding, instance=folder.name, replay=options.command([folder]))
+    case = choose(cases, facts)
+    summary.runs += 1
+    summary.facts.update(facts)
+    summary.verdicts.update((sorts_of(_monitor(each)), each.outcome) for each in judged)
+    refuted = {name_of(each) for each in judged if each.outcome is Outcome.REFUTED}
+    for name in refuted:
+        sort = DEMANDED if name in case.refuted else LEFT_OPEN if name in case.may else ALARM
+        summary.refuted[name, sort] += 1
+    summary.missing.update(set(case.refuted) - refuted)
+
+
+def _show_overview(found: dict[tuple[str, str, int], Summary], console: Console) -> None:
+    table = Table("scenario", "runs", "evidence", "hold", "refuted", "not decided", box=None)
+    for (name, version, lease), one in sorted(found.items()):
+        facts = ", ".join(f"{what.replace('_', ' ')}: {count:,}" for what, count in sorted(one.facts.items()))
+        table.add_row(f"{name} on {version}, lease {lease} s", str(one.runs), f"counted: {facts}", "", "", "")
+        for sort in sorted({sort for sort, _ in one.verdicts}):
+            counts = [one.verdicts[sort, outcome] for outcome in (Outcome.HOLDS, Outcome.REFUTED)]
+            rest = sum(count for (other, _), count in one.verdicts.items() if other == sort) - sum(counts)
+            table.add_row("", "", sort, *(f"{count:,}" for count in (*counts, rest)))
+        lines = [
+            f"{claim}: refuted in {count}, {sort}" for (claim, sort), count in sorted(one.refuted.items())
+        ]
+        lines += [f"{claim}: MISSED in {count}" for claim, count in sorted(one.missing.items())]
+        for line in lines:
+            table.add_row("", "", f"  {line}", "", "", "")
+    console.print(table)
+
+
+def _monitor(verdict: Verdict) -> str:
+    return verdict.subject.instance.rpartition(":")[2]

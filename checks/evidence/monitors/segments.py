@@ -108,24 +108,29 @@ class BinlogsOnce(Monitor):
 class SaveOrder(Monitor):
     """Saves of one segment, in the order in which the coordinator received them.
 
-    Deletes of a flushed segment are saved too; such a save has the rows that it had.
+    Deletes of a flushed segment are saved too; such a save has the rows that it had. If compaction has replaced
+    the segment meanwhile, the save counts no rows any more.
     """
 
     name = "log-saves"
     property_id = "flush.flushed_is_final"
     rule = "Positions and row counts of a segment's saves do not fall, and no rows follow the flush."
-    kinds = ("save.receive",)
+    kinds = ("save.receive", "segment.compacted")
     needs = ("save.receive",)
-    columns = ("source", "line", "segment", "ts", "rows", "text")
+    columns = ("source", "line", "kind", "segment", "ts", "rows", "text")
     by = "source"
     within = "source"
 
     def __init__(self) -> None:
         super().__init__()
         self.last: dict[tuple[str, int], tuple[int, int, str, int]] = {}
+        self.compacted: set[tuple[str, int]] = set()
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        for source, line, segment, ts, count, text in rows:
+        for source, line, kind, segment, ts, count, text in rows:
+            if kind == "segment.compacted":
+                self.compacted.add((source, segment))
+                continue
             if ts is None:
                 self.answer.doubt("a save does not say its segment's position")
                 continue
@@ -149,6 +154,9 @@ class SaveOrder(Monitor):
             what = f"Rows are saved for segment {segment} after its flush."
         elif ts < before[0]:
             what = f"The position of segment {segment} falls."
+        elif count < before[1] and (source, segment) in self.compacted and not count:
+            self.answer.report("Deletes are saved for a segment that compaction has replaced (allowed).")
+            return
         elif count < before[1]:
             what = f"The row count of segment {segment} falls."
         else:

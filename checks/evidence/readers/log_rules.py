@@ -226,6 +226,9 @@ RULES: dict[bytes, Rule] = {
     b"flush segment complete": Rule(
         kind="segment.flushed", integers={"segment": (b"id", b"segmentID")}, needs=("segment",)
     ),
+    b"meta update: alter in memory meta after compaction - complete": Rule(
+        kind="segment.compacted", each=("segment", (b"compact from segment IDs",))
+    ),
     b"flush response with segments": Rule(
         kind="flush.order",
         timestamps={"ts": (b"flushTs",)},

@@ -62,7 +62,7 @@ def dealt(work: Iterable[Piece], *, size: int = PIECE_BYTES) -> list[list[Piece]
     tasks: list[list[Piece]] = []
     left = 0
     for piece in listed:
-        if not tasks or piece.size > left:
+        if left <= 0:
             tasks.append([])
             left = share
         tasks[-1].append(piece)

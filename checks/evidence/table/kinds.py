@@ -25,6 +25,7 @@ KINDS: dict[str, str] = {
     "= recover ts",
     "segment.state": "the coordinator moves a segment: segment, text = state",
     "segment.flushed": "the coordinator has completed a flush: segment",
+    "segment.compacted": "compaction has replaced a segment: segment",
     "flush.order": "a flush seals a segment: key = collection, segment, ts = flushTs",
     "flush.deliver": "a data node got a flush: channel, ts = flushTs",
     "flush.state": "a flush was asked after: key = collection, ts = flushTs, text = open or done, "

@@ -239,6 +239,22 @@ def test_saves_in_order(run: Path) -> None:
     refuted(run, "log-saves", "logs/standalone.log:11")
 
 
+def test_deletes_for_a_segment_that_compaction_has_replaced(run: Path) -> None:
+    """The node that saves them counts no rows any more; before compaction that is a loss."""
+    log = run / "logs" / "standalone.log"
+    replaced = line(
+        1250, "datacoord/meta.go:1193", "meta update: alter in memory meta after compaction - complete",
+        compact__to__segment__ID=9, compact__from__segment__IDs="[7,8]",
+    )  # fmt: skip
+    add(log, saved(1100, ts(300), 2), saved(1200, ts(400), 3, "true"), replaced, saved(1300, ts(450), 0))
+    assert not of(run, "log-saves").broken
+    add(log, saved(1400, ts(460), 4))
+    refuted(run, "log-saves", "logs/standalone.log:12")
+    lines = [text for text in log.read_text().splitlines() if text != replaced][:-1]
+    log.write_text("\n".join(lines) + "\n")
+    refuted(run, "log-saves", "logs/standalone.log:10")
+
+
 def test_a_position_that_falls(run: Path) -> None:
     add(run / "logs" / "standalone.log", saved(1100, ts(300), 2), saved(1200, ts(200), 3))
     refuted(run, "log-saves", "logs/standalone.log:9")

@@ -11,7 +11,8 @@ from rich.console import Console
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, ts
 from tidemark.checks.observe.expected import Case
-from tidemark.checks.observe.judged import Judged, judge_run
+from tidemark.checks.observe.judged import Judged, judge_run, overview
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 LATE = "timetick.watermark_promise/broker-watermark"
@@ -80,3 +81,36 @@ def test_what_is_left_open_may_go_either_way(run: Path) -> None:
     assert judged(run, OPEN)[0].status is ExitCode.AS_EXPECTED
     plant(run)
     assert judged(run, OPEN)[0] == Judged(refuted=(LATE,), status=ExitCode.AS_EXPECTED)
+
+
+def test_the_table_of_all_runs(run: Path, tmp_path: Path) -> None:
+    """Runs are judged anew; alarms that the manifest does not expect, and missed ones, are counted."""
+
+    def told() -> tuple[ExitCode, str]:
+        with (tmp_path / "said").open("w") as file:
+            status = overview(tmp_path, console=Console(file=file, width=200))
+        return status, (tmp_path / "said").read_text()
+
+    with pytest.raises(BadInputError, match="no run"):
+        overview(tmp_path / "nowhere", console=Console())
+    record(run, "clean", late_messages=0)
+    status, said = told()
+    assert status is ExitCode.AS_EXPECTED
+    assert "clean on 2.3.5, lease 30 s" in said
+    assert "broker and store" in said
+    assert "1 runs; 0 alarms" in said
+    plant(run)
+    record(run, "clean", late_messages=1)
+    status, said = told()
+    assert status is ExitCode.UNEXPECTED_REFUTATION
+    assert f"{LATE}: refuted in 1, NOT EXPECTED" in said
+    record(run, "paused-proxy", lost_rows=2)
+    status, said = told()
+    assert f"{LATE}: refuted in 1, demanded" in said
+    assert "history.kept/client-history: MISSED in 1" in said
+    assert status is ExitCode.MISSING_REFUTATION
+
+
+def record(run: Path, scenario: str, **facts: int) -> None:
+    given = {"name": scenario, "versions": {"server": "2.3.5"}, "lease": 30, "facts": facts, "error": ""}
+    (run / "scenario.json").write_text(json.dumps(given))
