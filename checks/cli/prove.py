@@ -178,6 +178,8 @@ def suggest(
     )
     for claim in found.open:
         print(f"  no template helps {claim}")
+    for action in found.never:
+        print(f"  warning: no sampled state comes from the action {action}: lemmas about it are guesses")
     if found.stopped:
         print(f"  the search is not finished: {found.stopped}")
     if found.complete:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tidemark.checks.prove.proof import Proof, prove
-from tidemark.models.instance import Bound
+from tidemark.models.instance import Bound, Instance
 from tidemark.models.lemmas.closure import Closed, Closure
-from tidemark.models.lemmas.samples import batch, walks
+from tidemark.models.lemmas.samples import Batch, Sample, batch, sample
 from tidemark.models.lemmas.text import Lemma, lemmas
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
@@ -18,8 +18,10 @@ from tidemark.spec.language.types import NumberType, SortType
 SIZES = ((2, 3), (3, 4), (2, 6))
 """Elements of each sort and greatest number where induction is tried, one after the other."""
 
-LARGER = (3, 5)
-"""The same of the instance whose reachable states filter the candidates."""
+LARGER = ((3, 5), (3, 3), (2, 3))
+"""The same of the instance whose reachable states filter the candidates: the first in which every action is
+taken.
+"""
 
 STATES = 12_000
 """Reachable states that are collected, at most."""
@@ -46,6 +48,8 @@ class Suggestion:
     """Claims for which no template helps, within the small instance."""
     stopped: str = ""
     """Why the search ended early; empty if it did not."""
+    never: tuple[str, ...] = ()
+    """Actions that lead to none of the states that filtered the candidates."""
 
     @property
     def complete(self) -> bool:
@@ -73,20 +77,32 @@ def suggest(
     if not before.open():
         return Suggestion((), before, before, states=0, dropped=0)
     watch("collecting reachable states")
-    larger = subject.instance(_bounds(subject.spec, LARGER))
-    met = walks(larger, states=STATES, seconds=COLLECT_S, seed=seed)
-    samples = batch(larger, met)
-    best = Suggestion((), before, before, states=len(met), dropped=0)
+    samples, never = _samples(subject, seed=seed)
+    best = Suggestion((), before, before, states=samples.size, dropped=0, never=never)
     for size in SIZES:
         left = ends - time.perf_counter()
         if left <= 0:
             return replace(best, stopped=best.stopped or f"the limit of {seconds:g} s was reached")
         closure = Closure(subject.instance(_bounds(subject.spec, size)), samples)
         search = _Search(subject, closure, before, timeout_s=timeout_s, seed=seed, jobs=jobs, watch=watch)
-        best = replace(search.run(ends=ends), states=len(met))
+        best = replace(search.run(ends=ends), states=samples.size, never=never)
         if best.complete or best.stopped:
             break
     return best
+
+
+def _samples(subject: ProofSubject, *, seed: int) -> tuple[Batch, tuple[str, ...]]:
+    """Reachable states, and the actions that none of them comes from: as few as the sizes allow."""
+    best: tuple[Instance, Sample] | None = None
+    for size in LARGER:
+        instance = subject.instance(_bounds(subject.spec, size))
+        found = sample(instance, states=STATES, seconds=COLLECT_S / len(LARGER), seed=seed)
+        if best is None or len(found.never) < len(best[1].never):
+            best = instance, found
+        if not found.never:
+            break
+    assert best is not None
+    return batch(best[0], best[1].states), best[1].never
 
 
 @dataclass

@@ -69,7 +69,8 @@ class Closure:
         self.space = SymbolicInstance(instance)
         self.step = OneStep(self.space)
         self._first, self._start = self.space.initial()
-        self.families = [Family(group, samples) for group in groups(self.spec)]
+        everything = (Family(group, samples) for group in groups(self.spec))
+        self.families = [family for family in everything if family.literals]
         self._solver = new_solver(self.space.conditions)
         self._solver.add(self.step.relation)
         self._begin = new_solver(self.space.conditions)

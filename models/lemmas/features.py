@@ -162,18 +162,23 @@ def _selects(
     variable: Variable, known: dict[Type, list[Expr]], *, new: dict[Type, list[Expr]], depth: int
 ) -> Iterator[Expr]:
     """Entries of a map with at least one key of the last level. A key that is an entry itself is of a sort,
-    or goes with another key.
+    goes with another key, or leads from a number to something else.
     """
     kind = variable.type
     assert isinstance(kind, MapType)
     for keys in itertools.product(*(known.get(key, ()) for key in kind.keys)):
         if not any(key in new.get(key.type, ()) for key in keys):
             continue
-        if len(keys) == 1 and depth > 0 and isinstance(keys[0].type, NumberType):
+        if len(keys) == 1 and depth > 0 and isinstance(keys[0].type, NumberType) and not _chosen(kind, depth):
             continue
         if depth > 1 and len(keys) == 1:
             continue
         yield Select(kind.value, Read(kind, variable), keys)
+
+
+def _chosen(kind: MapType, depth: int) -> bool:
+    """Is an entry at a number that is an entry itself a candidate? Only where it is not a number again."""
+    return depth == 1 and not isinstance(kind.value, NumberType)
 
 
 def features(spec: Spec, group: Group) -> list[Feature]:

@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.evaluate import State
-from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.interpreted.interpreter import Interpreter, Step, Transition
 from tidemark.spec.language.expr import Value, Variable
 from tidemark.spec.language.types import EnumType, MapType, Type
 
 STARTS = 1_000
 """Initial states that random runs begin in, at most."""
+
+LENGTH = 80
+"""Steps of a random run, at most."""
 
 Column = NDArray[np.int64]
 
@@ -76,44 +79,134 @@ def _column(variable: Variable, values: Sequence[Any]) -> Column:
     return np.array([[code(scalar, cell) for cell in row] for row in rows], dtype=np.int64)
 
 
-def walks(
-    instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12, length: int = 80
-) -> list[tuple[Mapping[str, Any], State]]:
-    """Different states met on random runs, each with its constants; constants without a value are drawn.
+@dataclass(frozen=True)
+class Sample:
+    """Reachable states with their constants; ``never``: actions that led to none of them."""
 
-    Ends with ``states`` states or after ``seconds`` seconds. Raises BadInstance if no constants fit.
+    states: list[tuple[Mapping[str, Any], State]]
+    never: tuple[str, ...] = ()
+    complete: bool = False
+    """All reachable states were met, for each of the constants that were drawn."""
+
+
+def sample(instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12) -> Sample:
+    """Reachable states of the instance; constants without a value are drawn.
+
+    Breadth-first, so that what needs many parties to agree is met as well; if there are more states than
+    ``states`` the rest of them is met on random runs, which go deeper. Ends after ``seconds`` seconds at the
+    latest. Raises BadInstance if no constants fit.
     """
     draw = random.Random(seed)
     ends = time.perf_counter() + seconds
+    makers, first = _makers(instance, draw, variants)
+    taken: set[str] = set()
+    seen, complete = _breadth_first(makers, first, states=states, ends=ends, taken=taken)
+    if not complete:
+        # Shallow states alone say too little, and random runs miss what is rare: half each.
+        kept = dict(itertools.islice(seen.items(), states // 2))
+        known = [[state for number, state in kept if number == place] for place in range(len(makers))]
+        _walk(makers, first, known, seen=kept, states=states, ends=ends, draw=draw, taken=taken)
+        for item in itertools.islice(seen, max(0, states - len(kept)) + states // 2):
+            kept.setdefault(item)  # where random runs found too little
+        seen = kept
+    never = tuple(action.name for action in instance.spec.actions if action.name not in taken)
+    return Sample([(makers[number].instance.constants, state) for number, state in seen], never, complete)
+
+
+def walks(
+    instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12, length: int = LENGTH
+) -> list[tuple[Mapping[str, Any], State]]:
+    """Different states met on random runs of ``length`` steps; see ``sample``."""
+    draw = random.Random(seed)
+    ends = time.perf_counter() + seconds
+    makers, first = _makers(instance, draw, variants)
+    seen: _Seen = {}
+    known = [list(found) for found in first]
+    _walk(makers, first, known, seen=seen, states=states, ends=ends, draw=draw, taken=set(), length=length)
+    return [(makers[number].instance.constants, state) for number, state in seen]
+
+
+def _makers(
+    instance: Instance, draw: random.Random, variants: int
+) -> tuple[list[Interpreter], list[list[State]]]:
+    """Interpreters of the instance with different constants, and initial states of each."""
     makers = list(_interpreters(instance, draw, variants))
     first = [list(itertools.islice(interpreter.initial(), STARTS)) for interpreter in makers]
     if not any(first):
         raise BadInstance(f"{instance.name}: no constants with an initial state were found; widen the bounds")
-    seen: dict[tuple[int, State], None] = {}
-    known_of: list[list[State]] = [list(states) for states in first]
+    return makers, first
+
+
+_Seen = dict[tuple[int, State], None]
+"""States that were met, each with the number of its constants, in order."""
+
+
+def _breadth_first(
+    makers: Sequence[Interpreter],
+    first: Sequence[Sequence[State]],
+    *,
+    states: int,
+    ends: float,
+    taken: set[str],
+) -> tuple[_Seen, bool]:
+    """States level by level, all constants side by side, and whether that are all."""
+    seen: _Seen = dict.fromkeys((number, state) for number, found in enumerate(first) for state in found)
+    level = list(seen)
+    half = time.perf_counter() + (ends - time.perf_counter()) / 2
+    while level:
+        following: _Seen = {}
+        for number, state in level:
+            if len(seen) >= states or time.perf_counter() > half:
+                return seen, False
+            for found in makers[number].successors(state):
+                if not found.in_bounds:
+                    continue
+                if found.state != state:
+                    taken.add(found.step.action)
+                if (number, found.state) not in seen:
+                    seen[number, found.state] = None
+                    following[number, found.state] = None
+        level = list(following)
+    return seen, True
+
+
+def _walk(
+    makers: Sequence[Interpreter],
+    first: Sequence[Sequence[State]],
+    known_of: Sequence[list[State]],
+    *,
+    seen: _Seen,
+    states: int,
+    ends: float,
+    draw: random.Random,
+    taken: set[str],
+    length: int = LENGTH,
+) -> None:
+    """Add states that are met on random runs."""
     while len(seen) < states and time.perf_counter() < ends:
         known = len(seen)
         for number, interpreter in enumerate(makers):
             if not first[number]:
                 continue
             # Half of the runs go on from a state that was met: rare states have successors too.
-            state = draw.choice(first[number] if draw.random() < 0.5 else known_of[number])
+            fresh = draw.random() < 0.5 or not known_of[number]
+            state = draw.choice(first[number] if fresh else known_of[number])
             seen.setdefault((number, state))
             for _ in range(length):
                 following = _next(interpreter, state, draw)
                 if following is None:
                     break
-                state = following
+                state = following.state
+                taken.add(following.step.action)
                 if (number, state) not in seen:
                     seen[number, state] = None
                     known_of[number].append(state)
         if len(seen) == known and draw.random() < 0.05:
             break
-    return [(makers[number].instance.constants, state) for number, state in seen]
 
 
-def _next(interpreter: Interpreter, state: State, draw: random.Random) -> State | None:
-    """The state after a step by an action drawn first: those with many parameters do not crowd out others."""
+def _next(interpreter: Interpreter, state: State, draw: random.Random) -> Transition | None:
+    """A step by an action drawn first: those with many parameters do not crowd out others."""
     by_action: dict[str, list[Step]] = {}
     for step in interpreter.steps:
         by_action.setdefault(step.action, []).append(step)
@@ -121,7 +214,7 @@ def _next(interpreter: Interpreter, state: State, draw: random.Random) -> State 
         for step in draw.sample(by_action[action], len(by_action[action])):
             found = interpreter.apply(state, step)
             if found is not None and found.in_bounds and found.state != state:
-                return found.state
+                return found
     return None
 
 

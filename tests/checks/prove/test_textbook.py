@@ -1,0 +1,73 @@
+"""Lemmas for textbook protocols, from their claims alone; and the samples that make that possible."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.protocols_proof.textbook import TwoPhaseCommit
+from tidemark.checks.cli.app import run
+from tidemark.checks.prove.suggest import suggest
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Search
+from tidemark.models.lemmas.samples import sample, walks
+from tidemark.models.symbolic.subject import ProofSubject
+from tidemark.spec.language import action, exists, require
+
+TEXTBOOK = "tests.protocols_proof.textbook:"
+COMMIT = Instance(f"{TEXTBOOK}TwoPhaseCommit", {"Part": 3})
+
+
+class Unlikely(TwoPhaseCommit):
+    """With an action that no small instance can take."""
+
+    @action
+    def never(s):
+        """The manager decides twice."""
+        require(s.decision == "none")
+        require(exists(s.Part, lambda p: s.mode[p] == "committed"))
+        s.decision = "abort"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "name", ["TwoPhaseCommit", "Fence", "Holders", "Promises", "LockServer", "Shards", "Coherence"]
+)
+def test_the_lemmas_are_found_from_the_claims_alone(name):
+    found = suggest(ProofSubject(TEXTBOOK + name))
+    assert found.before.open(), "there was nothing to find"
+    assert found.complete
+    assert found.lemmas
+    assert found.never == ()
+
+
+def test_the_sample_has_what_many_have_to_agree_on():
+    """Random runs of two-phase commit never met a commit; a search level by level meets all states."""
+    everything = Search(Interpreter(COMMIT), limit=5_000).run(lambda *_: None)
+    found = sample(COMMIT, states=5_000, seconds=60.0, seed=0)
+    assert found.complete
+    assert {state for _, state in found.states} == set(everything.parents)
+    assert any("committed" in state[0] for _, state in found.states)
+
+
+def test_a_sample_of_a_large_instance_has_shallow_and_deep_states():
+    found = sample(COMMIT, states=100, seconds=60.0, seed=0)
+    assert not found.complete
+    assert len(found.states) >= 100
+    assert len({state for _, state in found.states}) == len(found.states)
+    reachable = set(Search(Interpreter(COMMIT), limit=5_000).run(lambda *_: None).parents)
+    assert {state for _, state in found.states} <= reachable
+    first = [state for _, state in sample(COMMIT, states=5_000, seconds=60.0, seed=0).states[:50]]
+    assert [state for _, state in found.states[:50]] == first
+    again = sample(COMMIT, states=100, seconds=60.0, seed=0)
+    assert again.states == found.states
+    assert len(walks(COMMIT, states=50, seconds=60.0, seed=0)) >= 50
+
+
+@pytest.mark.proof
+def test_an_action_that_the_sample_never_took_is_named(capsys):
+    assert run(["suggest", f"{__name__}:Unlikely"]) == ExitCode.AS_EXPECTED
+    said = capsys.readouterr().out
+    assert "warning: no sampled state comes from the action never" in said
+    assert "decide_commit: lemmas" not in said

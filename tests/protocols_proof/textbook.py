@@ -1,0 +1,319 @@
+"""Textbook protocols with their claims alone: the lemmas that their proofs need are for `suggest` to find."""
+
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    forall,
+    implies,
+    invariant,
+    require,
+)
+
+
+class TwoPhaseCommit(Protocol):
+    """A transaction manager and its participants: Gray and Lamport, "Consensus on transaction commit"."""
+
+    Part = Sort()
+    Mode = Enum("working", "prepared", "committed", "aborted")
+    Decision = Enum("none", "commit", "abort")
+
+    mode: Map[Part, Mode] = "working"
+    said_prepared: Set[Part] = False
+    known_prepared: Set[Part] = False
+    decision: Decision = "none"
+
+    @action
+    def prepare(s, part: Part):
+        """A participant is prepared, and says so."""
+        require(s.mode[part] == "working")
+        s.mode[part] = "prepared"
+        s.said_prepared[part] = True
+
+    @action
+    def give_up(s, part: Part):
+        """A participant aborts by itself."""
+        require(s.mode[part] == "working")
+        s.mode[part] = "aborted"
+
+    @action
+    def hear(s, part: Part):
+        """The manager hears that a participant is prepared."""
+        require(s.decision == "none")
+        require(s.said_prepared[part])
+        s.known_prepared[part] = True
+
+    @action
+    def decide_commit(s):
+        """All are prepared: commit."""
+        require(s.decision == "none")
+        require(forall(s.Part, lambda p: s.known_prepared[p]))
+        s.decision = "commit"
+
+    @action
+    def decide_abort(s):
+        """The manager aborts."""
+        require(s.decision == "none")
+        s.decision = "abort"
+
+    @action
+    def learn_commit(s, part: Part):
+        """A participant hears of the commit."""
+        require(s.decision == "commit")
+        s.mode[part] = "committed"
+
+    @action
+    def learn_abort(s, part: Part):
+        """A participant hears of the abort."""
+        require(s.decision == "abort")
+        s.mode[part] = "aborted"
+
+    @invariant(source="the paper")
+    def consistent(s):
+        """No participant commits while another one aborts."""
+        return forall(s.Part, s.Part, lambda a, b: ~((s.mode[a] == "committed") & (s.mode[b] == "aborted")))
+
+
+class Fence(Protocol):
+    """A lease with fencing tokens, and a store that refuses old ones."""
+
+    Node = Sort()
+    Token = Nat()
+    Time = Nat()
+
+    granted: Token = 0
+    token: Map[Node, Token] = 0
+    highest: Token = 0
+    log: Map[Time, Token] = 0
+    end: Time = 0
+
+    @action
+    def grant(s, node: Node):
+        """The lease goes to a node, with the next token."""
+        s.granted = s.granted + 1
+        s.token[node] = s.granted
+
+    @action
+    def deliver(s, node: Node):
+        """A write arrives, with a token that is not old."""
+        require((s.token[node] > 0) & (s.token[node] >= s.highest))
+        s.highest = s.token[node]
+        s.log[s.end] = s.token[node]
+        s.end = s.end + 1
+
+    @invariant(source="a textbook")
+    def ordered(s):
+        """The tokens of the log never go back."""
+        return forall(s.Time, s.Time, lambda a, b: implies((a < b) & (b < s.end), s.log[a] <= s.log[b]))
+
+    @invariant(source="a textbook")
+    def granted_before(s):
+        """The log has only tokens that were granted."""
+        return forall(s.Time, lambda a: implies(a < s.end, s.log[a] <= s.granted))
+
+
+class Promises(Protocol):
+    """The first phase of Paxos: acceptors promise not to take part in smaller ballots."""
+
+    Acceptor = Sort()
+    Ballot = Nat()
+
+    begun: Set[Ballot] = False
+    promised: Map[Acceptor, Ballot] = 0
+    answer: Map[Acceptor, Ballot, Bool] = False
+    led: Set[Ballot] = False
+
+    @action
+    def begin(s, ballot: Ballot):
+        """A proposer asks all acceptors for a promise."""
+        require(ballot > 0)
+        s.begun[ballot] = True
+
+    @action
+    def promise(s, acceptor: Acceptor, ballot: Ballot):
+        """An acceptor promises, if it did not promise a later ballot."""
+        require(s.begun[ballot])
+        require(ballot > s.promised[acceptor])
+        s.promised[acceptor] = ballot
+        s.answer[acceptor, ballot] = True
+
+    @action
+    def lead(s, ballot: Ballot):
+        """All acceptors have answered: the second phase may begin (a quorum of all, to keep it small)."""
+        require(forall(s.Acceptor, lambda a: s.answer[a, ballot]))
+        s.led[ballot] = True
+
+    @invariant(source="Lamport, Paxos made simple, P2c")
+    def a_leader_is_promised(s):
+        """No acceptor of a leader's quorum is still free to answer a smaller ballot."""
+        return forall(s.Ballot, s.Acceptor, lambda b, a: implies(s.led[b], s.promised[a] >= b))
+
+
+class LockServer(Protocol):
+    """A server gives a lock by a message, and gets it back by one."""
+
+    Client = Sort()
+
+    free: Bool = True
+    granted: Set[Client] = False
+    holds: Set[Client] = False
+    returned: Set[Client] = False
+
+    @action
+    def grant(s, client: Client):
+        """The server sends the lock."""
+        require(s.free)
+        s.free = False
+        s.granted[client] = True
+
+    @action
+    def take(s, client: Client):
+        """A client receives it."""
+        require(s.granted[client])
+        s.granted[client] = False
+        s.holds[client] = True
+
+    @action
+    def give_back(s, client: Client):
+        """A client sends it back."""
+        require(s.holds[client])
+        s.holds[client] = False
+        s.returned[client] = True
+
+    @action
+    def receive(s, client: Client):
+        """The server has it again."""
+        require(s.returned[client])
+        s.returned[client] = False
+        s.free = True
+
+    @invariant(source="a textbook")
+    def one_holder(s):
+        """Two clients never hold the lock."""
+        return forall(s.Client, s.Client, lambda a, b: implies(s.holds[a] & s.holds[b], a == b))
+
+
+class Shards(Protocol):
+    """Each key has one owner, and moves by a message."""
+
+    Node = Sort()
+    Key = Sort()
+
+    owns: Map[Node, Key, Bool] = False
+    moving: Map[Key, Node, Bool] = False
+    placed: Set[Key] = False
+
+    @action
+    def place(s, key: Key, node: Node):
+        """A new key gets an owner."""
+        require(~s.placed[key])
+        s.placed[key] = True
+        s.owns[node, key] = True
+
+    @action
+    def send(s, key: Key, node: Node, other: Node):
+        """An owner sends a key away."""
+        require(s.owns[node, key])
+        s.owns[node, key] = False
+        s.moving[key, other] = True
+
+    @action
+    def receive(s, key: Key, node: Node):
+        """The key arrives."""
+        require(s.moving[key, node])
+        s.moving[key, node] = False
+        s.owns[node, key] = True
+
+    @invariant(source="a textbook")
+    def one_owner(s):
+        """A key never has two owners."""
+        return forall(s.Key, s.Node, s.Node, lambda k, a, b: implies(s.owns[a, k] & s.owns[b, k], a == b))
+
+
+class Coherence(Protocol):
+    """The caches of several processors: modified, shared, invalid, with messages from the directory."""
+
+    Cpu = Sort()
+    Line = Enum("invalid", "shared", "modified")
+    Entry = Enum("nobody", "readers", "writer")
+
+    line: Map[Cpu, Line] = "invalid"
+    entry: Entry = "nobody"
+    sharer: Set[Cpu] = False
+    invalidate: Set[Cpu] = False
+
+    @action
+    def read(s, cpu: Cpu):
+        """The directory lets a processor read."""
+        require(s.entry != "writer")
+        require(~s.invalidate[cpu])
+        s.entry = "readers"
+        s.sharer[cpu] = True
+        s.line[cpu] = "shared"
+
+    @action
+    def ask(s, cpu: Cpu):
+        """The directory asks a sharer to drop its copy."""
+        require(s.sharer[cpu])
+        s.invalidate[cpu] = True
+
+    @action
+    def drop(s, cpu: Cpu):
+        """A processor drops its copy, and says so."""
+        require(s.invalidate[cpu])
+        s.line[cpu] = "invalid"
+        s.invalidate[cpu] = False
+        s.sharer[cpu] = False
+
+    @action
+    def write(s, cpu: Cpu):
+        """Nobody has a copy: a processor may write."""
+        require(forall(s.Cpu, lambda c: ~s.sharer[c]))
+        s.entry = "writer"
+        s.sharer[cpu] = True
+        s.line[cpu] = "modified"
+
+    @invariant(source="a textbook")
+    def one_writer(s):
+        """While one processor writes no other one has a copy."""
+        return forall(
+            s.Cpu, s.Cpu, lambda a, b: implies((s.line[a] == "modified") & (a != b), s.line[b] == "invalid")
+        )
+
+
+class Holders(Protocol):
+    """Fencing tokens again; the lock service knows whose each token is, and the store who wrote last."""
+
+    Node = Sort()
+    Token = Nat()
+
+    granted: Token = 0
+    holder: Map[Token, Node] = anything
+    token: Map[Node, Token] = 0
+    highest: Token = 0
+    writer: Node = anything
+
+    @action
+    def grant(s, node: Node):
+        """The lease goes to a node, with the next token."""
+        s.granted = s.granted + 1
+        s.holder[s.granted] = node
+        s.token[node] = s.granted
+
+    @action
+    def deliver(s, node: Node):
+        """A write arrives, with a token that is not old."""
+        require((s.token[node] > 0) & (s.token[node] >= s.highest))
+        s.highest = s.token[node]
+        s.writer = node
+
+    @invariant(source="a textbook")
+    def written_by_its_holder(s):
+        """The last writer is the node to which the newest token in the store was given."""
+        return implies(s.highest > 0, s.holder[s.highest] == s.writer)
