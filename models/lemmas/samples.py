@@ -106,7 +106,9 @@ def sample(instance: Instance, *, states: int, seconds: float, seed: int, varian
         kept = dict(itertools.islice(seen.items(), states // 2))
         known = [[state for number, state in kept if number == place] for place in range(len(makers))]
         _walk(makers, first, known, seen=kept, states=states, ends=ends, draw=draw, taken=taken)
-        for item in itertools.islice(seen, max(0, states - len(kept)) + states // 2):
+        for item in seen:
+            if len(kept) >= states:
+                break
             kept.setdefault(item)  # where random runs found too little
         seen = kept
     never = tuple(action.name for action in instance.spec.actions if action.name not in taken)

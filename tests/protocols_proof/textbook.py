@@ -10,6 +10,7 @@ from tidemark.spec.language import (
     Sort,
     action,
     anything,
+    exists,
     forall,
     implies,
     invariant,
@@ -78,6 +79,17 @@ class TwoPhaseCommit(Protocol):
     def consistent(s):
         """No participant commits while another one aborts."""
         return forall(s.Part, s.Part, lambda a, b: ~((s.mode[a] == "committed") & (s.mode[b] == "aborted")))
+
+
+class Unlikely(TwoPhaseCommit):
+    """With an action that no small instance can take."""
+
+    @action
+    def never(s):
+        """The manager decides twice."""
+        require(s.decision == "none")
+        require(exists(s.Part, lambda p: s.mode[p] == "committed"))
+        s.decision = "abort"
 
 
 class Fence(Protocol):
