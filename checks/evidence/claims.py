@@ -18,6 +18,7 @@ PROTOCOLS = {
     "timetick": "tidemark.spec.timetick:TimeTick",
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
+    "streaming": "tidemark.spec.streaming:Streaming",
 }
 """Name -> reference, in the order in which they rest on each other."""
 
@@ -102,6 +103,15 @@ _TRACE = {
     "ddl.reports_follow_the_oracle": "an end: evidence is finite",
     "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
     "timetick.watermark_promise",
+    "streaming.watermark_promise": "what is judged is the same rule under another name, "
+    "timetick.watermark_promise",
+    "streaming.ticks_never_go_back": "what is judged is the same rule under another name, "
+    "timetick.ticks_never_go_back",
+    "streaming.ticks_cover_what_is_acknowledged": "a trace of `enter`, `acknowledge` and `write_tick`",
+    "streaming.a_reader_misses_nothing_later": "a trace of `enter` and `append`",
+    "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
+    "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
+    "streaming.ticks_pass_a_message": "an end: evidence is finite",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
 }

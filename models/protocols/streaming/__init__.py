@@ -1,0 +1,1 @@
+"""A streaming node: variants, mutants."""

@@ -1,0 +1,1 @@
+"""Mutants: what was written somewhere, or might be, each with its killer."""

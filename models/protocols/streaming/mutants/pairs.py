@@ -1,0 +1,9 @@
+"""The node without one of the rules that it takes for granted."""
+
+from tidemark.spec.streaming import Streaming
+
+
+class Unfenced(Streaming):
+    """The log takes what an earlier term appends."""
+
+    FENCED = False

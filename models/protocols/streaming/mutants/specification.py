@@ -1,0 +1,94 @@
+"""Named mutants of a streaming node, each with its killer."""
+
+from tidemark.models.mutation.declared import mutant
+from tidemark.spec.language import forall, implies, maximum, require
+from tidemark.spec.streaming import Streaming
+
+SMALL = "streaming-small"
+
+
+@mutant(killer="streaming.watermark_promise", source="property W; facts 11", instance=SMALL)
+class TickWaitsForNothing(Streaming):
+    """A tick carries its own timestamp, whatever is not acknowledged."""
+
+    def collect(s, ts):
+        require(s.is_open & (s.to_write == 0) & s.lock_is_free())
+        require(ts > s.passed)
+        s.issued = maximum(s.issued, ts)
+        s.passed = ts
+        s.to_write = ts
+        s.confirmed = s.end
+
+
+@mutant(killer="streaming.watermark_promise", source="facts 11; hazard 12", instance=SMALL)
+class TickReachesAMessage(Streaming):
+    """A tick may be equal to the timestamp of a message that is not acknowledged."""
+
+    def collect(s, ts):
+        require(s.is_open & (s.to_write == 0) & s.lock_is_free())
+        require(ts > s.passed)
+        require(forall(s.Message, lambda m: implies(s.is_waited_for(m), s.ts[m] >= ts)))
+        s.issued = maximum(s.issued, ts)
+        s.passed = ts
+        s.to_write = ts
+        s.confirmed = s.end
+
+
+@mutant(killer="streaming.ticks_never_go_back", source="facts 11", instance=SMALL)
+class TermForgetsItsTicks(Streaming):
+    """A new term begins without a first tick, and collects from the beginning."""
+
+    def reopen(s):
+        require(~s.is_open)
+        s.is_open = True
+
+
+@mutant(killer="streaming.a_reader_misses_nothing_later", source="facts 11", instance=SMALL)
+class StartIsTheOwnPlace(Streaming):
+    """The start that is noted with a message is its own place, though a later one may lie before it."""
+
+    def append(s, m):
+        super().append(m)
+        s.since[m] = s.end
+
+
+@mutant(killer="streaming.no_message_is_lost", source="B28", instance=SMALL)
+class FlusherPassesABuffer(Streaming):
+    """The flusher's checkpoint follows what was read, stored or not."""
+
+    def move_flusher(s, upto):
+        require((upto > s.flusher) & (upto <= s.reading))
+        s.flusher = upto
+
+
+@mutant(killer="streaming.recovery_finds_its_start", source="B28", instance=SMALL)
+class CutBehindTheFlusher(Streaming):
+    """The log is cut behind the flusher's checkpoint alone."""
+
+    def truncate(s, upto):
+        require((upto > s.cut) & (upto <= s.flusher))
+        s.cut = upto
+
+
+@mutant(killer="streaming.no_message_is_lost", source="B28", instance=SMALL)
+class ConsumerGoesOn(Streaming):
+    """After a crash the consumer goes on where it was."""
+
+    def close(s):
+        reading = s.reading
+        super().close()
+        s.reading = reading
+
+
+@mutant(killer="streaming.ticks_pass_a_message", source="facts 11", instance="streaming-live")
+class TickNeedsAQuietLog(Streaming):
+    """A tick is collected only while nothing has been drawn since the last one."""
+
+    def collect(s, ts):
+        require(s.is_open & (s.to_write == 0) & s.lock_is_free())
+        require((ts > s.passed) & (s.issued == s.passed))
+        require(forall(s.Message, lambda m: implies(s.is_waited_for(m), s.ts[m] > ts)))
+        s.issued = maximum(s.issued, ts)
+        s.passed = ts
+        s.to_write = ts
+        s.confirmed = s.end

@@ -1,0 +1,105 @@
+"""Inductive lemmas: why the claims hold for any number of messages, ticks and terms."""
+
+from tidemark.spec.language import forall, implies, lemma, one_of
+from tidemark.spec.streaming.claims import StreamingClaims
+
+
+class Streaming(StreamingClaims):
+    """One channel of a streaming node: timestamps, appends, ticks, terms, a consumer that recovers."""
+
+    @lemma(source="facts 2.1")
+    def timestamps_were_issued(s):
+        """Messages and ticks have timestamps of the oracle; a new message has none."""
+        return (
+            (s.tick <= s.issued)
+            & (s.passed <= s.issued)
+            & (s.to_write <= s.passed)
+            & forall(s.Message, lambda m: s.ts[m] <= s.issued)
+        )
+
+    @lemma(source="facts 11")
+    def ticks_are_in_order(s):
+        """While the log is open, no tick of it lies above the last one that was collected."""
+        return (
+            implies(s.is_open, s.tick <= s.passed)
+            & implies(s.to_write > 0, s.tick <= s.to_write)
+            & (s.is_open | (s.to_write == 0))
+        )
+
+    @lemma(source="facts 11")
+    def what_is_under_way_is_above_the_tick(s):
+        """A message of this term that may still be appended is later than what was collected."""
+        return forall(
+            s.Message,
+            lambda m: implies(
+                s.mine[m] & one_of(s.stage[m], "drawn", "pending"), (s.ts[m] > s.passed) & s.is_open
+            ),
+        )
+
+    @lemma(source="facts 11")
+    def places_are_those_of_the_log(s):
+        """A message that is in the log has a place there, each its own."""
+        return forall(
+            s.Message,
+            lambda m: (
+                (s.place[m] <= s.end)
+                & ((s.place[m] > 0) == one_of(s.stage[m], "logged", "acknowledged"))
+                & implies(s.place[m] == 0, s.copy[m] == "none")
+            ),
+        ) & forall(
+            s.Message, s.Message, lambda m, n: implies((s.place[m] > 0) & (s.place[m] == s.place[n]), m == n)
+        )
+
+    @lemma(source="facts 11")
+    def what_is_not_drawn_is_new(s):
+        """A new message belongs to no term and has no timestamp."""
+        return forall(
+            s.Message,
+            lambda m: (
+                implies(s.stage[m] == "new", ~s.mine[m] & (s.ts[m] == 0))
+                & implies(s.stage[m] != "new", s.ts[m] > 0)
+            ),
+        )
+
+    @lemma(source="facts 11")
+    def drawn_one_at_a_time(s):
+        """A drawn timestamp that is not entered is the last one of its term."""
+        return forall(
+            s.Message,
+            lambda m: implies(s.mine[m] & (s.stage[m] == "drawn"), s.ts[m] == s.issued),
+        )
+
+    @lemma(source="facts 11")
+    def starts_lie_below_the_end(s):
+        """What a reader is told to start from lies in the log."""
+        return (s.confirmed <= s.end) & forall(s.Message, lambda m: s.since[m] <= s.end)
+
+    @lemma(source="facts 11")
+    def what_is_later_comes_behind_the_start(s):
+        """A message that is later in time than one with a start, and that may still come, comes behind it."""
+        return forall(
+            s.Message,
+            s.Message,
+            lambda m, n: implies(
+                (s.stage[m] != "new") & (s.place[n] > 0) & (s.ts[n] > s.ts[m]), s.place[n] > s.since[m]
+            ),
+        )
+
+    @lemma(source="B28")
+    def checkpoints_lie_in_the_log(s):
+        """What is read lies behind one of the checkpoints, and what is buffered behind the flusher's."""
+        return (
+            (s.reading <= s.end)
+            & ((s.flusher <= s.reading) | (s.recovery <= s.reading))
+            & (s.flusher <= s.end)
+            & (s.recovery <= s.end)
+            & forall(s.Message, lambda m: implies(s.copy[m] == "buffered", s.place[m] > s.flusher))
+        )
+
+    @lemma(source="B28")
+    def what_the_flusher_passed_is_stored(s):
+        """A message at or below the flusher's checkpoint is stored."""
+        return forall(
+            s.Message,
+            lambda m: implies((s.place[m] > 0) & (s.place[m] <= s.flusher), s.copy[m] == "stored"),
+        )
