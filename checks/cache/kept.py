@@ -14,12 +14,12 @@ from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.key import Key, Keys, digest
 from tidemark.checks.cache.memo import Memo
-from tidemark.checks.cache.sealed import DamagedError, ForeignError
 from tidemark.checks.cache.store import FOLDER, Record, Store, survives
 from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.reuse import Reuse, changed_since
+from tidemark.checks.verdicts.sealed import DamagedError, ForeignError
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject, holds, judge, refuted
 from tidemark.checks.verdicts.verdict import Outcome as Result
 from tidemark.models.manifest import Manifest, check_against_spec

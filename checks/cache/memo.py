@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.cache.sealed import DamagedError, ForeignError, read_sealed, write_sealed
+from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 
 FORMAT = 1
 NAME = "computed.json"

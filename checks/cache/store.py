@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.cache.sealed import DamagedError, ForeignError, read_sealed, write_sealed
+from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 from tidemark.checks.verdicts.verdict import Judgement
 
 FORMAT = 1

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.cache.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 from tidemark.checks.verdicts.reuse import Reuse
+from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 from tidemark.models.digest import content_digest
 from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Answer

@@ -11,9 +11,10 @@ import pytest
 
 from tests.checks.gate.lab import BY_LIGHTS, EVERYTHING, FERRY, Lab, result, verdict
 from tidemark.checks.cache import key as key_module
-from tidemark.checks.cache import sealed, store, toolchain
+from tidemark.checks.cache import store, toolchain
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
 from tidemark.checks.gate.plan import plan
+from tidemark.checks.verdicts import sealed
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import inconclusive, judge
 from tidemark.models.manifest import Tier
