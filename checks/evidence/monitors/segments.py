@@ -108,8 +108,8 @@ class BinlogsOnce(Monitor):
 class SaveOrder(Monitor):
     """Saves of one segment, in the order in which the coordinator received them.
 
-    Deletes of a flushed segment are saved too; such a save has the rows that it had. If compaction has replaced
-    the segment meanwhile, the save counts no rows any more.
+    Deletes of a flushed segment are saved too; such a save has the rows that it had. If compaction has
+    replaced the segment meanwhile, the save counts no rows any more.
     """
 
     name = "log-saves"
