@@ -20,6 +20,10 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DOCUMENTS = [
     "docs/export.md",
     "docs/first-protocol.md",
+    "docs/guide/claims.md",
+    "docs/guide/idioms.md",
+    "docs/guide/lemmas.md",
+    "docs/guide/manifest.md",
     "docs/interleavings.md",
     "docs/paused-proxy.md",
     "docs/time.md",

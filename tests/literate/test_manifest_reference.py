@@ -1,0 +1,68 @@
+"""The manifest reference has each key of each section, with its default, and no other."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from tidemark.models.manifest import model
+from tidemark.models.manifest.mutants import MutantModule
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "manifest.md").read_text(encoding="utf-8")
+SECTIONS: dict[str, type[BaseModel]] = {
+    "The whole": model.Manifest,
+    "`expect`": model.Expectation,
+    "`[[instance]]`": model.InstanceEntry,
+    "`[[proof]]`": model.ProofEntry,
+    "`[[interleave]]`": model.InterleaveEntry,
+    "`[[conform]]`": model.ConformEntry,
+    "`[[argument]]`": model.ArgumentEntry,
+    "`[[pins]]`": model.PinsEntry,
+    "`[[mutant]]`": model.MutantEntry,
+    "`[[mutants]]`": MutantModule,
+    "`[[generated]]`": model.GeneratedMutants,
+}
+ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
+NOTHING = {"none", "all", "empty", "from the file of pins", "from the entries"}
+
+
+def rows(section: str) -> dict[str, str]:
+    """Keys of a section with their defaults."""
+    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    found = ROW.findall(text)
+    assert len(dict.fromkeys(key for key, _, _ in found)) == len(found)
+    return {key: default for key, default, _ in found}
+
+
+def shown(value: object) -> str:
+    text = (
+        value.value
+        if isinstance(value, StrEnum)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else value
+    )
+    return f"`{text}`"
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_has_its_keys_and_defaults(section: str) -> None:
+    fields = {name: field for name, field in SECTIONS[section].model_fields.items() if name != "section"}
+    written = rows(section)
+    assert list(written) == list(fields)
+    for name, field in fields.items():
+        if field.is_required():
+            wanted = {"required", "that of the manifest"} if name == "protocol" else {"required"}
+        else:
+            value = field.get_default(call_default_factory=True)
+            wanted = NOTHING if value in (None, (), {}, "") else {shown(value)}
+        assert written[name] in wanted, f"{section} {name}"
+
+
+def test_every_section_of_the_page_is_compared() -> None:
+    headings = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
+    assert headings == [*SECTIONS, "An example with many of them"]
