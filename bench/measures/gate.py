@@ -1,20 +1,22 @@
-"""The gate from an empty build folder, in one process and on all cores, and with nothing changed."""
+"""The gate from an empty build folder, and with nothing, or one action, changed since."""
 
 from __future__ import annotations
 
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tidemark.bench.measure import Measure, Plan
-from tidemark.bench.process import run_process
+from tidemark.bench.process import Finished, run_process
 from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import BrokenRun, Sample, Side, seconds, value
+from tidemark.bench.work.changed import change_an_action, copy_project, environment
 from tidemark.models.cores import cores
 from tidemark.models.rooms import ROOT
 
@@ -25,6 +27,10 @@ WITHIN = Goal(at_most=360, unit="s")
 """For the fast tier on two quiet cores."""
 AGAIN = Goal(at_most=10, unit="s")
 """When nothing has changed since."""
+AFTER_A_CHANGE = Goal(at_most=60, unit="s")
+"""When one action of one protocol has changed since."""
+PROTOCOLS = ("ddl", "proxy", "tso", "timetick", "flush")
+"""Those with an implementation; each is changed in a copy of the project."""
 
 
 def run(plan: Plan) -> Iterator[Row]:
@@ -43,6 +49,13 @@ def run(plan: Plan) -> Iterator[Row]:
     series = replace(plan, repeat=1).series([single], measure=NAME, size=size)
     yield series.row(single.name, "from empty, one process", seconds, unit="s", note="run once")
     yield series.row(single.name, "processor time of that", _processor, unit="s", note="run once")
+    changed = Side("changes", partial(_after_changes, plan))
+    series = replace(plan, repeat=1).series([changed], measure=NAME, size=size)
+    for protocol in PROTOCOLS[:1] if plan.quick else PROTOCOLS:
+        what = f"one action of {protocol} changed"
+        yield series.row(
+            changed.name, what, value(protocol), unit="s", goal=AFTER_A_CHANGE, note=f"run once, {all_cores}"
+        )
 
 
 _processor = value("processor")
@@ -73,16 +86,38 @@ def _verify(plan: Plan, *, jobs: int) -> Sample:
     )
 
 
-def _once(plan: Plan, folder: str, build: Path, *, jobs: int) -> tuple[float, dict[str, Any]]:
+def _after_changes(plan: Plan) -> Sample:
+    """The gate on a copy of the project; then one action is changed and reviewed, protocol by protocol."""
+    with tempfile.TemporaryDirectory(dir=plan.scratch) as folder:
+        clone = copy_project(Path(folder))
+        build, env = Path(folder) / "build", environment(clone)
+        first, found = _once(plan, folder, build, jobs=cores(), env=env)
+        took: dict[str, float] = {}
+        for protocol in PROTOCOLS[:1] if plan.quick else PROTOCOLS:
+            change_an_action(clone, protocol)
+            _run(["pin", protocol], env=env)
+            took[protocol], _ = _once(plan, folder, build, jobs=cores(), env=env)
+    return Sample(seconds=first, counts=_facts(found), values=took)
+
+
+def _once(
+    plan: Plan, folder: str, build: Path, *, jobs: int, env: Mapping[str, str] = MappingProxyType({})
+) -> tuple[float, dict[str, Any]]:
     """Seconds and verdicts. Raises BrokenRun if the gate is not green: its time would mean nothing."""
     options = ["--jobs", str(jobs), "--build", str(build)]
     options += ["--only", QUICK_ONLY] if plan.quick else []
-    command = [sys.executable, "-m", "tidemark.checks", "verify", *options]
-    env = {"TIDEMARK_KERNELS": f"{folder}/kernels", "NUMBA_CACHE_DIR": f"{folder}/numba"}
-    done = run_process(command, cwd=ROOT, timeout=TIMEOUT_S, env=env)
-    if done.status != 0:
-        raise BrokenRun(f"the gate ended with status {done.status}: {done.last_line}")
+    caches = {"TIDEMARK_KERNELS": f"{folder}/kernels", "NUMBA_CACHE_DIR": f"{folder}/numba"}
+    done = _run(["verify", *options], env={**caches, **env})
     return done.seconds, json.loads((build / "verdicts.json").read_text(encoding="utf-8"))
+
+
+def _run(words: Sequence[str], *, env: Mapping[str, str]) -> Finished:
+    done = run_process(
+        [sys.executable, "-m", "tidemark.checks", *words], cwd=ROOT, timeout=TIMEOUT_S, env=env
+    )
+    if done.status != 0:
+        raise BrokenRun(f"tidemark {words[0]} ended with status {done.status}: {done.last_line}")
+    return done
 
 
 def _facts(found: dict[str, Any]) -> dict[str, int]:

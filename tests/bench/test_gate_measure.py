@@ -10,6 +10,7 @@ from tidemark.bench.measure import Plan
 from tidemark.bench.measures import gate
 from tidemark.bench.process import Finished
 from tidemark.bench.row import Status
+from tidemark.models.rooms import ROOT
 
 GREEN = {
     "checks": {"done": 3},
@@ -21,8 +22,13 @@ GREEN = {
 def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
     """The lines of the measure, with a gate that takes 200 s on two cores and 390 s on one."""
 
+    changed: list[str] = []
+
     def run(command, *, cwd, timeout, env):
         words = [str(word) for word in command]
+        if "pin" in words:
+            changed.append(words[-1])
+            return Finished("", 0, 1.0, 0.0, 0)
         build = Path(words[words.index("--build") + 1])
         again = build.exists()
         build.mkdir(exist_ok=True)
@@ -30,6 +36,9 @@ def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
         (build / "verdicts.json").write_text(json.dumps(found), encoding="utf-8")
         assert env["TIDEMARK_KERNELS"].startswith(str(tmp_path))
         took = 390.0 if words[words.index("--jobs") + 1] == "1" else 200.0
+        if changed:
+            assert changed_copies(env, changed)
+            return Finished("", status, 70.0 if changed[-1] == "flush" else 50.0, 0.0, 0)
         return Finished("NOT as expected: 1 of 2", status, 6.0 if again else took, 0.0, 0)
 
     monkeypatch.setattr(gate, "run_process", run)
@@ -38,13 +47,26 @@ def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
 
 
 def test_green(monkeypatch, tmp_path):
-    empty, processor, at_work, again, single, _ = rows(monkeypatch, tmp_path)
+    empty, processor, at_work, again, single, _, *changes = rows(monkeypatch, tmp_path)
     assert (empty.median, empty.status, len(empty.samples)) == (200.0, Status.MET, 3)
     assert processor.median == 15.0
     assert at_work.median == 1.5
     assert (again.median, again.status) == (6.0, Status.MET)
     assert (single.median, len(single.samples)) == (390.0, 1)
     assert empty.counts == {"checks": 3, "verdicts": 2}
+    assert [row.median for row in changes] == [50.0] * 4 + [70.0]
+    assert {row.goal for row in changes} == {gate.AFTER_A_CHANGE}
+
+
+def changed_copies(env, protocols):
+    """The copy that is judged has exactly these protocols changed."""
+    specs = Path(env["PYTHONPATH"]) / "tidemark" / "spec"
+    differ = {
+        path.parent.name
+        for path in (ROOT / "spec").glob("*/actions.py")
+        if path.read_bytes() != (specs / path.parent.name / "actions.py").read_bytes()
+    }
+    return differ == set(protocols)
 
 
 def test_too_slow(monkeypatch, tmp_path):
@@ -64,5 +86,5 @@ def test_quick_judges_nothing(monkeypatch, tmp_path):
 
 def test_a_second_run_that_loses_verdicts(monkeypatch, tmp_path):
     found = rows(monkeypatch, tmp_path, loses=True)
-    assert {row.status for row in found} == {Status.BROKEN}
+    assert {row.status for row in found[:6]} == {Status.BROKEN}
     assert "the second run has" in found[0].reason
