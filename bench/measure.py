@@ -13,7 +13,7 @@ from tidemark.bench.series import Say, Series, alternate
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How to measure. ``scratch`` is an empty folder for files that nobody needs afterwards."""
+    """How to measure. ``scratch`` is an empty folder for files that are not needed afterwards."""
 
     scratch: Path
     repeat: int = 3

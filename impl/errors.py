@@ -28,7 +28,7 @@ class NotOwnerError(ImplementationError):
 
 
 class ChannelDroppedError(ImplementationError):
-    """The channel was dropped: nobody can take it up, and nothing of it can be flushed (hazard 14)."""
+    """The channel was dropped: no node can take it up, and nothing of it can be flushed (hazard 14)."""
 
 
 class LateRowError(ImplementationError):

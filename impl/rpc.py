@@ -44,7 +44,7 @@ class Calls:
     def _done(self, task: asyncio.Task[Any]) -> None:
         del self.running[task]
         if not task.cancelled():
-            # The caller may have given up; then nobody else would look at the failure.
+            # The caller may have given up; then nothing else would look at the failure.
             task.exception()
 
 

@@ -106,7 +106,7 @@ def _tiny(plan: Plan) -> list[Row]:
 
 
 def _known(plan: Plan) -> list[Row]:
-    """How many executions are begun in vain, where the number of those that are needed is known."""
+    """How many executions are begun and not needed, where the number of those that are needed is known."""
     sides = [_known_side(reduction) for reduction in (SLEEP, SOURCE, OPTIMAL)]
     series = plan.series(sides, measure=NAME, size="programs with known classes")
     rows = []

@@ -1,9 +1,9 @@
 """What rests on what: the argument of the suite as a graph.
 
 A protocol's environment is described by steps whose guards are other protocols' guarantees
-(``@action(relies_on=...)``) and by options that take something for granted (``option(..., assumes=...)``).
+(``@action(relies_on=...)``) and by options that assume something (``option(..., assumes=...)``).
 The graph joins them over all manifests. It is an argument only if each guarantee is proved for any size by
-its owner, nobody relies on itself in a circle, what a step takes for granted follows from the guarantees
+its owner, no protocol relies on itself in a circle, what a step assumes follows from the guarantees
 (``checks/argument/judge.py``), and each assumption about the environment is needed: there is an entry without
 it in which a claim is refuted.
 """
@@ -31,7 +31,7 @@ FOLLOWS = "follows."
 
 @dataclass(frozen=True)
 class Reliance:
-    """One thing that a protocol takes for granted, and what supports it. Exactly one of the last two is said.
+    """One thing that a protocol assumes, and what supports it. Exactly one of the last two is said.
 
     Attributes:
         protocol: name of the manifest of the protocol that relies.
@@ -51,7 +51,7 @@ class Reliance:
 
     @property
     def of_environment(self) -> bool:
-        """An assumption about the environment, which nobody proves."""
+        """An assumption about the environment, which is not proved."""
         return self.claim.startswith(ENVIRONMENT)
 
 
@@ -81,7 +81,7 @@ class Argument:
         return resolve(self.manifests[name].protocol).trace()
 
     def reliances(self, name: str, *, entry: ArgumentEntry | None = None) -> list[Reliance]:
-        """All that the protocol of a manifest takes for granted, guarantees first.
+        """All that the protocol of a manifest assumes, guarantees first.
 
         ``entry``: what this one says, and no other, supports the assumptions about the environment.
         """
@@ -116,7 +116,7 @@ class Argument:
         return next((name for name, manifest in self.manifests.items() if claim in manifest.kinds), None)
 
     def foundations(self, name: str) -> list[str]:
-        """The protocols that ``name`` rests on, directly or not, and that rely on nobody."""
+        """The protocols that ``name`` rests on, directly or not, and that rely on no other."""
         below = [name, *nx.descendants(self.graph, name)]
         return sorted(one for one in below if self.graph.out_degree(one) == 0)
 

@@ -1,7 +1,7 @@
-"""Judge of the argument: is everything that a protocol takes for granted supported?
+"""Judge of the argument: is everything that a protocol assumes supported?
 
 A guarantee is supported by a proof for any size, which the gate runs too; a step that relies on guarantees by
-the solver, which shows that what the step takes for granted follows from them; an assumption about the
+the solver, which shows that what the step assumes follows from them; an assumption about the
 environment by an entry that shows that it is needed. What is not known to be supported is inconclusive, never
 green.
 """
@@ -29,7 +29,7 @@ class ArgueJudge:
     kinds: frozenset[Kind] = frozenset()
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """One verdict for each thing that the protocol takes for granted, and each step that relies."""
+        """One verdict for each thing that the protocol assumes, and each step that relies."""
         if not isinstance(entry, ArgumentEntry):
             raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [[argument]] entry")
         return list(self._verdicts(entry, context, whole_argument(context.manifest)))
@@ -75,7 +75,7 @@ class ArgueJudge:
                 failing=render(found.joined.goal.expr),
                 replayable=False,
             )
-            reason = f"{step.reading}: what {found.joined.step.name} takes for granted does not follow"
+            reason = f"{step.reading}: what {found.joined.step.name} assumes does not follow"
             return refuted(
                 subject,
                 counts=counts,
@@ -100,7 +100,7 @@ def doubt(found: Composition) -> str:
         said = found.answer.status if found.answer is not None else "not asked"
         return f"the solver does not show for any size that it follows: {said}"
     if not found.said:
-        return f"what it takes for granted, {render(found.joined.taken)}, is no part of the step {step}"
+        return f"what it assumes, {render(found.joined.taken)}, is no part of the step {step}"
     if found.possible is None:
         return "glue and guarantees are true in no small state: everything follows from them"
     needless = [claim for claim, shown in found.without.items() if shown is None]

@@ -62,7 +62,7 @@ def _plain(value: Any) -> Any:
 def text_digest(spec: Spec, *, places: bool = True) -> str:
     """Hash of a traced protocol with all words that a verdict may repeat.
 
-    Not where in a file a guard stands, if ``places`` is False, and never the ``source`` texts, which only
+    Not where in a file a guard is, if ``places`` is False, and never the ``source`` texts, which only
     reports show. ``models.digest`` has that of the meaning alone.
     """
     actions = tuple(
@@ -151,7 +151,7 @@ class Keys:
         }
 
     def _reference(self, reference: str) -> tuple[str, list[str], frozenset[Path]]:
-        """A protocol counts by its traced tree (generated mutants say where the guard stands that they
+        """A protocol counts by its traced tree (generated mutants say where the guard is that they
         change), anything else, programs and adapters, by all files that it can load.
         """
         closure = self._sources.closure([reference.partition(":")[0]])
@@ -184,7 +184,7 @@ class Arguments:
         return [load(path) for path in sorted(self.files)]
 
     def of(self, manifest: Manifest) -> tuple[list[str], list[Task]]:
-        """What the manifest's protocol takes for granted, as text, and the tasks of the proofs."""
+        """What the manifest's protocol assumes, as text, and the tasks of the proofs."""
         from tidemark.checks.argument.graph import Argument
 
         others = [one for one in self._repository if one.name != manifest.name]

@@ -1,8 +1,8 @@
 """Which other files a Python file can load, by reading it.
 
 Statements count wherever they stand: an import inside a function is executed sooner or later. Only what
-stands under ``if TYPE_CHECKING`` never is. Modules named as text (``"package.module:Name"``, a module for
-``python -m``) count as imported by the file that holds the text, whoever loads them.
+is under ``if TYPE_CHECKING`` never is. Modules named as text (``"package.module:Name"``, a module for
+``python -m``) count as imported by the file that holds the text, whatever loads them.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def _spark(sources: Sequence[Source], options: Options) -> tuple[Evidence, list[
 
 @dataclass(frozen=True)
 class Finished:
-    """The result, and the files in which it stands."""
+    """The result, and the files in which it is."""
 
     result: RunResult
     files: list[Path]

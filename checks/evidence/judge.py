@@ -32,7 +32,7 @@ from tidemark.checks.verdicts.verdict import judge as compared
 JUDGE = "evidence"
 _BY_NAME: dict[str, type[Monitor]] = {one.name: one for one in MONITORS}
 _ASIDE = frozenset((".md", ".yaml", ".yml", ".toml", ".json", ".py", ".svg", ".html", ".parquet", ".pid"))
-"""Files beside the evidence that nobody takes for it."""
+"""Files beside the evidence that are none."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Finding:
 def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) -> Finding:
     """Judge what can be judged. ``answers`` are those that Spark has found already.
 
-    Of mixed clusters only what stands in one file is judged: order between files means nothing then.
+    Of mixed clusters only what is in one file is judged: order between files means nothing then.
     """
     found = Finding(gaps=gaps(evidence.events, evidence.accounts.values()))
     _files(evidence, found)

@@ -76,7 +76,7 @@ class Pool:
 
     def _begin(self, numbers: range | list[int], method: str) -> None:
         context: Any = get_context(method)
-        # A signal between two starts would leave a process that nobody ends. Each worker lets them in itself.
+        # A signal between two starts would leave a process that never ends. Each worker lets them in.
         allowed = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
         gc.freeze()  # else the collector of a forked process would copy what it shares with this one
         try:
@@ -227,8 +227,8 @@ def _own_seconds() -> float:
 
 
 def _family(worker: Worker) -> list[psutil.Process]:
-    """A process and all that it started. They are known by number and time of start, so that none of somebody
-    else's is ever taken for one of them.
+    """A process and all that it started. They are known by number and time of start, so that no foreign one
+    is ever taken for one of them.
     """
     try:
         above = psutil.Process(worker.process.pid)

@@ -102,7 +102,7 @@ class Schedule:
         return item.needs.memory <= room
 
     def _best(self, worker: int, ready: Sequence[Due]) -> Due | None:
-        """The longest of the process's group; else of a group that is nobody's; else of all."""
+        """The longest of the process's group; else of a group without a process; else of all."""
         own = self._group.get(worker)
         taken = set(self._group.values())
         for wanted in (

@@ -42,7 +42,7 @@ def explore_coroutine(
     """Run a coroutine function in every order of its steps.
 
     Found without a property: an exception, a failed assertion, a deadlock, a wake-up that never comes, an
-    exception that nobody retrieves, a task left behind, a loop that never waits, code that reaches for the
+    exception that is never retrieved, a task left behind, a loop that never waits, code that reaches for the
     real world.
 
     Args:

@@ -118,7 +118,7 @@ def explore_on_spark(
 
 
 def _silent(done: Round, total: Exploration) -> None:
-    """Tell nobody."""
+    """Tell nothing."""
 
 
 class _Search:

@@ -2,7 +2,7 @@
 
 usage: python -m tidemark.checks.observe.supervise PLAN.json
 
-It lives as long as its standard input: when whoever started it is gone, it ends everything.
+It lives as long as its standard input: when the process that started it is gone, it ends everything.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
     file = Path(sys.argv[1])
     plan = Plan.model_validate_json(file.read_text())
     with Processes() as processes:
-        # Whoever has it ends the process: the end of the others' work must not come before the tidying up.
+        # Its holder ends the process: the end of the others' work must not come before the tidying up.
         ending = threading.RLock()
 
         def leave() -> None:

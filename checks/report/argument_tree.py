@@ -8,7 +8,7 @@ from tidemark.checks.argument.graph import ENVIRONMENT, FOLLOWS, Argument, Relia
 
 
 def argument_tree(argument: Argument, name: str) -> Tree:
-    """What the protocol takes for granted, what supports it, and so on down to what rests on nothing.
+    """What the protocol assumes, what supports it, and so on down to what rests on nothing.
 
     What a protocol rests on is shown once; further below only its name.
     """

@@ -70,7 +70,7 @@ def _table(arranged: Matrix) -> Table:
 
 
 def _short(row: Row) -> str:
-    """Without the protocol's name, which stands in every id."""
+    """Without the protocol's name, which is in every id."""
     return row.property_id.removeprefix(f"{row.protocol}.")
 
 

@@ -35,7 +35,7 @@ class Shown:
 
 
 def run_anchor(verdict: Verdict) -> str:
-    """The name of the place on the page at which a counterexample stands."""
+    """The name of the place on the page at which a counterexample is."""
     return f"run-{bundle_id(verdict)}"
 
 

@@ -33,7 +33,7 @@ class MalformedMasterError(BadInputError):
 
 
 class UnreachableMasterError(MissingToolError):
-    """Nobody answers at the address of the Spark master, or no executor registers there."""
+    """Nothing answers at the address of the Spark master, or no executor registers there."""
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(

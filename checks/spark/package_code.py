@@ -39,6 +39,6 @@ def code_zip(*, folder: Path) -> Path:
             digest.update(f"{relative}\0{len(content)}\0".encode() + content)
             archive.writestr(zipfile.ZipInfo(relative, date_time=_NO_TIME), content)
     target = folder / f"tidemark-{digest.hexdigest()[:16]}.zip"
-    Path(name).chmod(0o644)  # executors may run as somebody else
+    Path(name).chmod(0o644)  # executors may run as another user
     Path(name).replace(target)
     return target

@@ -103,7 +103,7 @@ def spark_session(
 
     Raises:
         MalformedMasterError: ``master`` is not the address of a Spark master.
-        UnreachableMasterError: nobody answers there, or no executor registers.
+        UnreachableMasterError: nothing answers there, or no executor registers.
         MissingJavaError: no usable Java.
         OtherMasterError: the session of this process has another master.
         SparkStartError: Spark did not start for another reason.

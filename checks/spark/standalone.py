@@ -21,7 +21,7 @@ _EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody uses at the moment."""
+    """A port of the loopback address that is free at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

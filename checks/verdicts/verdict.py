@@ -1,6 +1,6 @@
 """Verdicts: the one place where a result is built, and compared with the expectation.
 
-A judge calls ``proved``, ``holds``, ``refuted`` or ``inconclusive``; nobody else builds a
+A judge calls ``proved``, ``holds``, ``refuted`` or ``inconclusive``; nothing else builds a
 ``Verdict`` (a lint test looks for it). A verdict over nothing (no states, no obligations, no executions)
 cannot be built, and a bounded verdict cannot be built without saying its bounds.
 """

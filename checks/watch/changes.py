@@ -59,7 +59,7 @@ def watch(
 ) -> None:
     """Run ``command`` in a fresh process after each change of ``files``, until KeyboardInterrupt.
 
-    A change during a run ends this run and starts another one: nobody waits for the verdict on a text that is
+    A change during a run ends this run and starts another one: the verdict is not wanted on a text that is
     gone. Several files that are saved together are one change.
     """
     before = times_of(files())

@@ -80,14 +80,14 @@ class Coordinator:
             await self._save_channel(replace(record, assigned_to=node_id))
 
     async def unassign(self, channel: ChannelName) -> None:
-        """Take the channel from its node. Until it is assigned again, nobody may write."""
+        """Take the channel from its node. Until it is assigned again, no node may write."""
         async with self.lock.holding("coordinator.lock"):
             await self._save_channel(replace(self.channel(channel), assigned_to=None))
 
     async def recover_channel(self, channel: ChannelName, node_id: str, session: int = 0) -> RecoveryAnswer:
         """Begin a new incarnation of the owner: saves of earlier ones are refused from now on.
 
-        A channel that is assigned to nobody goes to the node. A question that comes again, repeated by its
+        A channel that is not assigned goes to the node. A question that comes again, repeated by its
         incarnation or doubled by the network, keeps the term: a new one would fence the node that lives.
         Raises NotOwnerError when another node has the channel, or a later incarnation; ChannelDroppedError
         when there is nothing to recover.

@@ -60,7 +60,7 @@ class FlushService:
     async def resume(self) -> None:
         """Carry on with the requests that an earlier coordinator had not confirmed, all at the same time.
 
-        Whoever starts a coordinator calls this: no client comes back by itself to ask again.
+        The code that starts a coordinator calls this: no client comes back by itself to ask again.
         """
         async with asyncio.TaskGroup() as flushes:
             for channel in sorted(self._coordinator.channels):

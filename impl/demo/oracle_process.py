@@ -20,7 +20,7 @@ from tidemark.impl.tso.ports import OraclePorts, OracleStore
 from tidemark.impl.tso.server import OracleServer
 
 CONFIG = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pause=0.2)
-"""A short lease: nobody wants to wait for 15 s."""
+"""A short lease: a demonstration does not wait for 15 s."""
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ class Tracked:
 
 
 class ChannelStatistics(Protocol):
-    """Statistics of one queue. Whoever calls holds the queue's lock."""
+    """Statistics of one queue. The caller holds the queue's lock."""
 
     channels: dict[ChannelName, Tracked]
 

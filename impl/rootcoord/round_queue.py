@@ -24,7 +24,7 @@ class RoundQueue:
         self._arrived = asyncio.Event()
 
     def put(self, complete: Round) -> None:
-        """Add a round, or drop it: whoever reports must not wait for a sender that is late (B9)."""
+        """Add a round, or drop it: a reporter must not wait for a sender that is late (B9)."""
         if len(self.waiting) >= self._capacity:
             self.dropped += 1
             return

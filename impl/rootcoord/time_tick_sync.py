@@ -33,7 +33,7 @@ class TimeTickSync:
         self._preemption = preemption
 
     def init_sessions(self, sources: Iterable[SourceId]) -> None:
-        """Begin with these sessions and the DDL source; nobody has reported."""
+        """Begin with these sessions and the DDL source; none has reported."""
         self.entries = dict.fromkeys((self._ddl_key(), *sources))
 
     async def add_session(self, source: SourceId) -> None:
@@ -75,7 +75,7 @@ class TimeTickSync:
         return DDL_SOURCE
 
     async def _close_if_complete(self) -> None:
-        """With the lock held. Whoever comes next finds every entry empty again."""
+        """With the lock held. The next caller finds every entry empty again."""
         if not self._is_complete():
             return
         await self._preemption.point("sync.close_round")

@@ -129,7 +129,7 @@ def _environment() -> dict[str, str]:
 
 
 def _free_ports(count: int) -> tuple[int, ...]:
-    """Ports that nobody listens on at the moment."""
+    """Ports that are free at the moment."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

@@ -19,7 +19,7 @@ class OracleConfig:
     update_pause: between two updates of the physical time.
     tries: of one allocation, before it fails.
     unready_pause, overflow_pause: before the next try.
-    lease: seconds for which the leader key stands without being renewed.
+    lease: seconds for which the leader key exists without being renewed.
     lease_margin: the leader stops so many seconds before that.
     renew_pause: between two renewals of the lease.
     campaign_pause: between two tries to become the leader, when the key is not seen to go away.

@@ -1,7 +1,7 @@
 """The oracle of one term: load the window, keep it ahead of the clock, hand out timestamps within it.
 
 A timestamp is the physical time of the published object and the next values of its counter. The object is
-replaced as a whole: whoever has loaded the old one goes on counting in it, so that no timestamp is handed out
+replaced as a whole: who has loaded the old one goes on counting in it, so that no timestamp is handed out
 twice (seed 002, facts 2).
 """
 
@@ -202,7 +202,7 @@ class TimestampOracle:
     # Handing out.
 
     async def generate(self, count: int) -> Timestamp:
-        """Return the last of ``count`` timestamps that nobody else has.
+        """Return the last of ``count`` timestamps that no other caller has.
 
         They are greater than every timestamp that was returned before the call began. Of calls that overlap
         the one that returns later may have got the smaller ones (hazard 38).

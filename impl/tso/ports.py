@@ -39,7 +39,7 @@ class Leadership:
 
 
 class LeaderElection(Protocol):
-    """One key, which stands as long as its lease is renewed. Every method raises StoreError on failure."""
+    """One key, which exists as long as its lease is renewed. Every method raises StoreError on failure."""
 
     async def campaign(self, server: str, *, lease: float) -> Leadership | None:
         """Create the leader key under a new lease. None if it exists."""

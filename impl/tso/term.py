@@ -39,7 +39,7 @@ class Term:
         return 0.0 if self.ended else max(0.0, self._until - self._steady.monotonic())
 
     def end(self, why: str) -> None:
-        """Give up. The first reason stands."""
+        """Give up. The first reason is kept."""
         self.ended = self.ended or why
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Does what a step takes for granted follow from guarantees, as a reading says?
+"""Does what a step assumes follow from guarantees, as a reading says?
 
 The answer for any size comes from Z3, as for the obligations of a proof. That each guarantee matters, that
 what is assumed is not contradictory, and what is wrong with a reading from which nothing follows, is shown by
@@ -53,7 +53,7 @@ class Composition:
         joined: the two protocols as one.
         broken: a state in which it does not follow. With one, nothing further is asked.
         answer: of the solver, to the question whether it follows, for any size.
-        said: what the reading says that the step takes for granted is part of the step.
+        said: what the reading says that the step assumes is part of the step.
         possible: a state in which glue, guarantees and what follows from them are true.
         without: by guarantee a state that shows that it does not follow without this one; None if none was
             found.

@@ -2,7 +2,7 @@
 
 A step of a protocol's environment relies on guarantees of the protocol that makes this step in truth. Both
 speak of the same things in different words. A reading says how: ``glue`` ties the states of the two to each
-other, ``takes`` is what the step takes for granted, in the words of the protocol that relies. What is to be
+other, ``takes`` is what the step assumes, in the words of the protocol that relies. What is to be
 shown is that glue and guarantees imply it. Types of the same name are the same.
 """
 
@@ -65,8 +65,8 @@ class Joined:
     Attributes:
         name: ``ACTION.OWNER``.
         spec: variables and constants of both; those of the owner begin with its name. Its properties are
-            the glue, what is taken for granted, and the guarantees.
-        taken: what is taken for granted, with its values as free locals, as the action should have it.
+            the glue, what is assumed, and the guarantees.
+        taken: what is assumed, with its values as free locals, as the action should have it.
         step: the user's action.
         claims: the guarantees that the step relies on.
     """
@@ -110,7 +110,7 @@ def joined(reading: type[Reading]) -> Joined:
 
     Raises:
         SpecError: the user has no such action, the action relies on nothing of the owner or on a claim about
-            steps, what is taken for granted is decided by type alone, or a name means two things.
+            steps, what is assumed is decided by type alone, or a name means two things.
     """
     user, owner = (one.trace().with_options() for one in (reading.user, reading.owner))
     prefix = family(reading.owner)
@@ -138,7 +138,7 @@ def joined(reading: type[Reading]) -> Joined:
     moved = [_moved(prop, f"{prefix}_", swap) for prop in (*map(owner.property, claims), *owner.assumptions)]
     said = [
         Property("reading.glue", "lemma", put_in(glue), inspect.getdoc(reading) or "", reading.__module__),
-        Property("reading.takes", "lemma", put_in(takes), f"What {step.name} takes for granted.", ""),
+        Property("reading.takes", "lemma", put_in(takes), f"What {step.name} assumes.", ""),
     ]
     both = Spec(
         name=reading.__name__,
@@ -172,7 +172,7 @@ def _action(user: Spec, name: str, reading: type[Reading]) -> Action:
 
 
 def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[Local, ...]]:
-    """The glue, what is taken for granted, and the values that both speak of."""
+    """The glue, what is assumed, and the values that both speak of."""
     kinds: dict[str, Type] = {}
     for base in reversed(reading.__mro__):
         for name in ("glue", "takes"):
@@ -195,7 +195,7 @@ def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[L
         takes = fold(boolean(reading.takes(mine, *(Term(Local(kinds[n], n)) for n in taken))))
     if decide(takes) is not None:
         raise SpecError(
-            f"{reading.__name__}: what is taken for granted is decided by type alone",
+            f"{reading.__name__}: what is assumed is decided by type alone",
             remedy="say what the guard of the step says",
         )
     names = dict.fromkeys((*glued, *taken))
@@ -226,7 +226,7 @@ def _moved(prop: Property, prefix: str, swap: Mapping[Type, Type]) -> Property:
 
 
 def _pruned(spec: Spec) -> Spec:
-    """Without what nobody speaks of: a state that can be read, and small questions."""
+    """Without what is not mentioned: a state that can be read, and small questions."""
     said = [prop.expr for prop in (*spec.properties, *spec.assumptions)]
     used = {node.variable for expr in said for node in walk(expr) if isinstance(node, Read)}
     variables = tuple(item for item in spec.variables if item in used)

@@ -1,6 +1,6 @@
 """The same draws in every process.
 
-Hypothesis draws, now and then, a number that stands in the source of some loaded module. Which modules are
+Hypothesis draws, now and then, a number that is in the source of some loaded module. Which modules are
 loaded depends on what ran before, and with it every later draw of the same seed. Here nothing may depend on
 that: the verdict of a check is the same alone and among others.
 """

@@ -22,7 +22,7 @@ from tidemark.models.conformance.run import ConformanceRun
 from tidemark.models.refinement.step import StepChecker
 
 _FAIR = 10
-"""How often a fair action stands in the list that is drawn from."""
+"""How often a fair action is in the list that is drawn from."""
 
 _CHANCES = (0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 """Half of the steps are done in the plainest way. What the others stand for is the adapter's business."""

@@ -1,1 +1,1 @@
-"""Lemmas that nobody wrote down: candidates from templates, kept if reachable states and induction allow."""
+"""Lemmas that are not written: candidates from templates, kept if reachable states and induction allow."""

@@ -38,8 +38,8 @@ def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
     """The content of a manifest in which every entry has all of its keys. ``file`` is its name in messages.
 
     Raises:
-        ManifestError: a reason is unknown, used by nobody or explains something twice; a common key has no
-            section, or is used by nobody; a value has another form.
+        ManifestError: a reason is unknown, is not used or explains something twice; a common key has no
+            section, or is not used; a value has another form.
     """
     common = _table(data.get("common", {}), "common", file=file)
     wrong = [key for key in common if key not in (*SECTIONS, *REASONS)]
@@ -138,7 +138,7 @@ class _Expansion:
         return known[reason]
 
     def check_all_used(self) -> None:
-        """What is common and used by nobody is a pin that is not there."""
+        """What is common and is not used is a pin that is not there."""
         said = [
             (key, name)
             for part in (self.defaults, self.groups)

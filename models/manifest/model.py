@@ -1,8 +1,8 @@
 """The manifest of one protocol: what is judged, within which bounds, and what must come out.
 
-One TOML file per protocol. Everything that a green run relies on stands here as data: property ids with their
+One TOML file per protocol. Everything that a green run relies on is data here: property ids with their
 kinds, instances with bounds and constants, expected verdicts, pinned counts. An entry without an expectation
-is an error, and so is a key that nobody reads.
+is an error, and so is a key that is not read.
 """
 
 from __future__ import annotations
@@ -148,10 +148,10 @@ class Reduction(StrEnum):
     """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
 
     SOURCE_SETS = "source-sets"
-    """The same interleavings, and most of those that sleep sets begin in vain."""
+    """The same interleavings, and most of those that sleep sets begin and do not need."""
 
     OPTIMAL = "optimal"
-    """The same interleavings, and all that sleep sets begin in vain, unless events exclude one another."""
+    """The same interleavings, and what sleep sets do not need, unless events exclude one another."""
 
     STATES = "states"
     """Futures of declared states that were reached before. Rests on a promise of the program."""
@@ -251,7 +251,7 @@ class GeneratedMutants(Strict):
 
 
 class ArgumentEntry(Entry):
-    """What a protocol takes for granted: proved properties of others, and facts about its environment.
+    """What a protocol assumes: proved properties of others, and facts about its environment.
 
     An entry that is expected to be refuted is judged of its claims alone, and supports nothing: it shows that
     the judge refutes.

@@ -1,3 +1,3 @@
-"""Mutants and variants of the protocols: what somebody really wrote, or might, and the property that finds
+"""Mutants and variants of the protocols: faults that were made, or could be, and the property that finds
 it.
 """

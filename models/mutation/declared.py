@@ -1,4 +1,4 @@
-"""Named mutants: what each stands for and who must find it is said on the class or the function itself.
+"""Named mutants: what each stands for and which claim must find it is said on the class or function.
 
 A mutant of a specification is a subclass of the protocol; one of the implementation is a function that
 returns the faulty program. The manifest lists their modules, and pins how many mutants each has.

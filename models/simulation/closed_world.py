@@ -96,7 +96,7 @@ class _Guard:
 
 
 GUARD = _Guard()
-"""Whoever runs code of the program sets ``armed`` to ``installed`` before, and to False afterwards."""
+"""Code that runs the program sets ``armed`` to ``installed`` before, and to False afterwards."""
 
 
 @contextlib.contextmanager

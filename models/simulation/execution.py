@@ -245,7 +245,7 @@ class Execution:
         asyncio._set_running_loop(None)  # noqa: SLF001
 
     def blame(self, kind: str, message: str) -> None:
-        """Record what whoever drives the execution finds wrong with its course."""
+        """Record what the driver of the execution finds wrong with its course."""
         if self.violation is None:
             self.violation = self._found(kind, message)
 

@@ -11,7 +11,7 @@ from tidemark.models.rooms import PACKAGE, ROOT
 from tidemark.models.sources.labels import Family, Label, labels_in, not_labels
 
 PAGE = "docs/sources.md"
-"""Where the page stands, from the root of the repository."""
+"""The path of the page, from the root of the repository."""
 
 _ENTRY = re.compile(r'^- <a id="([^"]*)"></a>\*\*([^*]+)\*\* (.*(?:\n  .*)*)', re.MULTILINE)
 _BEGINS = re.compile(r"^- <a ", re.MULTILINE)

@@ -103,7 +103,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(source="facts 2.3, 2.5")
     def others_allocate(s, ts: Ts):
-        """Somebody else is given a timestamp above all others."""
+        """Another client is given a timestamp above all others."""
         require(ts > s.issued)
         s.issued = ts
 
@@ -136,7 +136,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="weak", source="facts 4: heap push")
     def push(s, t: Task):
-        """The task stands in the heap; the lock is released."""
+        """The task is in the heap; the lock is released."""
         require(s.phase[t] == "stamped")
         s.phase[t] = "queued"
 
@@ -261,7 +261,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp_now(s, ts: Ts):
-        """The oracle answers; whoever takes the lock later gets more."""
+        """The oracle answers; a task that takes the lock later gets more."""
         require(s.loop == "asked")
         require(ts > s.loop_floor)
         s.issued = maximum(s.issued, ts)

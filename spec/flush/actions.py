@@ -404,7 +404,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="seed 001, NotifyCheckpointUpdated; hazard 5")
     def clear_flush_ts(s):
-        """It clears the timestamp if the checkpoint has passed it and nobody has changed it meanwhile."""
+        """It clears the timestamp if the checkpoint has passed it and nothing has changed it meanwhile."""
         require(s.alive & (s.rpc == "read"))
         s.flush_ts = ite(
             (s.saw_flush_ts > 0) & s.passes(s.rpc_position) & s.unchanged_flush_ts(), 0, s.flush_ts

@@ -27,7 +27,7 @@ class FlushClaims(FlushActions):
 
     @assumption(source="facts 7.1")
     def first_position_is_empty(s):
-        """Position 0 stands before every row."""
+        """Position 0 is before every row."""
         return ~s.carries[0]
 
     @invariant(source="seed 001, GetCheckpoint; facts 7.5; property S")

@@ -47,7 +47,7 @@ anything: Any = Anything()
 def option(value: bool | int | str, *, assumes: str = "") -> Any:
     """A constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it: ``STRICT = False``.
 
-    ``assumes`` says in a sentence what the value takes for granted about the environment; the argument of the
+    ``assumes`` says in a sentence what the value assumes about the environment; the argument of the
     suite lists it, and asks for a variant without it in which something breaks.
     """
     return Option(value, assumes)

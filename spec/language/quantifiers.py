@@ -16,7 +16,7 @@ from tidemark.spec.language.types import BOOL, LITERAL, MapType, NumberType, Typ
 
 
 class _Scope:
-    """Where the tracing stands: the next number of a bound variable, and how deep inside quantifiers."""
+    """The state of the tracing: the next number of a bound variable, and how deep inside quantifiers."""
 
     def __init__(self) -> None:
         self.numbers = itertools.count()

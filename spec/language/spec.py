@@ -98,11 +98,11 @@ class Spec:
     assumptions: tuple[Property, ...] = ()
     initially: tuple[Expr, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Options whose value is taken for granted about the environment, each with the sentence that says so."""
+    """Options whose value is assumed about the environment, each with the sentence that says so."""
 
     @property
     def relies_on(self) -> tuple[str, ...]:
-        """Properties of other protocols that steps of this one take for granted, each once."""
+        """Properties of other protocols that steps of this one assume, each once."""
         return tuple(dict.fromkeys(claim for action in self.actions for claim in action.relies_on))
 
     def action(self, name: str) -> Action:

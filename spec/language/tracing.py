@@ -163,7 +163,7 @@ def _check_assumption(claim: Property, place: str) -> None:
 
 
 def _condition(value: Liftable, name: str, place: str) -> Expr:
-    """The condition that a method returned; an error blames the method, not whoever asked for the trace."""
+    """The condition that a method returned; an error names the method, not the caller of the trace."""
     if value is None:
         raise SpecError(f"{name} returns nothing", remedy="Return a condition", place=place)
     try:

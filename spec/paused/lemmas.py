@@ -16,7 +16,7 @@ class Paused(PausedClaims):
 
     @lemma(source="property W")
     def rows_of_live_proxies_are_above_the_tick(s):
-        """The tick waits for whoever has a session."""
+        """The tick waits for every proxy that has a session."""
         return forall(s.Row, lambda r: implies((s.stage[r] == "stamped") & ~s.of_ended(r), s.ts[r] > s.tick))
 
     @lemma(source="facts 7.6")

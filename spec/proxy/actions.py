@@ -13,7 +13,7 @@ does something else, a subclass in ``models/protocols/proxy/mutants`` says so.
 The oracle is seen from outside: a call is answered with a timestamp greater than every one that was answered
 before the call began (``tso.ordered``). That timestamps are unique is not assumed: the lock makes it so.
 
-The lock is held by a task from ``ask`` to ``commit``, or to ``fail_ask``. Between them stands ``enqueue``,
+The lock is held by a task from ``ask`` to ``commit``, or to ``fail_ask``. Between them is ``enqueue``,
 which makes the task visible to the workers: a worker may run it before it is committed, but takes its
 timestamp out under the lock. ``committed`` tells the two apart. A produce whose outcome is open ends in
 ``late_append`` or ``lose_append``.
@@ -102,7 +102,7 @@ class ProxyActions(Protocol, name="proxy"):
         return any_of(s.phase[t] == "asked", s.phase[t] == "stamped", s.enqueued(t) & ~s.committed[t])
 
     def lock_is_free(s):
-        """Nobody is between ``ask`` and ``commit``, or there is no lock."""
+        """No task is between ``ask`` and ``commit``, or there is no lock."""
         return implies(s.LOCKED, ~exists(s.Task, s.holds_lock))
 
     def may_append(s, t, c):
@@ -119,7 +119,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(source="facts 2.3, 2.5")
     def others_allocate(s, ts: Ts):
-        """Somebody else is given a timestamp above all others (a smaller one makes no difference here)."""
+        """Another client is given a timestamp above all others (a smaller one makes no difference here)."""
         require(ts > s.issued)
         s.issued = ts
 
@@ -154,7 +154,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(fairness="weak", source="seed 002, Enqueue: addUnissuedTask")
     def enqueue(s, t: Task):
-        """The task stands in the queue: a worker may take it from now on."""
+        """The task is in the queue: a worker may take it from now on."""
         require(s.phase[t] == "stamped")
         s.phase[t] = "queued"
 
@@ -315,7 +315,7 @@ class ProxyActions(Protocol, name="proxy"):
         return s.snap_min[c] - 1
 
     def next_gate(s, c):
-        """Where the gate stands after a new value."""
+        """The gate after a new value."""
         return ite(s.follows[c], minimum(s.now + s.interval, s.snap_max[c]), s.now)
 
     def forget_tick(s):

@@ -4,7 +4,7 @@ The state and the steps stand in ``actions``. Sources: seed 002 (statistics, tic
 facts 3, hazards 12 and 24 to 28.
 
 What the root coordinator builds on are two invariants: a reported value lies below every timestamp that may
-still be appended, and not above what is handed out to whoever asks from now on.
+still be appended, and not above what is handed out from now on.
 """
 
 from tidemark.spec.language import (
@@ -134,7 +134,7 @@ class ProxyClaims(ProxyActions):
 
     @invariant(source="hazard 28; facts 3.3: capped by maxTs")
     def the_gate_waits_for_nobody_to_come(s):
-        """The gate is a timestamp that was handed out: whoever asks from now on passes it. So a report lags
+        """The gate is a timestamp that was handed out: a task that asks later passes it. So a report lags
         by one batch of tasks at most.
         """
         return forall(s.Channel, lambda c: s.current[c] <= s.issued)
@@ -196,7 +196,7 @@ class ProxyClaims(ProxyActions):
 
     @reachable(after="stamp_now", source="facts 2.3; hazard 38")
     def an_answer_out_of_order(before, after, ts):
-        """The tick's timestamp is smaller than one that somebody was given before it."""
+        """The tick's timestamp is smaller than one that was given before it."""
         return ts < before.issued
 
     @reachable(after="publish", source="hazard 28")

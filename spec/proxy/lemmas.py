@@ -57,7 +57,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="seed 004, 6.6.1; facts 3.2: new timestamps are larger")
     def the_holder_is_the_latest(s):
-        """Whoever holds the lock has, or will get, a timestamp above all that is tracked."""
+        """The task that holds the lock has, or will get, a timestamp above all that is tracked."""
         return forall(
             s.Task,
             s.Channel,
@@ -83,7 +83,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.3: now first")
     def the_snapshot_covers_all_below_now(s):
-        """After the snapshot: whoever is not in it gets more than now; and it has the least of the others."""
+        """After the snapshot: a task outside of it gets more than now; and it has the least of the others."""
         taken = s.tick == "taken"
         return forall(
             s.Task,

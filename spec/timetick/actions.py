@@ -4,7 +4,7 @@ What is described: sources (proxies, and the coordinator's own DDL source) appen
 with a timestamp from the oracle. A source reports, per channel, a value that everything it has still to
 append lies above. When every session that the coordinator knows has reported, the minimum per channel becomes
 a round; the round is queued (one place), taken, and sent: one tick per channel. Tick T on a channel promises
-that nobody appends a message with ts <= T there any more. The claims stand in ``spec/timetick/claims.py``.
+that no message with ts <= T is appended there any more. The claims are in ``spec/timetick/claims.py``.
 
 Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32, bugs B5, B9, B10, B45, B46.
 This is the protocol as it is *meant*. What the code of the seeds does otherwise is a variant with its own
@@ -134,7 +134,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(source="facts 2")
     def others_allocate(s, ts: Ts):
-        """Somebody else is given a timestamp above all others (a smaller one makes no difference here)."""
+        """Another client is given a timestamp above all others (a smaller one makes no difference here)."""
         require(ts > s.issued)
         s.issued = ts
 

@@ -158,7 +158,7 @@ class TimeTickClaims(TimeTickActions):
 
     @invariant(source="facts 4: reports of others are refused")
     def only_known_sessions_have_entries(s):
-        """The coordinator holds reports of sessions that it knows, and of nobody else."""
+        """The coordinator holds reports of sessions that it knows, and of no others."""
         return forall(s.Source, lambda p: implies(s.entry[p], s.known[p]))
 
     @invariant(source="facts 4; B10")

@@ -84,7 +84,7 @@ class TsoActions(Protocol, name="tso"):
     # The store.
     saved: Time = 0
     led: Bool = False
-    leader: Server = anything  # of no meaning while nobody leads
+    leader: Server = anything  # of no meaning while there is no leader
 
     # A server's memory (lost when it ends).
     role: Map[Server, Role] = "new"

@@ -1,4 +1,4 @@
-"""Two protocols, the second of which takes for granted what the first guarantees."""
+"""Two protocols, the second of which assumes what the first guarantees."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.language import (
@@ -125,7 +125,7 @@ class AnswerThatCannotBe(AnswerOfBelow):
 
 
 class AnswerOfSomethingElse(AnswerOfBelow):
-    """Shows what the step does not take for granted."""
+    """Shows what the step does not assume."""
 
     @staticmethod
     def takes(above, level):

@@ -46,9 +46,9 @@ class Tso(Protocol):
     """Length of the window that is saved ahead."""
     largest_batch: Logical = option(2)
     FENCED_SAVE: Bool = option(True)
-    """The store refuses whoever has lost the lease."""
+    """The store refuses a process that has lost the lease."""
     FENCED_GENERATE: Bool = option(True)
-    """Whoever has lost the lease hands out nothing."""
+    """A process that has lost the lease hands out nothing."""
 
     now: Tick = 0
     stored: Tick = 0
@@ -92,7 +92,7 @@ class Tso(Protocol):
 
     @action
     def elect(s, p: Process):
-        """The lease goes to a process; whoever had it is not stopped."""
+        """The lease goes to a process; the one that had it is not stopped."""
         require(s.place[p] == "down")
         s.leads = each(s.Process, lambda q: q == p)
         s.place[p] = "load"

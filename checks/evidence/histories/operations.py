@@ -224,7 +224,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
 
 
 def _values(texts: pa.ChunkedArray) -> dict[str, Any]:
-    """What stands as JSON in the column ``value``: times, outcome, and runs of keys."""
+    """What is JSON in the column ``value``: times, outcome, and runs of keys."""
     parts = [
         _parsed(texts.slice(first, _PARSED_ROWS).to_pylist()) for first in range(0, len(texts), _PARSED_ROWS)
     ]

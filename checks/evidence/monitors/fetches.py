@@ -110,7 +110,7 @@ class Fetches(Monitor):
         raise NotImplementedError
 
     def close(self) -> Answer:
-        """Fetches of segments that nobody names a channel of were not judged."""
+        """Fetches of segments of which no channel is known were not judged."""
         self.answer.reports = {
             name: n for name, n in self.answer.reports.items() if not name.startswith("Fetches of")
         }

@@ -36,7 +36,7 @@ class WindowGrows(Monitor):
 
 
 class StoredBelowWindow(Monitor):
-    """Whatever timestamp stands in the store was handed out before it got there."""
+    """Whatever timestamp is in the store was handed out before it got there."""
 
     name = "store-issued"
     property_id = "tso.issued_below_saved"

@@ -49,7 +49,7 @@ class FlushedFinal(Monitor):
 
 
 class BinlogsOnce(Monitor):
-    """No file of rows stands in two records, and a record has no file twice."""
+    """No file of rows is in two records, and a record has no file twice."""
 
     name = "store-binlogs"
     property_id = "flush.stored_once"
@@ -224,7 +224,7 @@ class FlushConfirmed(Monitor):
 class RowsBelowCheckpoint(Monitor):
     """The rows that the broker holds at or below the stored checkpoint, against the recorded binlogs.
 
-    The two have no common order; what is compared is what stands at the end: the last checkpoint of each
+    The two have no common order; what is compared is what is there at the end: the last checkpoint of each
     channel, the last binlog records, and all messages. Segments that compaction has replaced are left out.
     """
 
@@ -258,7 +258,7 @@ class RowsBelowCheckpoint(Monitor):
                 self.entries.setdefault(segment, {})[key] = count
 
     def close(self) -> Answer:
-        """Compare what stands at the end."""
+        """Compare what is there at the end."""
         done = Answer.from_dict(self.answer.as_dict())
         if self.unnamed:
             done.doubt("a message of the broker does not say its segment and rows", self.unnamed)

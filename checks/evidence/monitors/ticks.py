@@ -64,7 +64,7 @@ class TickOrder(Monitor):
 
 
 class Watermark(Monitor):
-    """Whatever is appended lies above every tick that stands before it in its channel."""
+    """Whatever is appended lies above every tick that is before it in its channel."""
 
     name = "broker-watermark"
     property_id = "timetick.watermark_promise"

@@ -150,7 +150,7 @@ _DECODERS: tuple[tuple[str, Callable[[Row, str, bytes], Row]], ...] = (
 def watch(address: str, *, seconds: float = 4.0) -> Iterator[dict[str, Any]]:
     """The whole history of a live store, in the form of a saved one, until nothing came for ``seconds``.
 
-    ``address`` is that of the gateway, for example ``http://127.0.0.1:2379``. Raises GatewayError if nobody
+    ``address`` is that of the gateway, for example ``http://127.0.0.1:2379``. Raises GatewayError if nothing
     answers or the first revisions are gone.
     """
     everything = {"key": "AA==", "range_end": "AA==", "start_revision": "1"}

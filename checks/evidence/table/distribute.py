@@ -120,6 +120,6 @@ def parse_piece(piece: Piece) -> Iterator[pa.RecordBatch]:
 
 
 def write_parquet(frame: DataFrame, path: str, *, parts: int) -> None:
-    """The table on disk: what belongs to one component, channel and key stands in one file, in order."""
+    """The table on disk: what belongs to one component, channel and key is in one file, in order."""
     arranged = frame.repartition(parts, "component", "channel", "key").sortWithinPartitions("source", "line")
     arranged.write.mode("overwrite").parquet(path)

@@ -3,7 +3,7 @@
 Source sets say with which event the reversed order of a race begins, and leave the rest to chance: what
 follows may turn out to be asleep. A wakeup tree (``tidemark.checks.interleave.trees.wakeup``) holds the whole
 beginning of the reversed order. Executions that follow it do not end in sleep, so that there is one execution
-for each Mazurkiewicz trace and none in vain. Source: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic
+for each Mazurkiewicz trace and no other. Source: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic
 partial order reduction", 2014.
 
 That algorithm expects that the next step of a thread is known before it is taken. Here what a step touches

@@ -2,8 +2,8 @@
 
 Sleep sets alone run every enabled event of a node and give up when all that is left is asleep. Source sets
 try one event, and for each race some first step of the reversed order where the first of the two was taken.
-The events with which executions begin in vain are few. See ``tidemark.checks.interleave.trees.races`` for the
-rules, and ``tidemark.checks.interleave.strategies.optimal`` for the search that begins hardly any in vain.
+Few executions are begun that are not needed. See ``tidemark.checks.interleave.trees.races`` for the
+rules, and ``tidemark.checks.interleave.strategies.optimal`` for the search with hardly any.
 
 What a step touches may depend on values. In the reversed order the second step of a race need not touch what
 it touched, and so may no longer be a first step. This is known as soon as it was taken there: then another

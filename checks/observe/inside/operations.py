@@ -22,7 +22,7 @@ _sent = threading.local()
 
 
 def _watch_guarantees() -> None:
-    """Keep the guarantee timestamp that the client library sends, by thread: it tells nobody."""
+    """Keep the guarantee timestamp that the client library sends, by thread: it does not tell."""
     original = ts_utils.construct_guarantee_ts
 
     def construct(collection_name: str, kwargs: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from tidemark.checks.verdicts.counterexample import Axes, Counterexample, Scalar
 def to_itf(trace: Counterexample, *, description: str) -> str:
     """The trace as ITF JSON, which ``forms.itf_reader`` reads back.
 
-    The fired action stands, with its arguments, in ``#meta`` of the next state; the protocol with its bounds
+    The fired action is, with its arguments, in ``#meta`` of the next state; the protocol with its bounds
     and constants in the file's own ``#meta``.
     """
     states = trace.states()

@@ -59,7 +59,7 @@ def start_text(trace: Counterexample) -> list[str]:
 
 
 def field_text(trace: Counterexample, name: str, value: Value) -> str:
-    """A field in full; of a map the entries that differ from its most frequent value, which stands first."""
+    """A field in full; of a map the entries that differ from its most frequent value, which comes first."""
     if not isinstance(value, tuple) or not value:
         return show(value)
     usual = max(dict.fromkeys(value), key=value.count)

@@ -48,7 +48,7 @@ class Runner(Protocol):
 class InProcess:
     """This process, one partition after the other."""
 
-    def round(self, plan: Plan, *, note: str, count: int = 1) -> None:  # noqa: ARG002 - nobody watches
+    def round(self, plan: Plan, *, note: str, count: int = 1) -> None:  # noqa: ARG002 - nothing watches
         """See Runner."""
         for number in range(plan.number, plan.number + count):
             now = replace(plan, number=number)
@@ -59,7 +59,7 @@ class InProcess:
             for partition, packets in enumerate(waiting):
                 absorb(now, partition, packets)
 
-    def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:  # noqa: ARG002 - nobody watches
+    def ask(self, plan: Plan, question: Question[T], *, note: str) -> list[T]:  # noqa: ARG002 - nothing watches
         """See Runner."""
         answers = (question(plan, partition) for partition in range(plan.partitions))
         return [answer for answer in answers if answer is not None]

@@ -2,7 +2,7 @@
 
 Whatever follows from a state of a level that was expanded in an earlier round is known to its owner: every
 round ends, for each owner, after all of these have reached it. So a worker may drop a successor that it
-remembers from an earlier round, whoever sent it then, for which partition, and in which attempt of a task. Of
+remembers from an earlier round, by whichever sender, for which partition, and in which attempt of a task. Of
 the present round it may drop only what the same attempt has sent: another attempt of the same task may have
 been lost with all that it sent.
 """

@@ -138,7 +138,7 @@ class Table:
 
     @property
     def is_open(self) -> bool:
-        """Is somebody entering states, or was he when he was stopped?"""
+        """Is a process entering states, or was one when it was stopped?"""
         return bool(self._state[_OPEN])
 
     def open(self) -> None:
@@ -168,7 +168,9 @@ class Table:
 
     def _grow(self) -> None:
         flat = self._larger(self.size(self._words, 2 * (self._slots.size // self._words)))
-        flat[_OPEN] = 1  # first: whoever finds the place with the rest of this must not take it for whole
+        flat[_OPEN] = (
+            1  # first: a process that finds the place with the rest of this must not take it for whole
+        )
         flat[:STATE] = self._state
         _refill(self._slots, self._words, flat[STATE:])
         self._place(flat)

@@ -86,7 +86,7 @@ class VisitedCache:
 
     @contextmanager
     def _table(self, before: int, coming: int) -> Iterator[Table | None]:
-        """A table that is not open and of no later round, for nobody else; None if there is none."""
+        """A table that is not open and of no later round, for one user; None if there is none."""
         if self.given_up:
             yield None
             return

@@ -10,7 +10,7 @@ from tidemark.spec.language.spec import Property
 
 
 class Names:
-    """Gives each name a form that is no word of the target language and that nobody else has."""
+    """Gives each name a form that is no word of the target language and is used once."""
 
     def __init__(self, reserved: Collection[str]) -> None:
         self._taken = set(reserved)

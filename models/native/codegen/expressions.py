@@ -47,7 +47,7 @@ class Translator(StateAccess):
         return self.once(key, lambda: self._scalar(node))
 
     def derived(self, node: Expr) -> Val:
-        """The value of an expression made here, which nobody else keeps alive."""
+        """The value of an expression made here, which nothing else keeps alive."""
         self.kept.append(node)
         return self.scalar(node)
 

@@ -298,7 +298,7 @@ class ChainProgram(Program):
         proxy = Proxy(source=source, ports=ports, config=config, parts=self._proxy_parts)
         self.proxies[source] = (proxy, clock)
         while not proxy.serving.is_set() and self.attempts[source]:
-            # The first rounds of both loops, in their order: until a report is accepted nobody writes.
+            # The first rounds of both loops, in their order: until a report is accepted nothing is written.
             self.attempts[source] -= 1
             await proxy.ticker.tick()
             await proxy.report_once()

@@ -196,12 +196,12 @@ def resumed_flush_forgets_its_segments(**scenario: Any) -> ChannelsProgram:
 
 class _NeverResumes(FlushService):
     async def resume(self) -> None:
-        """Nobody carries on."""
+        """No one carries on."""
 
 
 @mutant(killer="a_done_flush_is_confirmed", source="facts 10.3", instance="channels-coordinator-restarts")
 def flushes_are_not_resumed(**scenario: Any) -> ChannelsProgram:
-    """After a restart of the coordinator nobody carries on with its flushes."""
+    """After a restart of the coordinator its flushes are not continued."""
     return channels(service=_NeverResumes, **scenario)
 
 

@@ -432,7 +432,7 @@ def _ordered(records: MetaSnapshot) -> MetaSnapshot:
 
 
 class _Telling:
-    """A metadata store that tells when something was saved: whoever waits may poll again."""
+    """A metadata store that tells when something was saved: waiters may poll again."""
 
     def __init__(self, meta: MetaStore, news: Callable[[], None]) -> None:
         self._meta = meta

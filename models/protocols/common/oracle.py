@@ -106,7 +106,7 @@ class Pause:
 
     Attributes:
         name: of the point at which it ends.
-        times: how often it ends. Then whoever sleeps, sleeps on.
+        times: how often it ends. Then a sleeper sleeps on.
         after: it first ends after the work that follows the first pause of this name.
     """
 
@@ -148,14 +148,14 @@ async def _for_ever() -> None:
 
 
 async def ask_alone(process: Process, oracle: OracleCalls, times: int, name: str) -> None:
-    """Ask the oracle now and then: somebody else who is given timestamps."""
+    """Ask the oracle now and then: another client that is given timestamps."""
     for _ in range(times):
         await process.point(name)
         await oracle.alloc(1)
 
 
 class ChosenOracle(OracleProcess):
-    """Gives what whoever drives it has chosen.
+    """Gives what its driver has chosen.
 
     Attributes:
         next: the next answer; None for no answer.

@@ -1,4 +1,4 @@
-"""What the DDL minimum takes for granted of the oracle, in its own words."""
+"""What the DDL minimum assumes of the oracle, in its own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer

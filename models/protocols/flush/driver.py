@@ -72,7 +72,7 @@ class FlushAdapter:
         if step.action == "recover":
             self._recover()
         self._state = self._look()
-        # Being asked by a recovering node gives it the channel. While the channel belongs to nobody that is a
+        # Being asked by a recovering node gives it the channel. While the channel has no owner that is a
         # step of its own (assign); only a question that changes nothing is asked here.
         if step.action == "crash" and chance % 2 and self._assigned():
             self._ask_early()

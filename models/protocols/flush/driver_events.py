@@ -71,7 +71,7 @@ class EventReader:
         return Step("recover", (seek,))
 
     def _put(self, event: Event) -> Step | None:
-        """An upload. What a dead node has begun may still reach the store: nobody looks at that."""
+        """An upload. What a dead node has begun may still reach the store: that is not looked at."""
         found = _OBJECT.match(event.label)
         if found is None or event.lane.name != NODE:
             return None

@@ -122,7 +122,7 @@ class DrivenFlush(FlushProgram):
 
 
 def _nothing() -> None:
-    """A sealer does not poll: nobody waits for this news."""
+    """A sealer does not poll: nothing waits for this news."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class _NamedPauses:
     process: Process
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until somebody picks that the pause ends."""
+        """Wait until the search picks that the pause ends."""
         del seconds
         await self.process.point("pause")
 

@@ -1,6 +1,6 @@
 """The edges of the flush implementation, made of objects of the controlled world.
 
-Each coroutine method here suspends its caller until somebody picks that it goes on: these are the places of
+Each coroutine method here suspends its caller until the search picks that it goes on: these are the places of
 interruption which the granularity table of ``impl/README.md`` counts.
 """
 
@@ -169,7 +169,7 @@ class NodeCalls:
     """The data node as the coordinator sees it.
 
     Args:
-        news: called when a call was in vain, for whoever waits to poll again.
+        news: called when a call had no effect, so that waiters poll again.
         repeats: also after a call that the node has refused, or was not there to take. Without it, such a
             call is repeated after other news only. It has changed nothing at the node, so that the execution
             in which it is delivered later stands for its repetition.
@@ -213,7 +213,7 @@ class PollingClock:
         self._changed = asyncio.Event()
 
     def news(self) -> None:
-        """Note that the coordinator has answered somebody, or failed to reach the node."""
+        """Note that the coordinator has answered a node, or failed to reach the node."""
         self._changed.set()
 
     @property

@@ -163,7 +163,7 @@ class FlushProgram(RefiningProgram):
             await coordinator.assign(CHANNEL, NODE)
 
     def start_others(self, process: Process) -> None:
-        """Start what else acts at the coordinator's side. Nobody, unless a subclass has more to do."""
+        """Start what else acts at the coordinator's side. Nothing, unless a subclass has more to do."""
 
     def _serve_coordinator(self, process: Process, coordinator: Coordinator) -> None:
         """Answer the node, and note which calls were handled: the mapping needs to know."""

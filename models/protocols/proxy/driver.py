@@ -220,7 +220,7 @@ class ProxyAdapter:
         return event.label.startswith("deliver") and self._meant(event) is None
 
     def _disturb(self, chance: int) -> None:
-        """Let somebody come to the lock who has to wait."""
+        """Let a task come to the lock that has to wait."""
         waiting = [
             event
             for event in self._world.enabled()

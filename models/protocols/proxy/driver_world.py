@@ -36,7 +36,7 @@ def scenario_of(instance: Instance) -> ProxyScenario:
 
 
 class ChoosyLog(LogProcess):
-    """Refuses what whoever drives it has chosen.
+    """Refuses what its driver has chosen.
 
     Attributes:
         rejected: timestamps of the tasks whose messages are refused.

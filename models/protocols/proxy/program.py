@@ -49,7 +49,7 @@ class ProxyScenario:
         tasks: by task the channels that it writes to.
         ticks: how often the ticker ticks.
         reports: how often it is reported.
-        others: how many timestamps somebody else is given.
+        others: how many timestamps another client is given.
         parallel: how many tasks are executed at the same time.
         interval: how far the gate may run ahead of the tick's timestamp.
         greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
@@ -108,7 +108,7 @@ class ProxyScenario:
 
 
 class ProxyProgram(RefiningProgram):
-    """One proxy with its clients, an oracle, the logs, and somebody else who is given timestamps.
+    """One proxy with its clients, an oracle, the logs, and another client that is given timestamps.
 
     Args:
         scenario: what happens.
@@ -273,7 +273,7 @@ def proxy(
         tasks: by task the channels that it writes to.
         ticks: how often the ticker ticks.
         reports: how often it is reported.
-        others: how many timestamps somebody else is given.
+        others: how many timestamps another client is given.
         parallel: how many tasks are executed at the same time.
         interval: how far the gate may run ahead of the tick's timestamp.
         near_oracle: a call of the oracle is one step.

@@ -56,7 +56,7 @@ def scenario_of(instance: Instance) -> TimeTickScenario:
 
 
 class DrivenTimeTick(TimeTickProgram):
-    """One root coordinator whose surroundings do what whoever drives them has chosen."""
+    """One root coordinator whose surroundings do what the driver has chosen."""
 
     def __init__(self, scenario: TimeTickScenario, *, parts: RootCoordParts | None, protocol: str) -> None:
         super().__init__(scenario, parts=parts, protocol=protocol)
@@ -246,7 +246,7 @@ class TimeTickAdapter:
         return None if self._program.calls[-1].told else self._next_change()
 
     def _next_change(self) -> Step | None:
-        """The watch reads the next change; it can pass it on only while nobody holds the lock."""
+        """The watch reads the next change; it can pass it on only while the lock is free."""
         events, revision = self._program.sessions.events, self._coordinator().watch.revision
         if self._lock_is_held() or revision >= len(events):
             return None

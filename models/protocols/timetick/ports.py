@@ -61,7 +61,7 @@ class Sessions:
         self.events.append(SessionEvent(len(self.events) + 1, source, alive))
 
     def take_over(self) -> tuple[list[SourceId], int]:
-        """Fence whoever has no live session; return the others."""
+        """Fence the sources without a live session; return the others."""
         self._world.touch(writes=self._bit)
         self.fenced |= {source for source, status in self.status.items() if status == "expired"}
         live = [source for source, status in sorted(self.status.items()) if status == "registered"]

@@ -72,7 +72,7 @@ class TimeTickScenario:
         messages: by message its source, a proxy or 0 for the DDL source, and its channel.
         reports: by proxy how often it reports.
         ddl_reports: how often the DDL source reports, in each incarnation of the coordinator.
-        others: how many timestamps somebody else is given.
+        others: how many timestamps another client is given.
         expires: proxies that lose their lease, at any time after they began to serve.
         round_capacity: rounds that may wait for the sender.
         prepared: at first the others are given their timestamps, then all proxies register, then the
@@ -379,7 +379,7 @@ def timetick(
         messages: by message its source (0 for the DDL source, else the number of a proxy) and its channel.
         reports: by proxy how often it reports.
         ddl_reports: how often the DDL source reports, in each incarnation.
-        others: how many timestamps somebody else is given.
+        others: how many timestamps another client is given.
         expires: proxies that lose their lease.
         round_capacity: rounds that may wait for the sender.
         prepared: all proxies are registered before the coordinator begins.

@@ -1,4 +1,4 @@
-"""What the time tick takes for granted of the oracle, of proxies and of the DDL source, in its own words."""
+"""What the time tick assumes of the oracle, of proxies and of the DDL source, in its own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer

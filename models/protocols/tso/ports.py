@@ -1,7 +1,7 @@
 """The edges of the oracle's implementation, made of objects of the controlled world.
 
-Each coroutine method here suspends its caller until somebody picks that it goes on: these are the places of
-interruption which the granularity table of ``impl/README.md`` counts. A clock shows what somebody picks.
+Each coroutine method here suspends its caller until the search picks that it goes on: these are the places of
+interruption which the granularity table of ``impl/README.md`` counts. A clock shows what the search picks.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class SharedStore:
         return Leadership(server=server, term=self._place + 1, lease=lease)
 
     async def renew(self, leadership: Leadership) -> None:
-        """Never called: here a lease ends when somebody picks that it does."""
+        """Never called: here a lease ends when the search picks that it does."""
         raise StoreError(f"renewal of {leadership.server} in a world in which no time passes")
 
     async def resign(self, leadership: Leadership) -> None:
@@ -205,7 +205,7 @@ def _with(
 
 
 class PickedClock:
-    """A wall clock and the points of preemption: at some of them somebody picks what the clock shows.
+    """A wall clock and the points of preemption: at some of them the search picks what the clock shows.
 
     Args:
         process: the server's process.

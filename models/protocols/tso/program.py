@@ -208,7 +208,7 @@ class OracleProgram(RefiningProgram):
             ask()
         else:
             memory.serves = ask
-        # That the last one loses its lease would change nothing: nobody comes after it.
+        # That the last one loses its lease would change nothing: none comes after it.
         if not self.scenario.lease_rule and place + 1 < len(self.memories):
             assert memory.store is not None
             process.spawn(memory.store.expire(), "lease")

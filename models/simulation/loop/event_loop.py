@@ -54,7 +54,7 @@ def _fresh() -> dict[str, object]:
 
 
 class ControlledLoop(asyncio.BaseEventLoop):
-    """An event loop whose callbacks wait in lanes until somebody picks what happens next.
+    """An event loop whose callbacks wait in lanes until the next event is picked.
 
     Attributes:
         current: the lane whose code runs now.
@@ -114,7 +114,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
         *args: Any,
         context: contextvars.Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Arm a timer. It fires when somebody picks it among the earliest ones."""
+        """Arm a timer. It fires when it is picked among the earliest ones."""
         lane = self.current
         timer = LaneTimer(when, callback, args, self, context)
         timer.lane = lane

@@ -58,7 +58,7 @@ class Environment:
         self.loop.writes |= writes
 
     async def operation(self, title: str, effect: Callable[[], T]) -> T:
-        """Wait until somebody picks this operation, perform its effect in that step, return the result."""
+        """Wait until this operation is picked, perform its effect in that step, return the result."""
         lane = self.caller
         future: asyncio.Future[T] = self.loop.create_future()
         label = f"{title} {lane.title}#{lane.next_number()}"
@@ -75,7 +75,7 @@ class Environment:
             raise
 
     async def draw(self, count: int, title: str) -> int:
-        """Wait until somebody picks one of the numbers 0..count-1, and return it."""
+        """Wait until one of the numbers is picked: 0..count-1, and return it."""
         lane = self.caller
         if count < 1:
             raise ProgramError(f"{lane.title} draws {title!r} from {count} values: it takes at least one")

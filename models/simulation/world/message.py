@@ -13,7 +13,7 @@ class Message:
         answer: the answer in words, once there is one.
         copy: it is a copy of another request: no fault meets it.
         copies: how many copies it has.
-        expects_reply: it is a call, even if nobody waits for the answer any more.
+        expects_reply: it is a call, even if its caller no longer waits for the answer.
         title: sender, number in the sender, destination and method: unique and history-determined.
         state: "sent", "handled", "answered" or "gone".
         waiting: future of the caller; None for a one-way message and for a caller that gave up or died.

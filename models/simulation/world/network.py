@@ -3,7 +3,7 @@
 A call is up to three events. *deliver*: the handler starts in the lane of the destination. *reply*: the
 answer reaches the caller. In place of the first one: *drop* (the request vanishes and the caller times out),
 *delay* (the caller times out, the request stays under way). Before it: *duplicate* (a copy is under way as
-well, and is delivered at any later time; nobody waits for the answer to it). In place of the second one:
+well, and is delivered at any later time; the answer is not waited for). In place of the second one:
 *lose* (the caller times out although the request took effect). Requests under way outlive their sender.
 
 Messages are not ordered unless a link is declared as ordered. There, *overtake* delivers a message before
@@ -71,7 +71,7 @@ class Network:
         return message.answer if message is not None else ""
 
     def awaited(self, title: str) -> bool:
-        """Tell whether somebody waits for the answer to a message."""
+        """Tell whether the caller still waits for the answer to a message."""
         message = self._messages.get(title)
         return message is not None and message.waiting is not None
 
@@ -275,7 +275,7 @@ class Network:
         try:
             result = await handler(*arguments)
         except Exception as error:
-            # The failure of a call is its answer, even if the caller has given up; nobody else would see it.
+            # The failure of a call is its answer, even if the caller has given up; nothing else would see it.
             if not message.expects_reply:
                 raise
             self._answer(message, error)
@@ -356,6 +356,6 @@ class Network:
 
 
 def time_out(message: Message, waiting: "asyncio.Future[Any]") -> None:
-    """Tell the caller that it waited in vain."""
+    """Tell the caller that no answer comes."""
     if not waiting.done():
         waiting.set_exception(CallTimeoutError(f"{message.destination}.{message.method} timed out"))

@@ -1,7 +1,7 @@
 """The world of one execution: its processes, what may happen next in it, and what a step touched.
 
 Everything that can happen is an ``Event``. The world keeps the events that exist, says which of them are
-enabled and fires the one that somebody picked. Between two picks nothing happens: that is the whole control.
+enabled and fires the one that was picked. Between two picks nothing happens: that is the whole control.
 """
 
 import functools

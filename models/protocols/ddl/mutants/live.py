@@ -1,6 +1,6 @@
 """What must happen to the DDL minimum: a form whose dummy task and loop never run out of timestamps.
 
-The oracle counts up by one, and repeats itself for the loop and for a dummy task if nobody else was given a
+The oracle counts up by one, and repeats itself for the loop and for a dummy task if no client was given a
 timestamp in between. A dummy task that is over comes again.
 """
 

@@ -205,7 +205,7 @@ class ResetByEqual(Flush):
 
 @mutant(killer="flush.flush_request_not_lost", source="facts 10.3: 60 tries", instance="small")
 class CrashForgetsFlush(Flush):
-    """Nobody repeats FlushChannel to the new owner."""
+    """FlushChannel is not repeated to the new owner."""
 
     def crash(s):
         require(s.alive)

@@ -1,1 +1,1 @@
-"""Mutants and variants: what somebody really wrote, or might, each with what must come out."""
+"""Mutants and variants: faults that were made, or could be, each with what must come out."""

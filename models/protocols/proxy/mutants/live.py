@@ -1,7 +1,7 @@
 """What must happen to the proxy's reports: a form whose ticks never run out of timestamps within bounds.
 
 A bounded instance has few timestamps, and every tick takes one. Here the oracle counts up by one, and
-answers a tick with the last tick's timestamp again if nobody was given one in between: nothing has a larger
+answers a tick with the last tick's timestamp again if none was given in between: nothing has a larger
 one. So two timestamps a task, and one more, suffice for any number of ticks.
 """
 
@@ -11,7 +11,7 @@ from tidemark.spec.proxy import Proxy
 
 
 class TicksForever(Proxy):
-    """The oracle counts up by one, and repeats itself for a tick when nobody else has asked."""
+    """The oracle counts up by one, and repeats itself for a tick when no other client has asked."""
 
     others_allocate = None
 

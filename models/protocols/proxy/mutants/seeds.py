@@ -71,7 +71,7 @@ class DocumentMinusOne(Document):
 
     @lemma(source="seed 004, 6.6.3")
     def the_gate_is_below_all_that_is_new(s):
-        """Whoever comes after the snapshot gets more than the gate."""
+        """A task that comes after the snapshot gets more than the gate."""
         return forall(
             s.Channel,
             lambda c: implies(any_of(s.tick == "stamped", s.tick == "taken"), s.now > s.current[c]),

@@ -1,4 +1,4 @@
-"""The node without one of the rules that it takes for granted."""
+"""The node without one of the rules that it assumes."""
 
 from tidemark.spec.streaming import Streaming
 

@@ -293,7 +293,7 @@ class DeadCoordinatorSends(TimeTick):
 
 @mutant(killer="timetick.watermark_promise", source="H11, B46", instance="timetick-small")
 class FenceOnlyWhatIsKnown(TimeTick):
-    """A coordinator that starts does not fence the sources whose lease ended while nobody watched."""
+    """A coordinator that starts does not fence the sources whose lease ended while no coordinator watched."""
 
     def restart(s):
         require(~s.up)

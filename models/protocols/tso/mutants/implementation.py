@@ -356,7 +356,7 @@ def update_after_the_end(**scenario: Any) -> OracleProgram:
 
 @mutant(killer="tso.ordered", source="H42", instance="tso-impl-step-down")
 def lease_ends_while_it_serves(**scenario: Any) -> OracleProgram:
-    """Nobody steps down in time: the holder serves when its lease has ended (H42)."""
+    """The holder does not step down in time: the holder serves when its lease has ended (H42)."""
     changed = {
         "lease_rule": False,
         "protocol": "tidemark.models.protocols.tso.mutants.implementation:Deposed",
