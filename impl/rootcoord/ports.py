@@ -36,7 +36,10 @@ class SessionStore(Protocol):
     """
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
-        """Fence every source without a live session. Returns the live ones, and the revision of both."""
+        """Fence every source without a live session, and the DDL source of every earlier coordinator.
+
+        Returns the live ones, and the revision of both.
+        """
 
     async def next_event(self, after: int) -> SessionEvent:
         """Wait for the first change after a revision."""

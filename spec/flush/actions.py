@@ -58,6 +58,20 @@ class FlushActions(Protocol, name="flush"):
     INCLUSIVE: Bool = option(
         False
     )  # start positions include the first row (a misreading that the seeds allow)
+    SEALS_END: Bool = option(
+        True, assumes="No row of a segment follows in the log once the coordinator has sealed the segment."
+    )
+
+    # What happens in one step here, and in several in ``models/protocols/flush/mutants/finer.py``.
+    SAVES_FENCED: Bool = option(
+        True, assumes="Once a node was followed by another, the coordinator takes no save of it any more."
+    )
+    SAVED_AT_ONCE: Bool = option(
+        True, assumes="The coordinator looks who owns the channel and records a save in one step."
+    )
+    STORED_AT_ONCE: Bool = option(
+        True, assumes="The coordinator compares a checkpoint with the stored one and stores it in one step."
+    )
 
     # The log: any log in a proof, a given one in an instance.
     carries: Set[Position] = constant()
@@ -195,7 +209,8 @@ class FlushActions(Protocol, name="flush"):
         """The coordinator seals the segment. No row of it follows in the log: what the allocator promises."""
         require(s.alive & (s.phase[segment] == "growing"))
         require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
-        require(~exists(s.Position, lambda p: (p > s.consumed) & s.row_of(p, segment)))
+        follows = exists(s.Position, lambda p: (p > s.consumed) & s.row_of(p, segment))
+        require(~(s.SEALS_END & follows))
         s.phase[segment] = "sealed"
 
     @action(fairness="weak", source="facts 7.3: sealed policy")

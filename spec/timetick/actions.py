@@ -58,10 +58,26 @@ class TimeTickActions(Protocol, name="timetick"):
 
     BARRIER: Bool = option(True, assumes="A proxy takes writes only after one of its reports was accepted.")
     FENCED: Bool = option(True, assumes="The log refuses what a removed source appends.")
+    DDL_FENCED: Bool = option(
+        True, assumes="The log refuses what the DDL source of a coordinator that has crashed had sent."
+    )
     KNOWN_OUTCOME: Bool = option(
         True, assumes="A source keeps a message open until it is in the log or can never get there."
     )
     KNOWS_ALL: Bool = option(True, assumes="A coordinator that starts knows every live session at once.")
+
+    # What happens in one step here, and in several in ``models/protocols/timetick/mutants/finer.py``.
+    TICKS_FENCED: Bool = option(
+        True, assumes="The logs take no tick of a coordinator once its successor has read their last ticks."
+    )
+    FENCED_FIRST: Bool = option(
+        True, assumes="A session is forgotten only when the log of each channel refuses its source."
+    )
+    LISTED_FIRST: Bool = option(
+        True, assumes="A coordinator that starts lists the sessions first and then fences all others."
+    )
+
+    # Choices of the protocol.
     MONOTONE: Bool = option(True)  # a tick below the last one tried is skipped
     RESUMES: Bool = option(True)  # a coordinator that starts reads the last tick of each channel in the log
 
@@ -370,13 +386,14 @@ class TimeTickActions(Protocol, name="timetick"):
 
     def end_ddl_messages(s):
         """What the DDL source had begun is given up; unfenced, what was sent may land yet."""
+        fenced = s.FENCED & s.DDL_FENCED
         s.floor = each(s.Message, lambda m: ite(s.ends_with_ddl(m), 0, s.floor[m]))
-        s.ts = each(s.Message, lambda m: ite(s.ends_with_ddl(m) & s.FENCED, 0, s.ts[m]))
+        s.ts = each(s.Message, lambda m: ite(s.ends_with_ddl(m) & fenced, 0, s.ts[m]))
         s.message = each(
             s.Message,
             lambda m: ite(
                 s.ends_with_ddl(m),
-                ite((s.message[m] == "open") & ~s.FENCED, "lost", "dropped"),
+                ite((s.message[m] == "open") & ~fenced, "lost", "dropped"),
                 s.message[m],
             ),
         )

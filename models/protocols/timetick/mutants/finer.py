@@ -1,0 +1,171 @@
+"""The time tick in finer steps: what the protocol does in one step although the real system needs several.
+
+Each variant reads an option of the protocol which assumes something about these steps. With it all claims
+hold; without it one breaks. Both are entries of the manifest.
+"""
+
+from tidemark.spec.language import (
+    Enum,
+    Map,
+    Set,
+    action,
+    each,
+    forall,
+    implies,
+    ite,
+    lemma,
+    maximum,
+    require,
+)
+from tidemark.spec.timetick import TimeTick
+
+
+class TicksInFlight(TimeTick):
+    """The ticks that a coordinator was sending when it crashed reach their logs later, or never."""
+
+    stray: Map[TimeTick.Channel, TimeTick.Ts] = 0
+
+    def crash_coordinator(s):
+        s.stray = each(s.Channel, lambda c: ite(s.to_send[c] & s.is_new(c), s.round_ts[c], s.stray[c]))
+        super().crash_coordinator()
+
+    @action(source="hazards 12, 30; facts 4")
+    def land_tick(s, c: TimeTick.Channel):
+        """The broker appends a tick of a coordinator that has crashed."""
+        require(s.stray[c] > 0)
+        s.tick[c] = s.stray[c]
+        s.highest[c] = maximum(s.highest[c], s.stray[c])
+        s.stray[c] = 0
+
+    def restart(s):
+        super().restart()
+        s.stray = each(s.Channel, lambda c: ite(s.TICKS_FENCED, 0, s.stray[c]))
+
+    @lemma(source="hazard 12")
+    def stray_ticks_are_below_all_to_come(s):
+        """What may still land lies below all messages to come."""
+        return forall(
+            s.Message, lambda m: implies(s.may_append(m), s.lies_above(m, s.stray[s.channel_of[m]]))
+        ) & forall(s.Channel, lambda c: s.stray[c] <= s.issued)
+
+    @lemma(source="hazard 30")
+    def stray_ticks_land_before_the_successor_begins(s):
+        """With the fence a stray tick lies above the last one, and there is none while a coordinator runs."""
+        return forall(
+            s.Channel,
+            lambda c: implies(s.TICKS_FENCED & (s.stray[c] > 0), ~s.up & (s.stray[c] >= s.tick[c])),
+        )
+
+
+class FenceInSteps(TimeTick):
+    """The logs of the channels begin to refuse a source one after the other."""
+
+    closed: Set[TimeTick.Source, TimeTick.Channel] = False  # the channel's log refuses the source
+
+    def refused(s, p):
+        return s.FENCED & forall(s.Channel, lambda c: s.closed[p, c])
+
+    def may_append(s, m):
+        return (s.is_begun(m) | (s.message[m] == "lost")) & ~(
+            s.FENCED & s.closed[s.sender[m], s.channel_of[m]]
+        )
+
+    def append(s, m):
+        super().append(m)
+        require(~(s.FENCED & s.closed[s.sender[m], s.channel_of[m]]))
+
+    @action(fairness="weak", source="hazard 11")
+    def close_log(s, p: TimeTick.Source, c: TimeTick.Channel):
+        """The log of a channel refuses a source whose lease is gone."""
+        require(s.up & (s.session[p] == "expired"))
+        require(~s.closed[p, c])
+        s.closed[p, c] = True
+
+    def forget(s, p):
+        require(implies(s.FENCED_FIRST, forall(s.Channel, lambda c: s.closed[p, c])))
+        super().forget(p)
+
+    def restart(s):
+        super().restart()
+        s.closed = each(s.Source, s.Channel, lambda p, c: s.closed[p, c] | (s.session[p] == "expired"))
+
+    @lemma(source="hazard 11")
+    def logs_refuse_whom_they_have_lost(s):
+        """A log refuses only sources whose lease is gone, and all logs refuse whoever was forgotten."""
+        return forall(
+            s.Source,
+            s.Channel,
+            lambda p, c: (
+                implies(s.closed[p, c], s.session[p] == "expired")
+                & implies(s.FENCED_FIRST & s.fenced[p], s.closed[p, c])
+            ),
+        )
+
+
+class RestartInSteps(TimeTick):
+    """A coordinator that starts lists the sessions and fences the others one by one, before it serves."""
+
+    Start = Enum("not begun", "first", "second")
+
+    start: Start = "not begun"
+    listed: Set[TimeTick.Source] = False  # what the list of sessions said
+
+    def lists_now(s):
+        """It is the moment to list the sessions: at first, or after the fences."""
+        return s.start == ite(s.LISTED_FIRST, "not begun", "first")
+
+    def fences_now(s):
+        """It is the time for the fences."""
+        return s.start == ite(s.LISTED_FIRST, "first", "not begun")
+
+    @action(fairness="weak", source="facts 4: initSessions; B46")
+    def list_sessions(s):
+        """It reads which sessions there are."""
+        require(~s.up & s.lists_now())
+        s.listed = each(s.Source, s.is_learned_at_start)
+        s.start = ite(s.LISTED_FIRST, "first", "second")
+
+    @action(fairness="weak", source="hazard 11; B46")
+    def fence_absent(s, p: TimeTick.Source):
+        """It fences a source whose lease is gone and that it has not listed."""
+        require(~s.up & s.fences_now())
+        require((s.session[p] == "expired") & ~s.listed[p] & ~s.fenced[p])
+        s.fenced[p] = True
+
+    @action(fairness="weak", source="hazard 11; B46")
+    def end_fences(s):
+        """All of them are fenced."""
+        require(~s.up & s.fences_now())
+        require(forall(s.Source, lambda p: implies((s.session[p] == "expired") & ~s.listed[p], s.fenced[p])))
+        s.start = ite(s.LISTED_FIRST, "second", "first")
+
+    def restart(s):
+        require(~s.up & (s.start == "second"))
+        s.up = True
+        s.known = each(s.Source, lambda p: s.listed[p])
+        s.listed = each(s.Source, lambda p: False)
+        s.start = "not begun"
+        s.last = each(s.Channel, lambda c: ite(s.RESUMES, s.highest[c], 0))
+        s.synced = each(s.Channel, lambda c: s.last[c])
+
+    @lemma(source="hazard 11; B46")
+    def a_list_is_used_once(s):
+        """Before a start there is no list, and while a coordinator runs there is no start."""
+        return ((s.start == "not begun") | ~s.up) & forall(
+            s.Source, lambda p: implies(s.LISTED_FIRST & s.listed[p], s.start != "not begun")
+        )
+
+    @lemma(source="hazard 11; B46")
+    def whoever_is_not_listed_is_fenced(s):
+        """When the sessions are listed first: whoever took writes is listed, or fenced in time."""
+        return forall(
+            s.Source,
+            lambda p: implies(
+                s.LISTED_FIRST & (s.start != "not begun"),
+                ~s.up
+                & s.listed[s.ddl]
+                & implies(s.listed[p], ~s.fenced[p] & ((p == s.ddl) | (s.session[p] != "none")))
+                & implies(s.serves[p] & ~s.listed[p], s.session[p] == "expired")
+                & implies((s.start == "second") & s.serves[p] & ~s.listed[p], s.fenced[p]),
+            ),
+        )
