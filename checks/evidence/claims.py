@@ -19,6 +19,7 @@ PROTOCOLS = {
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
+    "reads": "tidemark.spec.reads:Reads",
 }
 """Name -> reference, in the order in which they rest on each other."""
 

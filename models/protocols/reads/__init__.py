@@ -1,0 +1,1 @@
+"""Service time and reads: variants, mutants."""

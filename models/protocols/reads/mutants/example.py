@@ -1,0 +1,227 @@
+"""The opening example of seed 002: two clients, one event after the other, every answer as on one machine.
+
+Any script of writes and strong reads can be given: ``write_turn`` and ``read_turn`` say when each happens. An
+event begins when the one before it was acknowledged or answered. Each layer taken away is a variant.
+"""
+
+from tidemark.spec.language import (
+    Map,
+    Nat,
+    Set,
+    all_of,
+    any_of,
+    assumption,
+    constant,
+    each,
+    exists,
+    forall,
+    implies,
+    invariant,
+    lemma,
+    one_of,
+    require,
+)
+from tidemark.spec.reads import Reads
+
+
+class OneAfterTheOther(Reads):
+    """Writes and strong reads in a fixed order, each after the end of the one before."""
+
+    Turn = Nat()
+
+    fail_write = None
+    begin_session = None
+    begin_bounded = None
+    begin_eventually = None
+    begin_customized = None
+    begin_page = None
+    stop = None
+    cancel = None
+
+    write_turn: Map[Reads.Write, Turn] = constant()
+    read_turn: Map[Reads.Read, Turn] = constant()
+    expected: Set[Reads.Read, Reads.Write] = constant()
+    turn: Turn = 0
+
+    @assumption(source="seed 002, opening example")
+    def events_have_turns_of_their_own(s):
+        """No two events happen at the same time."""
+        return all_of(
+            forall(s.Write, s.Write, lambda v, w: (v == w) | (s.write_turn[v] != s.write_turn[w])),
+            forall(s.Read, s.Read, lambda a, b: (a == b) | (s.read_turn[a] != s.read_turn[b])),
+            forall(s.Read, s.Write, lambda q, w: s.read_turn[q] != s.write_turn[w]),
+        )
+
+    @assumption(source="seed 002, opening example")
+    def one_machine_would_answer_as_expected(s):
+        """A row is expected if it was inserted before the read, and its key not deleted in between."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: (
+                s.expected[q, w]
+                == all_of(
+                    ~s.deletes[w],
+                    s.write_turn[w] < s.read_turn[q],
+                    ~exists(s.Write, lambda d: s.deletes_between(d, w, q)),
+                )
+            ),
+        )
+
+    def deletes_between(s, d, w, q):
+        """The delete ``d`` of the key of ``w`` happens after it, and before the read."""
+        return all_of(
+            s.deletes[d],
+            s.key[d] == s.key[w],
+            s.write_turn[w] < s.write_turn[d],
+            s.write_turn[d] < s.read_turn[q],
+        )
+
+    def ask_write(s, w):
+        require(s.turn == s.write_turn[w])
+        super().ask_write(w)
+
+    def acknowledge(s, w):
+        super().acknowledge(w)
+        s.turn = s.turn + 1
+
+    def begin_strong(s, q):
+        require(s.turn == s.read_turn[q])
+        super().begin_strong(q)
+
+    def answer(s, q):
+        super().answer(q)
+        s.turn = s.turn + 1
+
+    @invariant(source="seed 002, opening example")
+    def answers_are_as_expected(s):
+        """Every read shows what it would show on one machine that does one thing after the other."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(s.is_answered(q), s.seen[q, w] == s.expected[q, w]),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def writes_keep_their_turns(s):
+        """A write begins at its turn, and is acknowledged when the turn has passed."""
+        return forall(
+            s.Write,
+            lambda w: all_of(
+                s.acknowledged[w] == (s.write_turn[w] < s.turn),
+                implies(s.stage[w] != "new", s.write_turn[w] <= s.turn),
+                s.stage[w] != "failed",
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def reads_keep_their_turns(s):
+        """A read begins at its turn, and knows the writes of the turns before."""
+        return forall(
+            s.Read,
+            lambda q: all_of(
+                implies(s.progress[q] != "new", s.read_turn[q] <= s.turn),
+                implies(s.is_answered(q), s.read_turn[q] < s.turn),
+                s.progress[q] != "failed",
+                one_of(s.level[q], "none", "strong"),
+            ),
+        ) & forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                (s.progress[q] != "new") & (s.write_turn[w] < s.read_turn[q]), s.known[q, w]
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def timestamps_follow_the_turns(s):
+        """A write has a greater timestamp than the writes and the answers of the turns before."""
+        return forall(
+            s.Write,
+            s.Write,
+            lambda v, w: implies(
+                (s.write_turn[v] < s.write_turn[w]) & (s.stage[w] != "new"),
+                s.lies_above(w, s.ts[v]),
+            ),
+        ) & forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.is_answered(q) & (s.read_turn[q] < s.write_turn[w]) & (s.stage[w] != "new"),
+                s.lies_above(w, s.moment[q]),
+            ),
+        )
+
+
+class OpeningExample(OneAfterTheOther):
+    """The script of seed 002. The oracle answers these two clients alone, one number after the other."""
+
+    others_allocate = None
+
+    def stamp_write(s, w, ts):
+        require(ts == s.issued + 1)
+        super().stamp_write(w, ts)
+
+    def stamp_read(s, q, ts):
+        require(ts == s.issued + 1)
+        super().stamp_read(q, ts)
+
+
+class WithoutTicks(OpeningExample):
+    """No ticks: a replica takes what it has read up to now for all that there is."""
+
+    send_tick = None
+
+    def take_pack(s, r, upto):
+        require(~s.stopped[r])
+        require(s.pack[r] == s.safe[r])
+        require((upto > s.pack[r]) & (upto <= s.issued))
+        s.pack[r] = upto
+
+    def raise_safe(s, r):
+        require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
+        s.safe[r] = s.pack[r]
+        s.wake(r)
+
+
+class WithoutWaiting(OpeningExample):
+    """No wait for the service time: a read is answered with what the replica has."""
+
+    def is_served(s, q):
+        return s.guarantee[q] >= 0
+
+
+class WithoutTimestampsOfDeletes(OpeningExample):
+    """A pack's deletes are applied before its rows, and remove what is there, whatever its timestamp."""
+
+    gone: Set[Reads.Replica, Reads.Write] = False
+
+    def apply_insert(s, r, w):
+        require(~s.stopped[r] & s.is_in_pack(r, w))
+        require(~s.deletes[w])
+        require(forall(s.Write, lambda v: implies(s.is_in_pack(r, v), ~s.deletes[v])))
+        s.applied[r, w] = True
+
+    def apply_delete(s, r, w):
+        require(~s.stopped[r] & s.is_in_pack(r, w))
+        require(s.deletes[w])
+        s.applied[r, w] = True
+        s.gone = each(
+            s.Replica,
+            s.Write,
+            lambda t, v: any_of(s.gone[t, v], all_of(t == r, s.applied[t, v], s.key[v] == s.key[w])),
+        )
+
+    def finds(s, r, w, value):
+        return all_of(s.applied[r, w], ~s.deletes[w], ~s.gone[r, w], s.ts[w] <= value)
+
+
+class WithTheClientsClock(OpeningExample):
+    """The guarantee of a strong read is the client's own clock, which may be late."""
+
+    stamp_read = None
+
+    def begin_strong(s, q, now: Reads.Ts):
+        require(s.turn == s.read_turn[q])
+        s.begin(q, "strong")
+        s.wait_for(q, now)

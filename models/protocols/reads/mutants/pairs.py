@@ -1,0 +1,171 @@
+"""The levels one by one, and what the real system does otherwise: what breaks, and what was never promised."""
+
+from tidemark.spec.language import (
+    Map,
+    Set,
+    Sort,
+    all_of,
+    constant,
+    each,
+    forall,
+    implies,
+    invariant,
+    ite,
+    leads_to,
+    one_of,
+)
+from tidemark.spec.reads import Reads
+
+
+class StrongReads(Reads):
+    """Strong reads alone."""
+
+    begin_session = None
+    begin_bounded = None
+    begin_eventually = None
+    begin_customized = None
+    begin_page = None
+
+
+class SessionReads(Reads):
+    """Session reads alone."""
+
+    begin_strong = None
+    stamp_read = None
+    begin_bounded = None
+    begin_eventually = None
+    begin_customized = None
+    begin_page = None
+
+
+class BoundedReads(Reads):
+    """Bounded reads alone."""
+
+    begin_strong = None
+    stamp_read = None
+    begin_session = None
+    begin_eventually = None
+    begin_customized = None
+    begin_page = None
+
+
+class EventualReads(Reads):
+    """Eventual reads, and further pages of them."""
+
+    begin_strong = None
+    stamp_read = None
+    begin_session = None
+    begin_bounded = None
+    begin_customized = None
+
+
+class WritesAlone(SessionReads):
+    """A client carries the timestamps of its writes, and not those of its answers."""
+
+    CARRIES = False
+
+
+class KeptByTheProxy(SessionReads):
+    """The session's timestamp is kept by the proxy through which a write goes, and not by the client."""
+
+    Proxy = Sort()
+
+    write_via: Map[Reads.Write, Proxy] = constant()
+    read_via: Map[Reads.Read, Proxy] = constant()
+    at_proxy: Map[Reads.Client, Proxy, Reads.Ts] = 0
+
+    def acknowledge(s, w):
+        super().acknowledge(w)
+        s.at_proxy = each(
+            s.Client,
+            s.Proxy,
+            lambda c, p: ite(
+                all_of(c == s.writer[w], p == s.write_via[w], s.at_proxy[c, p] < s.ts[w]),
+                s.ts[w],
+                s.at_proxy[c, p],
+            ),
+        )
+
+    def begin_session(s, q):
+        s.begin(q, "session")
+        s.wait_for(q, s.at_proxy[s.reader[q], s.read_via[q]])
+
+
+class HopesOfEventualReads(EventualReads):
+    """What an eventual read does not promise, as a claim."""
+
+    @invariant(source="seed 002, consistency; facts 6.2: Eventually")
+    def eventual_reads_do_not_go_back(s):
+        """An eventual read is not older than an answer that its client had before."""
+        return forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                all_of(
+                    s.precedes[a, b], s.is_answered(b), s.level[b] == "eventually", s.reader[a] == s.reader[b]
+                ),
+                s.moment[a] <= s.moment[b],
+            ),
+        )
+
+
+class HopesOfBoundedReads(BoundedReads):
+    """What a bounded read does not promise, as a claim."""
+
+    @invariant(source="seed 002, consistency; facts 6.2: Bounded")
+    def bounded_reads_show_own_writes(s):
+        """A bounded read shows its client's own acknowledged writes."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                all_of(
+                    s.is_answered(q), s.level[q] == "bounded", s.known[q, w], s.writer[w] == s.reader[q]
+                ),
+                s.accounts_for(q, w),
+            ),
+        )
+
+
+class HopesOfSessionReads(SessionReads):
+    """What a session read does not promise, as a claim."""
+
+    @invariant(source="seed 002, consistency; facts 6.2: Session")
+    def session_reads_show_all_writes(s):
+        """A session read shows the acknowledged writes of other clients."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.is_answered(q) & (s.level[q] == "session") & s.known[q, w], s.accounts_for(q, w)
+            ),
+        )
+
+
+class HopesOfStrongReads(StrongReads):
+    """What a strong read does not promise, as a claim."""
+
+    cancel = None
+
+    @leads_to(source="facts 6.1; hazard 34")
+    def strong_reads_are_answered(s, q: Reads.Read):
+        """Every strong read that nobody cancels is answered, and not ended by an error."""
+        waits = one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
+        return waits, s.progress[q] == "answered"
+
+
+class WithoutTimestamps(Reads):
+    """Deletes remove what is there when they are applied, whatever its timestamp."""
+
+    gone: Set[Reads.Replica, Reads.Write] = False
+
+    def apply_delete(s, r, w):
+        super().apply_delete(r, w)
+        s.gone = each(
+            s.Replica,
+            s.Write,
+            lambda t, v: s.gone[t, v] | all_of(t == r, s.applied[t, v], s.key[v] == s.key[w]),
+        )
+
+    def finds(s, r, w, value):
+        return all_of(s.applied[r, w], ~s.deletes[w], ~s.gone[r, w], s.ts[w] <= value)

@@ -1,0 +1,267 @@
+"""Named mutants of service time and reads, each with its killer."""
+
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.reads.mutants.pairs import (
+    BoundedReads,
+    EventualReads,
+    SessionReads,
+    WithoutTimestamps,
+)
+from tidemark.spec.language import Set, action, all_of, each, exists, forall, implies, ite, require
+from tidemark.spec.reads import Reads
+
+# ---- the service time ----
+
+
+@mutant(killer="reads.service_time_never_goes_back", source="H33", instance="reads-tiny")
+class TwoPipelines(Reads):
+    """A second writer of the service time has passed its comparison, and stores an older value."""
+
+    @action(source="hazard 33")
+    def raise_again(s, r: Reads.Replica, value: Reads.Ts):
+        """The other pipeline stores what it had compared before."""
+        require(~s.stopped[r] & (value < s.safe[r]))
+        s.safe[r] = value
+
+
+@mutant(killer="reads.service_time_is_applied", source="facts 6.1: the delete node", instance="reads-small")
+class RaisedBeforeTheDeletes(Reads):
+    """The insert node raises the service time; the deletes of the pack are still to come."""
+
+    def raise_safe(s, r):
+        require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
+        require(forall(s.Write, lambda w: s.deletes[w] | ~s.is_in_pack(r, w)))
+        s.safe[r] = s.pack[r]
+        s.wake(r)
+
+
+@mutant(killer="reads.service_time_is_applied", source="H10, H11: a broken promise", instance="reads-tiny")
+class TickDoesNotWait(Reads):
+    """A tick does not wait for what is under way."""
+
+    def send_tick(s, ts):
+        require((ts > s.tick) & (ts <= s.issued))
+        s.tick = ts
+
+
+@mutant(killer="reads.service_time_is_applied", source="B6", instance="reads-tiny")
+class TickOfTheWriteItself(Reads):
+    """The tick may be the timestamp of a write that is still to come."""
+
+    def lies_above(s, w, value):
+        return ite(s.stage[w] == "asked", s.floor[w] >= value, s.ts[w] >= value)
+
+
+@mutant(killer="reads.service_time_follows_the_oracle", source="B41", instance="reads-tiny")
+class ReplayHoldsTheLock(Reads):
+    """A replay of deletes holds the lock that the pipeline needs, and need not end."""
+
+    @action(source="facts 6.1")
+    def raise_safe(s, r: Reads.Replica):
+        """The service time is raised, if ever the lock is free."""
+        super().raise_safe(r)
+
+
+@mutant(killer="reads.a_waiting_read_ends", source="B48", instance="reads-tiny")
+class IdleChannelsGetNoTick(Reads):
+    """A channel gets a tick only up to the last write in it."""
+
+    def send_tick(s, ts):
+        super().send_tick(ts)
+        require(exists(s.Write, lambda w: (s.stage[w] == "logged") & (s.ts[w] >= ts)))
+
+
+# ---- the wait ----
+
+
+@mutant(killer="reads.answers_reach_their_guarantee", source="facts 6.1: downgradeTsafe", instance="reads-tiny")
+class AnswersWhatItHas(Reads):
+    """A read does not wait: it is answered at the service time that there is."""
+
+    def is_served(s, q):
+        return s.guarantee[q] >= 0
+
+
+@mutant(killer="reads.answers_reach_their_guarantee", source="B39, H34", instance="reads-small")
+class WokenIsServed(Reads):
+    """A read that was woken does not look again: any raise of the service time is taken for its own."""
+
+    def wake(s, r):
+        s.moment = each(
+            s.Read,
+            lambda q: ite((s.progress[q] == "asleep") & (s.replica[q] == r), s.safe[r], s.moment[q]),
+        )
+        s.progress = each(
+            s.Read,
+            lambda q: ite((s.progress[q] == "asleep") & (s.replica[q] == r), "reading", s.progress[q]),
+        )
+
+
+@mutant(killer="reads.a_waiting_read_ends", source="H34: the update without a broadcast", instance="reads-tiny")
+class RaiseWakesNobody(Reads):
+    """The service time is raised and the sleepers are not told."""
+
+    def raise_safe(s, r):
+        require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
+        require(forall(s.Write, lambda w: ~s.is_in_pack(r, w)))
+        s.safe[r] = s.pack[r]
+
+
+@mutant(killer="reads.a_waiting_read_ends", source="H34: close must broadcast too", instance="reads-tiny")
+class CloseWakesNobody(Reads):
+    """A delegator is closed and the sleepers are not told."""
+
+    def stop(s, r):
+        require(~s.stopped[r])
+        s.stopped[r] = True
+
+
+@mutant(killer="reads.a_waiting_read_ends", source="H34: looks without the lock", instance="reads-tiny")
+class SleepsOnAnOldLook(Reads):
+    """Looking and falling asleep are two steps: a raise in between is missed."""
+
+    decided: Set[Reads.Read] = False
+
+    def check(s, q):
+        require(~s.decided[q])
+        super().check(q)
+        s.decided[q] = s.progress[q] == "asleep"
+        s.progress[q] = ite(s.decided[q], "waiting", s.progress[q])
+
+    @action(fairness="weak", source="hazard 34")
+    def fall_asleep(s, q: Reads.Read):
+        """The read sleeps, because of what it saw before."""
+        require((s.progress[q] == "waiting") & s.decided[q])
+        s.progress[q] = "asleep"
+        s.decided[q] = False
+
+
+# ---- what an answer shows ----
+
+
+@mutant(killer="reads.answers_are_exact", source="facts 6.1: rows without MVCC", instance="reads-small")
+class RowsOfTheFuture(Reads):
+    """All rows that are applied are shown, also those above the timestamp of the answer."""
+
+    def finds(s, r, w, value):
+        return all_of(
+            s.applied[r, w],
+            ~s.deletes[w],
+            ~exists(s.Write, lambda d: s.applied[r, d] & s.removes(d, w, value)),
+        )
+
+
+@mutant(killer="reads.answers_are_exact", source="facts 6.1: deletes without MVCC", instance="reads-small")
+class DeletesOfTheFuture(Reads):
+    """A delete above the timestamp of the answer hides its row."""
+
+    def finds(s, r, w, value):
+        return all_of(
+            s.applied[r, w],
+            ~s.deletes[w],
+            s.ts[w] <= value,
+            ~exists(
+                s.Write,
+                lambda d: all_of(s.applied[r, d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d]),
+            ),
+        )
+
+
+@mutant(
+    killer="reads.answers_are_exact",
+    source="seed 002, insert before delete: without timestamps",
+    instance="reads-small",
+)
+class DeletesIgnoreTimestamps(WithoutTimestamps):
+    """A row that was inserted again after the delete, in the same pack, is deleted too."""
+
+
+# ---- guarantees ----
+
+
+@mutant(killer="reads.strong_sees_what_was_acknowledged", source="B40", instance="reads-small")
+class PartWithoutItsGuarantee(Reads):
+    """A part of the request does not carry the guarantee."""
+
+    def wait_for(s, q, value):
+        s.progress[q] = "waiting"
+        s.guarantee[q] = 0
+
+
+@mutant(killer="reads.strong_sees_what_was_acknowledged", source="facts 3.1", instance="reads-small")
+class AcknowledgedBeforeTheLog(Reads):
+    """A client is told before the write is in the log, and a tick does not wait for it."""
+
+    def acknowledge(s, w):
+        require(s.is_begun(w) & ~s.acknowledged[w])
+        s.acknowledged[w] = True
+        s.keep(s.writer[w], s.ts[w])
+
+
+@mutant(killer="reads.strong_never_goes_back", source="facts 6.2: Strong", instance="reads-strong")
+class StrongReadsShareATimestamp(Reads):
+    """A strong read takes a timestamp that was issued before, to save a call."""
+
+    begin_session = None
+    begin_bounded = None
+    begin_customized = None
+    begin_page = None
+
+    def stamp_read(s, q, ts):
+        require(s.progress[q] == "asked")
+        require(ts <= s.began[q])
+        s.wait_for(q, ts)
+
+
+@mutant(killer="reads.session_sees_its_own_writes", source="facts 6.2: Session", instance="reads-sessions")
+class WritesAreNotKept(SessionReads):
+    """A client does not keep the timestamps of its writes."""
+
+    def acknowledge(s, w):
+        require((s.stage[w] == "logged") & ~s.acknowledged[w])
+        s.acknowledged[w] = True
+
+
+@mutant(killer="reads.session_never_goes_back", source="facts 6.2: Session", instance="reads-sessions")
+class TheLastIsKept(SessionReads):
+    """A client keeps the last timestamp that it was told, and not the greatest."""
+
+    def keep(s, c, value):
+        s.carried[c] = value
+
+
+@mutant(
+    killer="reads.bounded_misses_only_what_is_recent", source="facts 6.2: Bounded; H35", instance="reads-bounded"
+)
+class TheGraceIsTakenTwice(BoundedReads):
+    """Client and proxy both take the grace off."""
+
+    def wait_for(s, q, value):
+        super().wait_for(q, ite(value >= s.graceful, value - s.graceful, 0))
+
+
+@mutant(killer="reads.guarantees_were_issued", source="H35", instance="reads-bounded")
+class TheGraceIsForgotten(BoundedReads):
+    """A bounded read waits for the proxy's own clock."""
+
+    def wait_for(s, q, value):
+        super().wait_for(q, value + s.graceful)
+
+
+@mutant(killer="reads.pages_are_of_one_moment", source="B40: iterators", instance="reads-pages")
+class PagesHaveTheirOwnTime(EventualReads):
+    """A further page is answered at the service time that there is."""
+
+    def timestamp_of_answer(s, q):
+        return s.safe[s.replica[q]]
+
+
+@mutant(killer="reads.one_replica_never_goes_back", source="H33", instance="reads-pages")
+class TwoPipelinesAndTwoReads(EventualReads):
+    """The second writer of the service time takes it back between two reads."""
+
+    @action(source="hazard 33")
+    def raise_again(s, r: Reads.Replica, value: Reads.Ts):
+        """The other pipeline stores what it had compared before."""
+        require(~s.stopped[r] & (value < s.safe[r]))
+        s.safe[r] = value

@@ -1,0 +1,285 @@
+"""Claims about service time and reads: what each level promises; safety, liveness and witnesses.
+
+The state and the steps stand in ``actions``. Sources: seed 002 (consistency), facts 6, hazards 33 to 35.
+The order of the oracle and the watermark promise are all that the claims use of other protocols; that
+timestamps are unique is not used.
+"""
+
+from tidemark.spec.language import (
+    all_of,
+    assumption,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    leads_to,
+    one_of,
+    reachable,
+    transition_invariant,
+)
+from tidemark.spec.reads.actions import ReadsActions
+
+
+class ReadsClaims(ReadsActions):
+    """Writes, ticks, replicas and reads of one channel; any number of clients, keys and replicas."""
+
+    # ---- facts about the constants ----
+
+    @assumption(source="facts 6.2: gracefulTime; hazard 35")
+    def clocks_are_better_than_the_grace(s):
+        """The clocks' error is not larger than the time that a bounded read may miss."""
+        return s.skew <= s.graceful
+
+    # ---- words of the claims ----
+
+    def is_answered(s, q):
+        """The client has the rows."""
+        return s.progress[q] == "answered"
+
+    def is_visible(s, w, value):
+        """The row is inserted at or below the timestamp, and no delete lies between."""
+        return all_of(
+            s.stage[w] == "logged",
+            ~s.deletes[w],
+            s.ts[w] <= value,
+            ~exists(s.Write, lambda d: (s.stage[d] == "logged") & s.removes(d, w, value)),
+        )
+
+    def accounts_for(s, q, w):
+        """The answer shows what the write did: a row, unless it was deleted since; of a delete, no older row
+        of its key.
+        """
+        no_older_row = forall(
+            s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
+        )
+        is_there = s.seen[q, w] | exists(s.Write, lambda d: s.removes(d, w, s.moment[q]))
+        return ite(s.deletes[w], no_older_row, is_there)
+
+    # ---- service time ----
+
+    @invariant(source="seed 002, service time; facts 6.1; property R")
+    def service_time_is_applied(s):
+        """What is in the log, or comes to be there, at or below a service time is applied by that replica."""
+        in_log = forall(
+            s.Replica,
+            s.Write,
+            lambda r, w: implies((s.stage[w] == "logged") & (s.ts[w] <= s.safe[r]), s.applied[r, w]),
+        )
+        to_come = forall(
+            s.Replica, s.Write, lambda r, w: implies(s.is_begun(w), s.lies_above(w, s.safe[r]))
+        )
+        return in_log & to_come
+
+    @transition_invariant(source="facts 6.1; hazard 33")
+    def service_time_never_goes_back(before, after):
+        """The service time of a replica never goes back."""
+        return forall(after.Replica, lambda r: after.safe[r] >= before.safe[r])
+
+    # ---- every read ----
+
+    @invariant(source="seed 002, guarantee; facts 6.1; property R")
+    def answers_reach_their_guarantee(s):
+        """The timestamp of an answer is at or above the guarantee."""
+        return forall(s.Read, lambda q: implies(s.is_answered(q), s.moment[q] >= s.guarantee[q]))
+
+    @invariant(source="seed 002, insert before delete; facts 6.1; property R")
+    def answers_are_exact(s):
+        """An answer at timestamp t holds exactly the rows that are inserted at or below t, with no delete of
+        their key between them and t: the state of one moment, and no other.
+        """
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(s.is_answered(q), s.seen[q, w] == s.is_visible(w, s.moment[q])),
+        )
+
+    @transition_invariant(source="facts 6.1")
+    def answers_are_final(before, after):
+        """What was answered stays as it is."""
+        return forall(
+            after.Read,
+            after.Write,
+            lambda q, w: implies(
+                before.is_answered(q),
+                all_of(
+                    after.is_answered(q),
+                    after.moment[q] == before.moment[q],
+                    after.seen[q, w] == before.seen[q, w],
+                ),
+            ),
+        )
+
+    @invariant(source="facts 6.1; hazard 33")
+    def one_replica_never_goes_back(s):
+        """Reads at one replica, one after the other, do not go back in time, whatever their level and client;
+        a further page alone shows the moment of the first.
+        """
+        return forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                all_of(
+                    s.precedes[a, b],
+                    s.is_answered(b),
+                    s.level[b] != "page",
+                    s.replica[a] == s.replica[b],
+                ),
+                s.moment[a] <= s.moment[b],
+            ),
+        )
+
+    # ---- the levels ----
+
+    @invariant(source="seed 002, consistency; facts 6.2: Strong; property R")
+    def strong_sees_what_was_acknowledged(s):
+        """A strong read shows every write that was acknowledged before it began, of any client."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.is_answered(q) & (s.level[q] == "strong") & s.known[q, w], s.accounts_for(q, w)
+            ),
+        )
+
+    @invariant(source="seed 002, consistency; facts 6.2: Strong")
+    def strong_never_goes_back(s):
+        """A strong read is not older than any answer, of any client, that was there before it began."""
+        return forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                s.precedes[a, b] & s.is_answered(b) & (s.level[b] == "strong"), s.moment[a] <= s.moment[b]
+            ),
+        )
+
+    @invariant(source="seed 002, consistency; facts 6.2: Session; property R")
+    def session_sees_its_own_writes(s):
+        """A session read shows every write of its own client that was acknowledged before it began."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                all_of(
+                    s.is_answered(q),
+                    s.level[q] == "session",
+                    s.known[q, w],
+                    s.writer[w] == s.reader[q],
+                ),
+                s.accounts_for(q, w),
+            ),
+        )
+
+    @invariant(source="seed 002, consistency; facts 6.2: Session")
+    def session_never_goes_back(s):
+        """A session read is not older than any answer that its client had before it began."""
+        return forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                all_of(
+                    s.precedes[a, b],
+                    s.is_answered(b),
+                    s.level[b] == "session",
+                    s.reader[a] == s.reader[b],
+                ),
+                s.moment[a] <= s.moment[b],
+            ),
+        )
+
+    @invariant(source="seed 002, consistency; facts 6.2: Bounded; hazard 35")
+    def bounded_misses_only_what_is_recent(s):
+        """A bounded read shows every write that was acknowledged before it began, but for those younger than
+        the grace and the clocks' error.
+        """
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                all_of(
+                    s.is_answered(q),
+                    s.level[q] == "bounded",
+                    s.known[q, w],
+                    s.ts[w] + s.graceful + s.skew <= s.began[q],
+                ),
+                s.accounts_for(q, w),
+            ),
+        )
+
+    @invariant(source="facts 6.2; hazard 35")
+    def guarantees_were_issued(s):
+        """Unless the client names it, no read waits for a timestamp that the oracle has not issued."""
+        return forall(
+            s.Read,
+            lambda q: implies(s.level[q] != "customized", s.guarantee[q] <= s.issued),
+        )
+
+    @invariant(source="facts 6.2; B40")
+    def pages_are_of_one_moment(s):
+        """All pages of an iterator, and all parts of a request, show the same moment."""
+        return forall(
+            s.Read,
+            lambda q: implies(
+                s.is_answered(q) & (s.level[q] == "page"), s.moment[q] == s.moment[s.first[q]]
+            ),
+        )
+
+    # ---- liveness ----
+
+    @leads_to(source="seed 002, waitTSafe; facts 6.1; hazard 34; property WL")
+    def a_waiting_read_ends(s, q: ReadsActions.Read):
+        """A read whose guarantee was issued gets its answer, or an error."""
+        waits = one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
+        return waits, one_of(s.progress[q], "answered", "failed")
+
+    @leads_to(source="seed 002, service time; facts 6.1")
+    def service_time_follows_the_oracle(s, r: ReadsActions.Replica, ts: ReadsActions.Ts):
+        """The service time of a replica that runs comes to everything that was issued, writes or none."""
+        return (s.issued >= ts) & ~s.stopped[r], (s.safe[r] >= ts) | s.stopped[r]
+
+    # ---- witnesses ----
+
+    @reachable(after="raise_safe", source="seed 002, waitTSafe")
+    def a_read_is_woken(before, after, r):
+        """A read that slept can go on."""
+        return exists(
+            after.Read,
+            lambda q: (before.progress[q] == "asleep") & after.is_served(q) & (after.guarantee[q] > 0),
+        )
+
+    @reachable(after="apply_delete", source="seed 002, insert before delete")
+    def a_delete_follows_a_younger_row(before, after, r, w):
+        """A delete is applied after a row of its key that is younger."""
+        return exists(
+            before.Write,
+            lambda v: all_of(before.applied[r, v], before.key[v] == before.key[w], before.ts[v] > before.ts[w]),
+        )
+
+    @reachable(after="answer", source="seed 002, consistency")
+    def an_answer_misses_an_acknowledged_write(before, after, q):
+        """A write was acknowledged before the read began, and the answer is older."""
+        return exists(after.Write, lambda w: after.known[q, w] & (after.ts[w] > after.moment[q]))
+
+    @reachable(after="answer", source="facts 6.1")
+    def an_answer_lags_behind_the_replica(before, after, q):
+        """The replica has applied more than the answer shows."""
+        return exists(
+            after.Write, lambda w: after.applied[after.replica[q], w] & (after.ts[w] > after.moment[q])
+        )
+
+    @reachable(after="answer", source="facts 6.1")
+    def an_answer_shows_a_row(before, after, q):
+        """A row that was acknowledged before the read began is shown to a strong read."""
+        return (after.level[q] == "strong") & exists(
+            after.Write, lambda w: after.seen[q, w] & after.known[q, w]
+        )
+
+    @reachable(after="stamp_write", source="facts 2.3")
+    def calls_overlap(before, after, w, ts):
+        """A write gets a timestamp below one that was given out before."""
+        return ts < before.issued
+
+    @reachable(after="fail_read", source="facts 6.1; hazard 34")
+    def a_read_fails_with_its_replica(before, after, q):
+        """The replica stops while the read collects its rows."""
+        return before.progress[q] == "reading"

@@ -1,0 +1,175 @@
+"""Inductive lemmas: why the claims hold for any number of clients, writes, replicas and reads."""
+
+from tidemark.spec.language import all_of, forall, implies, lemma, one_of
+from tidemark.spec.reads.claims import ReadsClaims
+
+
+class Reads(ReadsClaims):
+    """Writes, ticks, replicas and reads of one channel; any number of clients, keys and replicas."""
+
+    @lemma(source="seed 002, watermark; property W")
+    def writes_under_way_lie_above_the_tick(s):
+        """What the log would still take lies above every tick."""
+        return forall(s.Write, lambda w: implies(s.is_begun(w), s.lies_above(w, s.tick)))
+
+    @lemma(source="facts 2.1")
+    def timestamps_were_issued(s):
+        """Ticks, and the timestamps of writes, clients and reads, come from the oracle."""
+        return all_of(
+            s.tick <= s.issued,
+            forall(s.Write, lambda w: (s.ts[w] <= s.issued) & (s.floor[w] <= s.issued)),
+            forall(s.Client, lambda c: s.carried[c] <= s.issued),
+            forall(s.Read, lambda q: s.began[q] <= s.issued),
+        )
+
+    @lemma(source="seed 002, service time; facts 6.1")
+    def service_times_are_in_order(s):
+        """Service time, end of the pack, tick."""
+        return forall(s.Replica, lambda r: (s.safe[r] <= s.pack[r]) & (s.pack[r] <= s.tick))
+
+    @lemma(source="facts 6.1")
+    def what_is_applied_is_in_the_log(s):
+        """A replica holds writes of the log."""
+        return forall(s.Replica, s.Write, lambda r, w: implies(s.applied[r, w], s.stage[w] == "logged"))
+
+    @lemma(source="facts 3.1")
+    def clients_know_what_was_acknowledged(s):
+        """What was acknowledged is in the log, and its writer knows its timestamp."""
+        writes = forall(
+            s.Write,
+            lambda w: implies(
+                s.acknowledged[w], (s.stage[w] == "logged") & (s.ts[w] <= s.carried[s.writer[w]])
+            ),
+        )
+        return writes & forall(
+            s.Read, s.Write, lambda q, w: implies(s.known[q, w], s.acknowledged[w])
+        )
+
+    @lemma(source="facts 6.1")
+    def moments_are_served(s):
+        """The timestamp of an answer reaches the guarantee, and the replica has served it."""
+        return forall(
+            s.Read,
+            lambda q: implies(
+                one_of(s.progress[q], "reading", "answered"),
+                (s.guarantee[q] <= s.moment[q]) & (s.moment[q] <= s.safe[s.replica[q]]),
+            ),
+        )
+
+    @lemma(source="facts 6.1; hazard 33")
+    def moments_of_one_replica_are_in_order(s):
+        """A read that has looked at the service time has one that is not below any seen before."""
+        return forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                all_of(
+                    s.precedes[a, b],
+                    one_of(s.progress[b], "reading", "answered"),
+                    s.level[b] != "page",
+                    s.replica[a] == s.replica[b],
+                ),
+                s.moment[a] <= s.moment[b],
+            ),
+        )
+
+    @lemma(source="facts 6.2")
+    def clients_know_their_answers(s):
+        """A client that carries the timestamps of its reads knows those of all its answers."""
+        return forall(
+            s.Read,
+            lambda q: implies(s.CARRIES & s.is_answered(q), s.moment[q] <= s.carried[s.reader[q]]),
+        )
+
+    def has_guarantee(s, q):
+        """The read has got its guarantee."""
+        return one_of(s.progress[q], "waiting", "asleep", "reading", "answered")
+
+    @lemma(source="facts 6.2")
+    def strong_guarantees_are_new(s):
+        """The guarantee of a strong read lies above all that was there when it began."""
+        strong = forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                (s.level[q] == "strong") & s.known[q, w],
+                (s.ts[w] <= s.began[q]) & implies(s.has_guarantee(q), s.began[q] < s.guarantee[q]),
+            ),
+        )
+        reads = forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                (s.level[b] == "strong") & s.precedes[a, b],
+                (s.moment[a] <= s.began[b]) & implies(s.has_guarantee(b), s.began[b] < s.guarantee[b]),
+            ),
+        )
+        return strong & reads
+
+    @lemma(source="facts 6.2")
+    def session_guarantees_are_known(s):
+        """The guarantee of a session read is at or above all that its client knew when it began."""
+        writes = forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                (s.level[q] == "session") & s.known[q, w] & (s.writer[w] == s.reader[q]),
+                s.ts[w] <= s.guarantee[q],
+            ),
+        )
+        reads = forall(
+            s.Read,
+            s.Read,
+            lambda a, b: implies(
+                (s.level[b] == "session") & s.precedes[a, b] & (s.reader[a] == s.reader[b]),
+                s.moment[a] <= s.guarantee[b],
+            ),
+        )
+        return writes & reads
+
+    @lemma(source="facts 6.2; hazard 35")
+    def bounded_guarantees_are_recent(s):
+        """The guarantee of a bounded read is not further back than the grace and the clocks' error."""
+        return forall(
+            s.Read,
+            lambda q: implies(
+                s.level[q] == "bounded", s.guarantee[q] + s.graceful + s.skew >= s.began[q]
+            ),
+        )
+
+    @lemma(source="facts 6.2; B40")
+    def pages_name_the_first(s):
+        """A further page has the timestamp of the first, which is answered."""
+        return forall(
+            s.Read,
+            lambda q: all_of(
+                implies(
+                    (s.level[q] == "page") & s.has_guarantee(q),
+                    s.is_answered(s.first[q]) & (s.guarantee[q] == s.moment[s.first[q]]),
+                ),
+                implies(
+                    (s.level[q] == "page") & one_of(s.progress[q], "reading", "answered"),
+                    s.moment[q] == s.guarantee[q],
+                ),
+            ),
+        )
+
+    @lemma(source="facts 6.1")
+    def what_is_idle_is_empty(s):
+        """A read that has not begun has no level and no history; only answered reads precede others."""
+        return all_of(
+            forall(
+                s.Read,
+                lambda q: all_of(
+                    (s.progress[q] == "new") == (s.level[q] == "none"),
+                    implies(s.progress[q] == "new", s.guarantee[q] == 0),
+                    implies(s.progress[q] == "asked", (s.level[q] == "strong") & (s.guarantee[q] == 0)),
+                ),
+            ),
+            forall(s.Read, s.Write, lambda q, w: implies(s.progress[q] == "new", ~s.known[q, w])),
+            forall(
+                s.Read,
+                s.Read,
+                lambda a, b: implies(s.precedes[a, b], s.is_answered(a) & (s.progress[b] != "new")),
+            ),
+        )
