@@ -27,6 +27,10 @@ OF_CLIENTS = {
     "tso.ordered": "history.ordered",
     "paused.acknowledged_rows_are_not_lost": "history.strong",
     "paused.rows_that_were_read_are_not_lost": "history.kept",
+    "reads.strong_sees_what_was_acknowledged": "history.strong",
+    "reads.session_sees_its_own_writes": "history.session",
+    "reads.bounded_misses_only_what_is_recent": "history.bounded",
+    "reads.answers_reach_their_guarantee": "history.customized",
 }
 """Claims that what clients saw decides: claim of a protocol -> claim about histories."""
 
@@ -115,6 +119,17 @@ _TRACE = {
     "streaming.ticks_pass_a_message": "an end: evidence is finite",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
+    "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
+    "reads.answers_are_final": "nothing can: an answer is seen once",
+    "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; what "
+    "must and what may be in it is judged as history.strong and history.written",
+    "reads.one_replica_never_goes_back": "a trace of `check`: an answer does not name its replica",
+    "reads.strong_never_goes_back": "a trace of `check` and `answer`: an answer does not carry its timestamp",
+    "reads.session_never_goes_back": "a trace of `check` and `answer`: an answer does not carry its timestamp",
+    "reads.guarantees_were_issued": "a trace of `begin_bounded` and of the oracle: guarantees are not logged",
+    "reads.pages_are_of_one_moment": "a trace of `begin_page` and `check`",
+    "reads.a_waiting_read_ends": "an end: evidence is finite",
+    "reads.service_time_follows_the_oracle": "an end: evidence is finite",
 }
 """Claim -> what is missing. The refinement of a trace judges every claim on the states of the trace."""
 

@@ -257,6 +257,5 @@ def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
     from tidemark.checks.evidence.claims import spec_claims
 
     known = {claim.id: claim.description for claim in spec_claims()} | HISTORY_CLAIMS
-    known["evidence.service_time_never_goes_back"] = "The service time of a channel never goes back."
     ids = {one.verdict.subject.property_id for one in judged}
     return {name: known[name] for name in sorted(ids) if name in known}

@@ -18,14 +18,15 @@ How it is cut:
 - A replica is one incarnation of a delegator: one that starts again is a new replica, which reads the log
   from its beginning. A stopped one answers nothing; its waiting reads are woken and fail.
 - A pack may end at any value up to the greatest tick, not only at ticks: what a tick promises holds for every
-  smaller value too. Within a pack the writes of a node (insert, then delete) are applied one by one, and reads
-  run in between.
+  smaller value too. Within a pack the writes of a node (insert, then delete) are applied one by one, and
+  reads run in between.
 - A read waits in two steps: it looks at the service time (``check``), and sleeps if it is too low; whatever
   raises the service time or stops the replica wakes it, and it looks again.
 - Looking at the service time and collecting the rows are two steps: the replica goes on meanwhile. All rows
   are collected in one step. Nothing at or below the service time changes any more, so more steps would show
   the same.
-- ``page``: a further page of an iterator, or a further part of a request, reads at the timestamp of the first.
+- ``page``: a further page of an iterator, or a further part of a request, reads at the timestamp of the
+  first.
 
 Left out: several channels (a key lives on one), segments that are loaded while the log goes on, old versions
 that a compaction removes.
@@ -121,6 +122,10 @@ class ReadsActions(Protocol, name="reads"):
         """The timestamp of a write under way is above the value, or will be."""
         return ite(s.stage[w] == "asked", s.floor[w] >= value, s.ts[w] > value)
 
+    def is_below_all_to_come(s, value):
+        """The oracle has issued the value, and everything that the log would still take lies above it."""
+        return (value <= s.issued) & forall(s.Write, lambda w: implies(s.is_begun(w), s.lies_above(w, value)))
+
     def is_in_pack(s, r, w):
         """The write belongs to the pack that the replica is working on."""
         return (s.stage[w] == "logged") & (s.ts[w] <= s.pack[r]) & ~s.applied[r, w]
@@ -140,9 +145,9 @@ class ReadsActions(Protocol, name="reads"):
 
     # ---- the oracle and the writes ----
 
-    @action(source="facts 2", relies_on=("tso.ordered",))
+    @action(source="facts 2")
     def others_allocate(s):
-        """Somebody else is given a timestamp."""
+        """Somebody else is given a timestamp above all others (a smaller one makes no difference here)."""
         s.issued = s.issued + 1
 
     @action(source="facts 3.1")
@@ -152,7 +157,7 @@ class ReadsActions(Protocol, name="reads"):
         s.stage[w] = "asked"
         s.floor[w] = s.issued
 
-    @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered",))
+    @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp_write(s, w: Write, ts: Ts):
         """The oracle answers: above everything that was answered before the question."""
         require(s.stage[w] == "asked")
@@ -192,19 +197,15 @@ class ReadsActions(Protocol, name="reads"):
         source="seed 002, watermark; facts 4",
         relies_on=("timetick.ticks_are_below_all_to_come", "timetick.ticks_were_issued"),
     )
-    def send_tick(s, ts: Ts):
+    def send_tick(s, upto: Ts):
         """A tick is in the log: everything that the log would still take lies above it."""
-        require((ts > s.tick) & (ts <= s.issued))
-        require(forall(s.Write, lambda w: implies(s.is_begun(w), s.lies_above(w, ts))))
-        s.tick = ts
+        require(upto > s.tick)
+        require(s.is_below_all_to_come(upto))
+        s.tick = upto
 
     # ---- the replicas ----
 
-    @action(
-        fairness="weak",
-        source="seed 002, service time; facts 5.1",
-        relies_on=("timetick.watermark_promise",),
-    )
+    @action(fairness="weak", source="seed 002, service time; facts 5.1")
     def take_pack(s, r: Replica, upto: Ts):
         """The next pack comes: the log up to a tick."""
         require(~s.stopped[r])
@@ -272,7 +273,11 @@ class ReadsActions(Protocol, name="reads"):
         s.began[q] = s.issued
         s.progress[q] = "asked"
 
-    @action(fairness="weak", source="seed 002, guarantee; facts 6.2", relies_on=("tso.ordered",))
+    @action(
+        fairness="weak",
+        source="seed 002, guarantee; facts 6.2",
+        relies_on=("tso.ordered", "tso.logical_never_carries"),
+    )
     def stamp_read(s, q: Read, ts: Ts):
         """The oracle answers: this is the guarantee."""
         require(s.progress[q] == "asked")

@@ -66,9 +66,7 @@ class ReadsClaims(ReadsActions):
             s.Write,
             lambda r, w: implies((s.stage[w] == "logged") & (s.ts[w] <= s.safe[r]), s.applied[r, w]),
         )
-        to_come = forall(
-            s.Replica, s.Write, lambda r, w: implies(s.is_begun(w), s.lies_above(w, s.safe[r]))
-        )
+        to_come = forall(s.Replica, s.Write, lambda r, w: implies(s.is_begun(w), s.lies_above(w, s.safe[r])))
         return in_log & to_come
 
     @transition_invariant(source="facts 6.1; hazard 33")
@@ -219,9 +217,7 @@ class ReadsClaims(ReadsActions):
         """All pages of an iterator, and all parts of a request, show the same moment."""
         return forall(
             s.Read,
-            lambda q: implies(
-                s.is_answered(q) & (s.level[q] == "page"), s.moment[q] == s.moment[s.first[q]]
-            ),
+            lambda q: implies(s.is_answered(q) & (s.level[q] == "page"), s.moment[q] == s.moment[s.first[q]]),
         )
 
     # ---- liveness ----
@@ -252,7 +248,9 @@ class ReadsClaims(ReadsActions):
         """A delete is applied after a row of its key that is younger."""
         return exists(
             before.Write,
-            lambda v: all_of(before.applied[r, v], before.key[v] == before.key[w], before.ts[v] > before.ts[w]),
+            lambda v: all_of(
+                before.applied[r, v], before.key[v] == before.key[w], before.ts[v] > before.ts[w]
+            ),
         )
 
     @reachable(after="answer", source="seed 002, consistency")

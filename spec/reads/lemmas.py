@@ -41,9 +41,7 @@ class Reads(ReadsClaims):
                 s.acknowledged[w], (s.stage[w] == "logged") & (s.ts[w] <= s.carried[s.writer[w]])
             ),
         )
-        return writes & forall(
-            s.Read, s.Write, lambda q, w: implies(s.known[q, w], s.acknowledged[w])
-        )
+        return writes & forall(s.Read, s.Write, lambda q, w: implies(s.known[q, w], s.acknowledged[w]))
 
     @lemma(source="facts 6.1")
     def moments_are_served(s):
@@ -132,9 +130,7 @@ class Reads(ReadsClaims):
         """The guarantee of a bounded read is not further back than the grace and the clocks' error."""
         return forall(
             s.Read,
-            lambda q: implies(
-                s.level[q] == "bounded", s.guarantee[q] + s.graceful + s.skew >= s.began[q]
-            ),
+            lambda q: implies(s.level[q] == "bounded", s.guarantee[q] + s.graceful + s.skew >= s.began[q]),
         )
 
     @lemma(source="facts 6.2; B40")

@@ -26,6 +26,7 @@ DOCUMENTS = [
     "docs/guide/manifest.md",
     "docs/interleavings.md",
     "docs/paused-proxy.md",
+    "docs/reads.md",
     "docs/time.md",
 ]
 PROGRAMS = {

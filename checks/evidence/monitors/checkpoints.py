@@ -205,7 +205,7 @@ class ServiceTime(Monitor):
     """The service time of a channel on a query node."""
 
     name = "log-service-order"
-    property_id = "evidence.service_time_never_goes_back"
+    property_id = "reads.service_time_never_goes_back"
     rule = "The service time of a channel never goes back while its query node lives."
     kinds = ("tsafe.start", "tsafe.next", "server.start")
     needs = ("tsafe.next",)

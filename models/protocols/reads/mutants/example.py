@@ -110,6 +110,7 @@ class OneAfterTheOther(Reads):
             lambda w: all_of(
                 s.acknowledged[w] == (s.write_turn[w] < s.turn),
                 implies(s.stage[w] != "new", s.write_turn[w] <= s.turn),
+                (s.stage[w] == "new") | s.acknowledged[w] | (s.write_turn[w] == s.turn),
                 s.stage[w] != "failed",
             ),
         )
@@ -122,6 +123,7 @@ class OneAfterTheOther(Reads):
             lambda q: all_of(
                 implies(s.progress[q] != "new", s.read_turn[q] <= s.turn),
                 implies(s.is_answered(q), s.read_turn[q] < s.turn),
+                (s.progress[q] == "new") | s.is_answered(q) | (s.read_turn[q] == s.turn),
                 s.progress[q] != "failed",
                 one_of(s.level[q], "none", "strong"),
             ),

@@ -1,4 +1,4 @@
-"""The levels one by one, and what the real system does otherwise: what breaks, and what was never promised."""
+"""The levels one by one; what the real system does otherwise; what was never promised."""
 
 from tidemark.spec.language import (
     Map,
@@ -119,9 +119,7 @@ class HopesOfBoundedReads(BoundedReads):
             s.Read,
             s.Write,
             lambda q, w: implies(
-                all_of(
-                    s.is_answered(q), s.level[q] == "bounded", s.known[q, w], s.writer[w] == s.reader[q]
-                ),
+                all_of(s.is_answered(q), s.level[q] == "bounded", s.known[q, w], s.writer[w] == s.reader[q]),
                 s.accounts_for(q, w),
             ),
         )

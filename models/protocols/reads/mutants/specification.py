@@ -7,7 +7,7 @@ from tidemark.models.protocols.reads.mutants.pairs import (
     SessionReads,
     WithoutTimestamps,
 )
-from tidemark.spec.language import Set, action, all_of, each, exists, forall, implies, ite, require
+from tidemark.spec.language import Set, action, all_of, each, exists, forall, ite, require
 from tidemark.spec.reads import Reads
 
 # ---- the service time ----
@@ -39,9 +39,9 @@ class RaisedBeforeTheDeletes(Reads):
 class TickDoesNotWait(Reads):
     """A tick does not wait for what is under way."""
 
-    def send_tick(s, ts):
-        require((ts > s.tick) & (ts <= s.issued))
-        s.tick = ts
+    def send_tick(s, upto):
+        require((upto > s.tick) & (upto <= s.issued))
+        s.tick = upto
 
 
 @mutant(killer="reads.service_time_is_applied", source="B6", instance="reads-tiny")
@@ -66,15 +66,17 @@ class ReplayHoldsTheLock(Reads):
 class IdleChannelsGetNoTick(Reads):
     """A channel gets a tick only up to the last write in it."""
 
-    def send_tick(s, ts):
-        super().send_tick(ts)
-        require(exists(s.Write, lambda w: (s.stage[w] == "logged") & (s.ts[w] >= ts)))
+    def send_tick(s, upto):
+        super().send_tick(upto)
+        require(exists(s.Write, lambda w: (s.stage[w] == "logged") & (s.ts[w] >= upto)))
 
 
 # ---- the wait ----
 
 
-@mutant(killer="reads.answers_reach_their_guarantee", source="facts 6.1: downgradeTsafe", instance="reads-tiny")
+@mutant(
+    killer="reads.answers_reach_their_guarantee", source="facts 6.1: downgradeTsafe", instance="reads-tiny"
+)
 class AnswersWhatItHas(Reads):
     """A read does not wait: it is answered at the service time that there is."""
 
@@ -97,7 +99,9 @@ class WokenIsServed(Reads):
         )
 
 
-@mutant(killer="reads.a_waiting_read_ends", source="H34: the update without a broadcast", instance="reads-tiny")
+@mutant(
+    killer="reads.a_waiting_read_ends", source="H34: the update without a broadcast", instance="reads-tiny"
+)
 class RaiseWakesNobody(Reads):
     """The service time is raised and the sleepers are not told."""
 
@@ -231,7 +235,9 @@ class TheLastIsKept(SessionReads):
 
 
 @mutant(
-    killer="reads.bounded_misses_only_what_is_recent", source="facts 6.2: Bounded; H35", instance="reads-bounded"
+    killer="reads.bounded_misses_only_what_is_recent",
+    source="facts 6.2: Bounded; H35",
+    instance="reads-bounded",
 )
 class TheGraceIsTakenTwice(BoundedReads):
     """Client and proxy both take the grace off."""
