@@ -121,11 +121,11 @@ _TRACE = {
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
     "reads.answers_are_final": "nothing can: an answer is seen once",
-    "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; what "
-    "must and what may be in it is judged as history.strong and history.written",
+    "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; "
+    "what must and what may be in it is judged as history.strong and history.written",
     "reads.one_replica_never_goes_back": "a trace of `check`: an answer does not name its replica",
-    "reads.strong_never_goes_back": "a trace of `check` and `answer`: an answer does not carry its timestamp",
-    "reads.session_never_goes_back": "a trace of `check` and `answer`: an answer does not carry its timestamp",
+    "reads.strong_never_goes_back": "a trace of `check`: an answer does not carry its timestamp",
+    "reads.session_never_goes_back": "a trace of `check`: an answer does not carry its timestamp",
     "reads.guarantees_were_issued": "a trace of `begin_bounded` and of the oracle: guarantees are not logged",
     "reads.pages_are_of_one_moment": "a trace of `begin_page` and `check`",
     "reads.a_waiting_read_ends": "an end: evidence is finite",

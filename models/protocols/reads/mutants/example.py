@@ -17,8 +17,6 @@ from tidemark.spec.language import (
     forall,
     implies,
     invariant,
-    lemma,
-    one_of,
     require,
 )
 from tidemark.spec.reads import Reads
@@ -100,58 +98,6 @@ class OneAfterTheOther(Reads):
             s.Read,
             s.Write,
             lambda q, w: implies(s.is_answered(q), s.seen[q, w] == s.expected[q, w]),
-        )
-
-    @lemma(source="seed 002, opening example")
-    def writes_keep_their_turns(s):
-        """A write begins at its turn, and is acknowledged when the turn has passed."""
-        return forall(
-            s.Write,
-            lambda w: all_of(
-                s.acknowledged[w] == (s.write_turn[w] < s.turn),
-                implies(s.stage[w] != "new", s.write_turn[w] <= s.turn),
-                (s.stage[w] == "new") | s.acknowledged[w] | (s.write_turn[w] == s.turn),
-                s.stage[w] != "failed",
-            ),
-        )
-
-    @lemma(source="seed 002, opening example")
-    def reads_keep_their_turns(s):
-        """A read begins at its turn, and knows the writes of the turns before."""
-        return forall(
-            s.Read,
-            lambda q: all_of(
-                implies(s.progress[q] != "new", s.read_turn[q] <= s.turn),
-                implies(s.is_answered(q), s.read_turn[q] < s.turn),
-                (s.progress[q] == "new") | s.is_answered(q) | (s.read_turn[q] == s.turn),
-                s.progress[q] != "failed",
-                one_of(s.level[q], "none", "strong"),
-            ),
-        ) & forall(
-            s.Read,
-            s.Write,
-            lambda q, w: implies(
-                (s.progress[q] != "new") & (s.write_turn[w] < s.read_turn[q]), s.known[q, w]
-            ),
-        )
-
-    @lemma(source="seed 002, opening example")
-    def timestamps_follow_the_turns(s):
-        """A write has a greater timestamp than the writes and the answers of the turns before."""
-        return forall(
-            s.Write,
-            s.Write,
-            lambda v, w: implies(
-                (s.write_turn[v] < s.write_turn[w]) & (s.stage[w] != "new"),
-                s.lies_above(w, s.ts[v]),
-            ),
-        ) & forall(
-            s.Read,
-            s.Write,
-            lambda q, w: implies(
-                s.is_answered(q) & (s.read_turn[q] < s.write_turn[w]) & (s.stage[w] != "new"),
-                s.lies_above(w, s.moment[q]),
-            ),
         )
 
 
