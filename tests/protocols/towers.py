@@ -7,6 +7,7 @@ from tidemark.spec.language import (
     Protocol,
     action,
     invariant,
+    ite,
     option,
     require,
     transition_invariant,
@@ -70,6 +71,33 @@ class Stale(Above):
     """Without the assumption."""
 
     FRESH = False
+
+
+class Coarse(Above):
+    """Assumes something about a step that it does not look into."""
+
+    TOGETHER: Bool = option(True, assumes="what was seen and what was seen before change together")
+
+
+class InSteps(Coarse):
+    """Looks into the step."""
+
+    late: Bool = False
+
+    @action(relies_on=("below.never_falls",))
+    def read(s, level):
+        require(~s.late)
+        require(~s.FRESH | (level >= s.seen))
+        s.past = ite(s.TOGETHER, s.seen, level + 1)
+        s.seen = level
+        s.late = ~s.TOGETHER
+
+    @action()
+    def catch_up(s):
+        """The other half."""
+        require(s.late)
+        s.past = s.seen
+        s.late = False
 
 
 class Circular(Below):

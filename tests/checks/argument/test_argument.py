@@ -215,3 +215,45 @@ def test_the_tree_and_the_graph_show_what_is_not_supported() -> None:
     console.print(argument_tree(broken, "above"))
     assert "NOT SUPPORTED below.never_falls" in console.export_text()
     assert '"below" -> "above" [label="below.never_falls", color=red];' in argument_dot(broken)
+
+
+_KEPT = _instance("in-steps") | {"protocol": f"{_TOWERS}:InSteps"}
+_BROKEN = _instance("in-steps-apart", TOGETHER=False) | {"protocol": f"{_TOWERS}:InSteps"}
+
+
+@pytest.mark.parametrize(
+    ("needed", "finer", "says"),
+    [
+        ("in-steps-apart", "in-steps", ""),
+        ("in-steps-apart", "", "'finer' names no entry of a variant that does"),
+        ("in-steps-apart", "fresh", "the protocol of 'fresh' does not read TOGETHER"),
+        ("in-steps-apart", "in-steps-apart", "'in-steps-apart' drops TOGETHER"),
+        ("in-steps-apart", "missing", "is no instance and no proof"),
+        ("coarse-apart", "in-steps", "the protocol of 'coarse-apart' does not read TOGETHER"),
+    ],
+)
+def test_an_option_that_the_protocol_does_not_read_needs_a_variant_with_finer_steps(
+    needed: str, finer: str, says: str
+) -> None:
+    coarse = {"protocol": f"{_TOWERS}:Coarse"}
+    entry = {
+        "name": "coarse-rests-on",
+        "claims": ["environment.TOGETHER"],
+        "needed": {"FRESH": "stale", "TOGETHER": needed},
+        "finer": {"TOGETHER": finer} if finer else {},
+        "expect": {"every": "holds"},
+    }
+    above = _above(
+        instance=[
+            _instance("fresh") | coarse,
+            _instance("stale", FRESH=False) | coarse,
+            _instance("coarse-apart", TOGETHER=False) | coarse,
+            _KEPT,
+            _BROKEN,
+        ],
+        argument=[entry],
+        **coarse,
+    )
+    (found,) = (one for one in Argument([above, _below()]).reliances("above") if "TOGETHER" in one.claim)
+    assert (says in found.problem) if says else (found.problem == "")
+    assert found.support == ("" if says else "in-steps-apart; with it, in finer steps: in-steps")
