@@ -91,24 +91,20 @@ class LogKeeper:
         self.tick = ZERO
         self.rows: list[Row] = []
 
-    def append(self, contents: list[tuple[int, int, str]]) -> None:
+    async def append(self, contents: list[tuple[int, int, str]]) -> None:
         """One more pack, with rows of (segment, key, value)."""
         start = self.tick
         first = max(compose(milliseconds(self._wall.now()), 0), start + 1)
         rows = tuple(Row(first + n, segment, key, value) for n, (segment, key, value) in enumerate(contents))
         self.tick = first + len(rows)
-        self._writer.append(Pack(StartPosition(start), EndPosition(self.tick), rows))
         self.rows.extend(rows)
+        await self._writer.append(Pack(StartPosition(start), EndPosition(self.tick), rows))
 
     async def run_ticks(self) -> None:
         """Empty packs, one after the other."""
         while True:
-            self.append([])
+            await self.append([])
             await asyncio.sleep(TICK_SECONDS)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._writer.close()
 
 
 class Story:
@@ -131,13 +127,10 @@ class Story:
 
     async def play(self) -> Audit:
         """All chapters. The answer is what the check found."""
-        try:
-            flushed_to = await self._until_the_kill()
-            await self._look_at_the_ruins(flushed_to)
-            await self._after_the_kill()
-            rest = await self._check()
-        finally:
-            self._log.close()
+        flushed_to = await self._until_the_kill()
+        await self._look_at_the_ruins(flushed_to)
+        await self._after_the_kill()
+        rest = await self._check()
         say(f"Check: {rest.describe()}.")
         return rest
 
@@ -211,7 +204,7 @@ class Story:
     async def _append_until(self, share: float) -> None:
         """Append packs with rows until this share of them is in the log."""
         for contents in self._next_packs(share):
-            self._log.append(contents)
+            await self._log.append(contents)
             await asyncio.sleep(TICK_SECONDS)
 
     def _next_packs(self, share: float) -> Iterator[list[tuple[int, int, str]]]:

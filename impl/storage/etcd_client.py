@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from tidemark.impl.errors import StoreError
@@ -23,6 +23,19 @@ Json = dict[str, Any]
 Result = TypeVar("Result")
 _WORKERS = 4
 """Calls at the same time: a save, a renewal, a watch, and one to spare."""
+
+
+class EtcdCalls(Protocol):
+    """Calls of one endpoint."""
+
+    async def call(self, path: str, request: Json) -> Json:
+        """Send a request and return the answer. Raise StoreError on failure."""
+
+    async def wait_for_event(self, key: str, *, revision: int, seconds: float) -> None:
+        """Return when the key has changed at or after a revision, and after ``seconds`` at the latest."""
+
+    async def close(self) -> None:
+        """Let go of the connections."""
 
 
 class EtcdClient:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
-from tidemark.impl.storage.etcd_client import EtcdClient, Json, decode, encode
+from tidemark.impl.storage.etcd_client import EtcdCalls, EtcdClient, Json, decode, encode
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
 
 _BYTES = 8
@@ -26,10 +26,18 @@ class EtcdOracleStore:
         endpoint: ``http://host:port``.
         prefix: before the names of the two keys; oracles with different prefixes know nothing of each other.
         timeout: seconds for one call.
+        client: calls the endpoint.
     """
 
-    def __init__(self, endpoint: str, *, prefix: str = "tidemark/oracle", timeout: float = 5.0) -> None:
-        self._client = EtcdClient(endpoint, timeout=timeout)
+    def __init__(
+        self,
+        endpoint: str,
+        *,
+        prefix: str = "tidemark/oracle",
+        timeout: float = 5.0,
+        client: EtcdCalls | None = None,
+    ) -> None:
+        self._client = client if client is not None else EtcdClient(endpoint, timeout=timeout)
         self._window = encode(f"{prefix}/window")
         self._leader_name = f"{prefix}/leader"
         self._leader = encode(self._leader_name)

@@ -1,16 +1,21 @@
-"""The log of packs: one file a channel, one line of JSON a pack. A writer appends, readers follow."""
+"""The log of packs: one file a channel, one line of JSON a pack. A writer appends, readers follow.
+
+A line begins with the checksum of the rest. Each append is forced to the disk before the next begins, so that
+a crash leaves damage in the last line only: such a line is not there, and the next writer cuts it off.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
+import zlib
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 
-from tidemark.impl.errors import CorruptDataError
+from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.ports import Clock
-from tidemark.impl.storage.parquet_store import force_directory
+from tidemark.impl.storage.files import SYSTEM_FILES, Files, make_directories
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Position, Row, StartPosition
 
 
@@ -20,39 +25,73 @@ def log_file(root: Path, channel: ChannelName) -> Path:
 
 
 class FileLogWriter:
-    """Appends packs to one channel's log. An append is durable when it returns."""
+    """Appends packs to one channel's log, in the order of the calls. There is one writer at a time.
 
-    def __init__(self, root: Path, channel: ChannelName) -> None:
-        root.mkdir(parents=True, exist_ok=True)
-        self._out = log_file(root, channel).open("ab")
-        force_directory(root)
+    Args:
+        root: the directory of the logs.
+        channel: whose log it is.
+        files: the file system that it is in.
+    """
 
-    def append(self, pack: Pack) -> None:
-        """Write the pack and force it to the disk."""
-        self._out.write(encode(pack) + b"\n")
-        self._out.flush()
-        os.fsync(self._out.fileno())
+    def __init__(self, root: Path, channel: ChannelName, *, files: Files = SYSTEM_FILES) -> None:
+        self._file = log_file(root, channel)
+        self._files = files
+        self._lock = asyncio.Lock()
+        self._end: int | None = None
+        """Where the next line begins; None if the file has to be looked at."""
 
-    def close(self) -> None:
-        """Close the file."""
-        self._out.close()
+    async def append(self, pack: Pack) -> None:
+        """Write the pack and force it to the disk: it is durable when this returns. Raise StoreError on
+        failure: the pack may be there or not.
+        """
+        line = encode(pack) + b"\n"
+        async with self._lock:
+            try:
+                end = await self._whole() if self._end is None else self._end
+                self._end = None
+                await self._files.append(self._file, line)
+                await self._files.sync(self._file)
+            except OSError as failure:
+                raise StoreError(f"cannot append to {self._file}: {failure}; check the disk") from failure
+            self._end = end + len(line)
+
+    async def _whole(self) -> int:
+        """Make the file if there is none. Cut off what is left of an append that did not end."""
+        await make_directories(self._files, self._file.parent, root=self._file.parent)
+        if not await self._files.exists(self._file):
+            await self._files.write(self._file, b"")
+        await self._files.sync_directory(self._file.parent)
+        found = await self._files.read(self._file)
+        end = sum(len(line) + 1 for line in whole_lines(found, where=self._file))
+        if end < len(found):
+            await self._files.truncate(self._file, end)
+        return end
 
 
 class FileLogReader:
-    """Follows channel logs. A last line without an end is not there yet.
+    """Follows channel logs. A last line that is not whole is not there yet.
 
     A reader moves forward only; a new incarnation of a node opens a new reader.
+
+    Args:
+        root: the directory of the logs.
+        clock: for the pauses between two looks.
+        poll_seconds: their length.
+        files: the file system that it is in.
     """
 
-    def __init__(self, root: Path, *, clock: Clock, poll_seconds: float = 0.01) -> None:
+    def __init__(
+        self, root: Path, *, clock: Clock, poll_seconds: float = 0.01, files: Files = SYSTEM_FILES
+    ) -> None:
         self._root = root
         self._clock = clock
         self._poll_seconds = poll_seconds
+        self._files = files
         self._offsets: dict[ChannelName, int] = {}
         self._ahead: dict[ChannelName, deque[Pack]] = {}
 
     async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
-        """The first pack that ends after the position; waits for it."""
+        """The first pack that ends after the position; waits for it. It is durable."""
         ahead = self._ahead.setdefault(channel, deque())
         while True:
             while ahead and ahead[0].end.ts <= after.ts:
@@ -65,30 +104,55 @@ class FileLogReader:
     async def _read_on(self, channel: ChannelName, ahead: deque[Pack]) -> bool:
         """Read the lines that were added. False when there were none."""
         file, offset = log_file(self._root, channel), self._offsets.get(channel, 0)
-        added = await asyncio.to_thread(read_from, file, offset)
-        complete, _, _ = added.rpartition(b"\n")
-        if not complete:
-            return False
-        for line in complete.split(b"\n"):
+        lines = await read_lines(self._files, file, offset)
+        for line in lines:
             ahead.append(decode(line, where=file))
-        self._offsets[channel] = offset + len(complete) + 1
-        return True
+        self._offsets[channel] = offset + sum(len(line) + 1 for line in lines)
+        return bool(lines)
 
 
-def read_from(file: Path, offset: int) -> bytes:
-    """What the file holds beyond the offset; nothing while it does not exist."""
-    if not file.exists():
-        return b""
-    with file.open("rb") as data:
-        data.seek(offset)
-        return data.read()
+async def read_lines(files: Files, file: Path, offset: int) -> list[bytes]:
+    """The whole lines beyond an offset; none while there is no file. What is returned is durable.
+
+    Their writer may not have forced them yet: whoever has seen a pack must not see it vanish.
+    """
+    try:
+        lines = list(whole_lines(await files.read(file, offset=offset), where=file))
+        if lines:
+            await files.sync(file)
+            await files.sync_directory(file.parent)
+    except FileNotFoundError:
+        return []
+    return lines
 
 
-def read_log(root: Path, channel: ChannelName) -> tuple[Pack, ...]:
-    """All complete packs of a channel."""
+async def read_log(root: Path, channel: ChannelName, *, files: Files = SYSTEM_FILES) -> tuple[Pack, ...]:
+    """All packs of a channel."""
     file = log_file(root, channel)
-    complete, _, _ = read_from(file, 0).rpartition(b"\n")
-    return tuple(decode(line, where=file) for line in complete.split(b"\n") if line)
+    return tuple(decode(line, where=file) for line in await read_lines(files, file, 0))
+
+
+def whole_lines(found: bytes, *, where: Path) -> Iterator[bytes]:
+    """The lines without their ends, up to the first that is not whole. Raises CorruptDataError if another
+    one follows that: such damage is not what an append leaves that did not end.
+    """
+    *ended, _ = found.split(b"\n")
+    for place, line in enumerate(ended):
+        if _is_whole(line):
+            yield line
+        elif any(_is_whole(later) for later in ended[place + 1 :]):
+            raise CorruptDataError(f"log {where} has a damaged line {line[:80]!r}; restore it")
+        else:
+            return
+
+
+def _is_whole(line: bytes) -> bool:
+    checksum, _, text = line.partition(b" ")
+    return checksum == _checksum(text)
+
+
+def _checksum(text: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(text)
 
 
 def encode(pack: Pack) -> bytes:
@@ -101,13 +165,14 @@ def encode(pack: Pack) -> bytes:
         "close": pack.close,
         "drop": pack.drop,
     }
-    return json.dumps(document, separators=(",", ":")).encode()
+    text = json.dumps(document, separators=(",", ":")).encode()
+    return _checksum(text) + b" " + text
 
 
 def decode(line: bytes, *, where: Path) -> Pack:
     """The pack of a line. Raises CorruptDataError, which names the file."""
     try:
-        document = json.loads(line)
+        document = json.loads(line.partition(b" ")[2])
         return Pack(
             start=StartPosition(document["start"]),
             end=EndPosition(document["end"]),

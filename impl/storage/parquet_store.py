@@ -6,8 +6,6 @@ and the directory is forced to the disk as well.
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -15,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidemark.impl.errors import CorruptDataError, StoreError
+from tidemark.impl.storage.files import SYSTEM_FILES, Files, make_directories
 from tidemark.impl.types import Row
 
 SCHEMA = pa.schema(
@@ -29,18 +28,44 @@ SUFFIX = ".parquet"
 
 
 class ParquetStore:
-    """An object store in a directory. Paths are relative, with '/' between their parts."""
+    """An object store in a directory. Paths are relative, with '/' between their parts.
 
-    def __init__(self, root: Path) -> None:
+    Args:
+        root: the directory; made when the first object is written.
+        files: the file system that it is in.
+    """
+
+    def __init__(self, root: Path, *, files: Files = SYSTEM_FILES) -> None:
         self.root = root
+        self._files = files
+        self._forced: set[Path] = set()
+        """Directories whose names are known to be durable."""
 
     async def put(self, path: str, rows: Sequence[Row]) -> None:
         """Write the rows as one file, durably, replacing one of the same path."""
-        await asyncio.to_thread(self._write, self.file_of(path), tuple(rows))
+        file, data = self.file_of(path), encode(rows)
+        unfinished = file.with_name(f".{file.name}.unfinished")
+        try:
+            if file.parent not in self._forced:
+                await make_directories(self._files, file.parent, root=self.root)
+                self._forced.add(file.parent)
+            await self._files.write(unfinished, data)
+            await self._files.sync(unfinished)
+            await self._files.rename(unfinished, file)
+            await self._files.sync_directory(file.parent)
+        except OSError as failure:
+            raise StoreError(f"cannot write {file}: {failure}; check space and permissions") from failure
 
     async def get(self, path: str) -> tuple[Row, ...]:
         """Read a file back."""
-        return await asyncio.to_thread(self._read, self.file_of(path))
+        file = self.file_of(path)
+        try:
+            data = await self._files.read(file)
+        except FileNotFoundError as absent:
+            raise StoreError(f"there is no binlog {file}; it was never written") from absent
+        except OSError as failure:
+            raise StoreError(f"cannot read {file}: {failure}; check the disk") from failure
+        return decode(data, where=file)
 
     def file_of(self, path: str) -> Path:
         """The file of an object. Raises ValueError for a path that leaves the directory."""
@@ -50,53 +75,31 @@ class ParquetStore:
         return self.root.joinpath(*parts).with_name(parts[-1] + SUFFIX)
 
     def paths(self) -> tuple[str, ...]:
-        """The paths of all complete objects, sorted."""
+        """The paths of all complete objects, sorted. Only for a directory of the machine."""
         found = (file.relative_to(self.root).as_posix() for file in self.root.rglob(f"*{SUFFIX}"))
         return tuple(sorted(name.removesuffix(SUFFIX) for name in found))
 
-    def _write(self, file: Path, rows: tuple[Row, ...]) -> None:
-        columns = {
-            "ts": [row.ts for row in rows],
-            "segment_id": [row.segment_id for row in rows],
-            "key": [row.key for row in rows],
-            "value": [row.value for row in rows],
-        }
-        unfinished = file.with_name(f".{file.name}.unfinished")
-        try:
-            self._make_directory(file.parent)
-            with unfinished.open("wb") as out:
-                pq.write_table(pa.table(columns, schema=SCHEMA), out)
-                out.flush()
-                os.fsync(out.fileno())
-            unfinished.replace(file)
-            force_directory(file.parent)
-        except OSError as failure:
-            raise StoreError(f"cannot write {file}: {failure}; check space and permissions") from failure
 
-    def _make_directory(self, directory: Path) -> None:
-        """Create what is missing of the directory, each level durably."""
-        missing = [level for level in (directory, *directory.parents) if not level.exists()]
-        for level in reversed(missing):
-            level.mkdir(exist_ok=True)
-            force_directory(level.parent)
-
-    def _read(self, file: Path) -> tuple[Row, ...]:
-        try:
-            table = pq.read_table(file, schema=SCHEMA)
-        except FileNotFoundError as absent:
-            raise StoreError(f"there is no binlog {file}; it was never written") from absent
-        except pa.ArrowException as damage:
-            raise CorruptDataError(f"binlog {file} is damaged: {damage}; restore it") from damage
-        return tuple(
-            Row(ts=row["ts"], segment_id=row["segment_id"], key=row["key"], value=row["value"])
-            for row in table.to_pylist()
-        )
+def encode(rows: Sequence[Row]) -> bytes:
+    """Rows as a Parquet file."""
+    columns = {
+        "ts": [row.ts for row in rows],
+        "segment_id": [row.segment_id for row in rows],
+        "key": [row.key for row in rows],
+        "value": [row.value for row in rows],
+    }
+    out = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns, schema=SCHEMA), out)
+    return bytes(out.getvalue())
 
 
-def force_directory(directory: Path) -> None:
-    """Force a directory's entries to the disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
+def decode(data: bytes, *, where: Path) -> tuple[Row, ...]:
+    """The rows of a Parquet file. Raises CorruptDataError, which names the file."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        table = pq.read_table(pa.BufferReader(data), schema=SCHEMA, use_threads=False)
+    except (pa.ArrowException, OSError) as damage:
+        raise CorruptDataError(f"binlog {where} is damaged: {damage}; restore it") from damage
+    return tuple(
+        Row(ts=row["ts"], segment_id=row["segment_id"], key=row["key"], value=row["value"])
+        for row in table.to_pylist()
+    )

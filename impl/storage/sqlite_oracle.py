@@ -8,18 +8,17 @@ come from the future is over.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
 
-from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
+from tidemark.impl.errors import NotLeaderError
+from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
 from tidemark.impl.system.clocks import SystemSteadyClock
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, SteadyClock
 
-SCHEMA_VERSION = 1
-SCHEMA = """
+SCHEMA = Schema(
+    version=1,
+    remedy="use another file",
+    text="""
 CREATE TABLE window (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     saved INTEGER NOT NULL
@@ -31,153 +30,99 @@ CREATE TABLE leader (
     renewed REAL NOT NULL,
     expires REAL NOT NULL
 ) STRICT;
-"""
+""",
+)
 SAVE = """
 INSERT INTO window VALUES (1, ?)
 ON CONFLICT (only) DO UPDATE SET saved = max(saved, excluded.saved)
 """
 LEAD = "INSERT OR REPLACE INTO leader VALUES (1, ?, ?, ?, ?)"
 RENEW = "UPDATE leader SET renewed = ?, expires = ?"
-_BUSY_SECONDS = 5.0
-
-Result = TypeVar("Result")
-
 
 class SqliteOracleStore:
-    """The store of one process. All statements run in one thread of its own; close it at the end.
+    """The store of one process; close it at the end.
 
-    poll: seconds between two looks at the leader key of another.
+    Args:
+        file: may be shared by processes of one machine.
+        steady: by which leases run out.
+        poll: seconds between two looks at the leader key of another.
+        database: the connection to the file.
     """
 
-    def __init__(self, file: Path, *, steady: SteadyClock | None = None, poll: float = 0.1) -> None:
-        self.file = file
+    def __init__(
+        self,
+        file: Path,
+        *,
+        steady: SteadyClock | None = None,
+        poll: float = 0.1,
+        database: Database | None = None,
+    ) -> None:
         self._steady = steady if steady is not None else SystemSteadyClock()
         self._poll = poll
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="oracle-sqlite")
-        self._connection: sqlite3.Connection | None = None
+        self._transactions = Transactions(
+            database if database is not None else SqliteDatabase(file),
+            schema=SCHEMA,
+            what=f"oracle in {file}",
+        )
 
     async def campaign(self, server: str, *, lease: float) -> Leadership | None:
         """See LeaderElection."""
-
-        def work(connection: sqlite3.Connection) -> Leadership | None:
+        async with self._transactions.begin() as database:
             now = self._steady.monotonic()
-            if self._holder(connection, now) is not None:
+            if await self._holder(database, now) is not None:
                 return None
-            term = self._last_term(connection) + 1
-            connection.execute(LEAD, (term, server, now, now + lease))
-            return Leadership(server=server, term=term, lease=lease)
-
-        return await self._run(work)
+            term = await self._last_term(database) + 1
+            await database.execute(LEAD, (term, server, now, now + lease))
+        return Leadership(server=server, term=term, lease=lease)
 
     async def renew(self, leadership: Leadership) -> None:
         """See LeaderElection."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            now = self._check(connection, leadership)
-            connection.execute(RENEW, (now, now + leadership.lease))
-
-        await self._run(work)
+        async with self._transactions.begin() as database:
+            now = await self._check(database, leadership)
+            await database.execute(RENEW, (now, now + leadership.lease))
 
     async def resign(self, leadership: Leadership) -> None:
         """See LeaderElection. The row stays, so that the next term has a new number."""
-
-        def work(connection: sqlite3.Connection) -> None:
+        async with self._transactions.begin() as database:
             now = self._steady.monotonic()
-            if self._holder(connection, now) == leadership.term:
-                connection.execute(RENEW, (now, now))
-
-        await self._run(work)
+            if await self._holder(database, now) == leadership.term:
+                await database.execute(RENEW, (now, now))
 
     async def wait_vacant(self) -> None:
         """See LeaderElection."""
-        if await self._run(lambda connection: self._holder(connection, self._steady.monotonic())) is not None:
+        async with self._transactions.begin() as database:
+            held = await self._holder(database, self._steady.monotonic()) is not None
+        if held:
             await asyncio.sleep(self._poll)
 
     async def load(self) -> int:
         """See WindowStore."""
-
-        def work(connection: sqlite3.Connection) -> int:
-            row = connection.execute("SELECT saved FROM window").fetchone()
-            return NEVER_SAVED if row is None else int(row[0])
-
-        return await self._run(work)
+        async with self._transactions.begin() as database:
+            rows = await database.execute("SELECT saved FROM window")
+        return int(rows[0][0]) if rows else NEVER_SAVED
 
     async def save(self, end: int, leadership: Leadership) -> None:
         """See WindowStore."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            self._check(connection, leadership)
-            connection.execute(SAVE, (end,))
-
-        await self._run(work)
+        async with self._transactions.begin() as database:
+            await self._check(database, leadership)
+            await database.execute(SAVE, (end,))
 
     async def close(self) -> None:
-        """Close the file and end the thread."""
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._close)
-        self._worker.shutdown()
+        """Close the file."""
+        await self._transactions.close()
 
-    # In the thread.
-
-    def _holder(self, connection: sqlite3.Connection, now: float) -> int | None:
+    async def _holder(self, database: Database, now: float) -> int | None:
         """The term of the leader, if its lease runs."""
-        row = connection.execute("SELECT term, renewed, expires FROM leader").fetchone()
-        if row is None:
-            return None
-        term, renewed, expires = row
-        return int(term) if renewed <= now < expires else None
+        for term, renewed, expires in await database.execute("SELECT term, renewed, expires FROM leader"):
+            return int(term) if renewed <= now < expires else None
+        return None
 
-    def _last_term(self, connection: sqlite3.Connection) -> int:
-        row = connection.execute("SELECT term FROM leader").fetchone()
-        return 0 if row is None else int(row[0])
+    async def _last_term(self, database: Database) -> int:
+        rows = await database.execute("SELECT term FROM leader")
+        return int(rows[0][0]) if rows else 0
 
-    def _check(self, connection: sqlite3.Connection, leadership: Leadership) -> float:
+    async def _check(self, database: Database, leadership: Leadership) -> float:
         now = self._steady.monotonic()
-        if self._holder(connection, now) != leadership.term:
+        if await self._holder(database, now) != leadership.term:
             raise NotLeaderError(f"{leadership.server} holds no leader key in term {leadership.term}")
         return now
-
-    async def _run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, self._transaction, work)
-
-    def _transaction(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        try:
-            connection = self._open()
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                return work(connection)
-        except sqlite3.OperationalError as failure:
-            raise StoreError(f"oracle in {self.file}: {failure}; check the file and its disk") from failure
-        except sqlite3.DatabaseError as damage:
-            raise CorruptDataError(f"oracle in {self.file} is damaged: {damage}; restore it") from damage
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            connection = sqlite3.connect(
-                self.file, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
-            )
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            self._prepare(connection)
-            self._connection = connection
-        return self._connection
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Create the tables in a new file; refuse a file of another version. Two may come at once."""
-        connection.execute("BEGIN IMMEDIATE")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            for statement in SCHEMA.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.execute("COMMIT")
-        if version not in (0, SCHEMA_VERSION):
-            connection.close()
-            raise CorruptDataError(
-                f"oracle in {self.file} has version {version}, this program reads {SCHEMA_VERSION};"
-                " use another file"
-            )
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None

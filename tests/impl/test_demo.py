@@ -136,9 +136,8 @@ def test_recovery_from_real_files_neither_loses_nor_doubles(tmp_path):
             (30, [*packs[20:], *map(pack, range(25, 31))]),
         ):
             for item in share:
-                writer.append(item)
+                await writer.append(item)
             seeks.append(await incarnation(upto))
-        writer.close()
         meta = SqliteMetaStore(tmp_path / "meta")
         rows = [row for item in packs for row in item.rows]
         found = await audit(rows, await meta.load(), ParquetStore(tmp_path / "binlogs"))

@@ -272,6 +272,13 @@ class Disk:
         """How many records are durable."""
         return self._synced
 
+    def caller_died(self, lane: Lane) -> None:
+        """Do nothing: what was under way ends with its process."""
+        del lane
+
+    def dismantle(self) -> None:
+        """Do nothing: nothing of the real machine is held."""
+
     def append(self, record: Any) -> None:
         """Write a record. It is volatile until ``sync`` returns."""
         self._world.touch(writes=self._bit)

@@ -14,6 +14,7 @@ from tidemark.models.simulation.loop.lane import Ending, Event, Lane, LaneTimer,
 from tidemark.models.simulation.settings import ClockOrder, FaultKind, Order, Settings
 from tidemark.models.simulation.world.cancellation import can_be_cancelled, cancel_event, wind_up
 from tidemark.models.simulation.world.environment import Environment
+from tidemark.models.simulation.world.media import Medium, joint_outcomes
 from tidemark.models.simulation.world.network import Network
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Disk, Store
@@ -44,6 +45,7 @@ class World(Environment):
         self._definitions: dict[str, Definition] = {}
         self._stores: dict[str, Store] = {}
         self._disks: dict[str, Disk] = {}
+        self._media: list[tuple[str | None, Medium]] = []
         self._drains = settings.order is Order.ATOMIC
         self._crashable = settings.crashable
         self._cancels = settings.faults.cancellations > 0
@@ -95,6 +97,12 @@ class World(Environment):
         if known is None:
             known = self._disks[process] = Disk(self, process)
         return known
+
+    def attach(self, medium: Medium, *, machine: str | None) -> None:
+        """Add a medium. When the process ``machine`` crashes, the power of the medium fails; None: it never
+        does, and processes only come and go.
+        """
+        self._media.append((machine, medium))
 
     def _spawn(self, name: str, *, incarnation: int) -> None:
         definition = self._definitions[name]
@@ -191,6 +199,8 @@ class World(Environment):
             del self.network
         for store in self._stores.values():
             store.dismantle()
+        for _, medium in self._media:
+            medium.dismantle()
         for lane in self.every_lane:
             lane.dismantle()
         self._definitions.clear()
@@ -278,7 +288,8 @@ class World(Environment):
     def storage_state(self) -> tuple[Hashable, ...]:
         """Return what stores and disks hold."""
         stores = tuple((name, store.state()) for name, store in sorted(self._stores.items()))
-        return stores + tuple((name, disk.state()) for name, disk in sorted(self._disks.items()))
+        disks = tuple((name, disk.state()) for name, disk in sorted(self._disks.items()))
+        return stores + disks + tuple(medium.state() for _, medium in self._media)
 
     # Cancellations.
 
@@ -307,7 +318,8 @@ class World(Environment):
             return fire
 
         disk = self._disks.get(lane.name)
-        outcomes = disk.crash_outcomes() if disk is not None else []
+        media: list[Medium] = [medium for machine, medium in self._media if machine == lane.name]
+        outcomes = joint_outcomes(media if disk is None else [disk, *media])
         if not outcomes:
             return [Event(f"crash {lane.title}", lane, crash_with(None), fault=True)]
         return [
@@ -327,6 +339,8 @@ class World(Environment):
             del self.faults[label]
         for store in self._stores.values():
             store.caller_died(lane)
+        for _, medium in self._media:
+            medium.caller_died(lane)
         self.network.process_died(lane)
         lane.ready.clear()
         if self._definitions[lane.name].restarts:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import zlib
 
 import pyarrow.parquet as pq
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.impl.parts import CHANNEL, pack, run
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.runtime import AsyncioClock
-from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, log_file, read_log
+from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, encode, log_file, read_log
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, FlushRequest, Row, SegmentRecord
@@ -44,7 +45,7 @@ def test_an_interrupted_write_leaves_no_object(tmp_path, monkeypatch):
 
     async def scenario():
         store = ParquetStore(tmp_path)
-        monkeypatch.setattr("tidemark.impl.storage.parquet_store.os.fsync", full)
+        monkeypatch.setattr("tidemark.impl.storage.files.os.fsync", full)
         with pytest.raises(StoreError, match="No space left"):
             await store.put("a", ROWS)
         assert store.paths() == ()
@@ -160,33 +161,81 @@ def test_a_reader_follows_the_log_and_waits_for_whole_lines(tmp_path):
     async def scenario():
         writer = FileLogWriter(tmp_path, CHANNEL)
         packs = [pack(1, (1, 1)), pack(2, close=True), pack(3, (2, 3), (1, 4))]
-        writer.append(packs[0])
-        writer.append(packs[1])
+        await writer.append(packs[0])
+        await writer.append(packs[1])
         reader = FileLogReader(tmp_path, clock=AsyncioClock(), poll_seconds=0.001)
         assert await reader.next_pack(CHANNEL, EndPosition(0)) == packs[0]
         assert await reader.next_pack(CHANNEL, EndPosition(1)) == packs[1]
         waiting = asyncio.create_task(reader.next_pack(CHANNEL, EndPosition(2)))
-        with log_file(tmp_path, CHANNEL).open("ab") as torn:
-            torn.write(b'{"start":2,"end":3,"rows":[[3,2,3,""],')
-        await asyncio.sleep(0.02)
-        assert not waiting.done()
-        with log_file(tmp_path, CHANNEL).open("ab") as rest:
-            rest.write(b'[3,1,4,""]],"close":false,"drop":false}\n')
+        line = encode(packs[2])
+        for part in (line[:30], line[30:]):
+            await asyncio.sleep(0.02)
+            assert not waiting.done()
+            with log_file(tmp_path, CHANNEL).open("ab") as out:
+                out.write(part)
+        with log_file(tmp_path, CHANNEL).open("ab") as out:
+            out.write(b"\n")
         assert await waiting == packs[2]
-        assert read_log(tmp_path, CHANNEL) == tuple(packs)
-        writer.close()
+        assert await read_log(tmp_path, CHANNEL) == tuple(packs)
 
     run(scenario())
 
 
+def line_of(text: bytes) -> bytes:
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
 @pytest.mark.parametrize(
-    "line", [b"nonsense", b'{"start":1}', b'{"start":5,"end":2,"rows":[],"close":false,"drop":false}']
+    "text", [b"nonsense", b'{"start":1}', b'{"start":5,"end":2,"rows":[],"close":false,"drop":false}']
 )
-def test_a_damaged_line_of_the_log_is_named(tmp_path, line):
-    log_file(tmp_path, CHANNEL).write_bytes(line + b"\n")
+def test_a_line_that_is_no_pack_is_named(tmp_path, text):
+    log_file(tmp_path, CHANNEL).write_bytes(line_of(text))
     with pytest.raises(CorruptDataError, match=r"channel-1\.jsonl has a damaged line"):
-        read_log(tmp_path, CHANNEL)
+        run(read_log(tmp_path, CHANNEL))
+
+
+def test_damage_before_the_last_line_is_named_and_not_cut_off(tmp_path):
+    async def scenario():
+        await FileLogWriter(tmp_path, CHANNEL).append(pack(1, (1, 1)))
+        file = log_file(tmp_path, CHANNEL)
+        first = file.read_bytes()
+        file.write_bytes(first.replace(b"start", b"stort") + first)
+        before = file.read_bytes()
+        with pytest.raises(CorruptDataError, match="restore it"):
+            await read_log(tmp_path, CHANNEL)
+        with pytest.raises(CorruptDataError, match="restore it"):
+            await FileLogWriter(tmp_path, CHANNEL).append(pack(2, start=1))
+        assert file.read_bytes() == before
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("rest", [b"0", b"\0\0\0\0", b"\0\0\0\n", line_of(b"{}")[:-1], b"00000000 {}\n"])
+def test_what_is_left_of_an_append_is_cut_off_by_the_next_writer(tmp_path, rest):
+    async def scenario():
+        await FileLogWriter(tmp_path, CHANNEL).append(pack(1, (1, 1)))
+        with log_file(tmp_path, CHANNEL).open("ab") as out:
+            out.write(rest)
+        assert await read_log(tmp_path, CHANNEL) == (pack(1, (1, 1)),)
+        await FileLogWriter(tmp_path, CHANNEL).append(pack(2, start=1))
+        assert await read_log(tmp_path, CHANNEL) == (pack(1, (1, 1)), pack(2, start=1))
+
+    run(scenario())
+
+
+def test_a_cancelled_append_is_over_when_its_caller_goes_on(tmp_path):
+    async def scenario():
+        writer = FileLogWriter(tmp_path, CHANNEL)
+        for end in range(1, 30):
+            appending = asyncio.create_task(writer.append(pack(end, start=end - 1)))
+            await asyncio.sleep(0.0001 * (end % 7))
+            appending.cancel()
+            await asyncio.gather(appending, return_exceptions=True)
+            found = [one.end.ts for one in await read_log(tmp_path, CHANNEL)]
+            assert found == sorted(set(found)), "packs are in the order of their appends, once each"
+
+    run(scenario())
 
 
 def test_a_log_that_does_not_exist_is_empty(tmp_path):
-    assert read_log(tmp_path, CHANNEL) == ()
+    assert run(read_log(tmp_path, CHANNEL)) == ()

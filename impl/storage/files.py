@@ -1,0 +1,149 @@
+"""What the adapters ask of a file system, and the one of the operating system.
+
+The adapters below this folder never call ``os`` themselves: whoever passes in other ``Files`` sees every
+operation, and may lose what was not forced to the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Files(Protocol):
+    """A file system. What is written, created or renamed outlives a power failure only once it was forced.
+
+    Every method raises OSError on failure; a failed write may have left a part of the data. If the caller is
+    cancelled, the operation is over, done or not, before the caller goes on.
+    """
+
+    async def exists(self, path: Path) -> bool:
+        """Return whether there is a file or a directory of this name."""
+
+    async def read(self, path: Path, *, offset: int = 0) -> bytes:
+        """Return what a file holds beyond an offset. Raise FileNotFoundError if there is none."""
+
+    async def write(self, path: Path, data: bytes) -> None:
+        """Replace the content of a file; create it if there is none."""
+
+    async def append(self, path: Path, data: bytes) -> None:
+        """Add to the end of a file; create it if there is none."""
+
+    async def truncate(self, path: Path, size: int) -> None:
+        """Cut a file off after so many bytes."""
+
+    async def sync(self, path: Path) -> None:
+        """Force the content of a file to the disk. Its name is not part of that."""
+
+    async def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name in the same directory; a file that had it is gone. In one step."""
+
+    async def make_directory(self, path: Path) -> None:
+        """Create a directory, unless there is one. Its parent must exist."""
+
+    async def sync_directory(self, path: Path) -> None:
+        """Force the names in a directory to the disk."""
+
+
+class SystemFiles:
+    """The file system of the machine. Each operation runs in a thread."""
+
+    async def exists(self, path: Path) -> bool:
+        """See Files."""
+        return await in_thread(None, path.exists)
+
+    async def read(self, path: Path, *, offset: int = 0) -> bytes:
+        """See Files."""
+        return await in_thread(None, lambda: _read(path, offset))
+
+    async def write(self, path: Path, data: bytes) -> None:
+        """See Files."""
+        await in_thread(None, lambda: _write(path, "wb", data))
+
+    async def append(self, path: Path, data: bytes) -> None:
+        """See Files."""
+        await in_thread(None, lambda: _write(path, "ab", data))
+
+    async def truncate(self, path: Path, size: int) -> None:
+        """See Files."""
+        await in_thread(None, lambda: os.truncate(path, size))
+
+    async def sync(self, path: Path) -> None:
+        """See Files. The kernel forces what any descriptor has written."""
+        await in_thread(None, lambda: _sync(path))
+
+    async def rename(self, old: Path, new: Path) -> None:
+        """See Files."""
+        await in_thread(None, lambda: os.replace(old, new))
+
+    async def make_directory(self, path: Path) -> None:
+        """See Files."""
+        await in_thread(None, lambda: path.mkdir(exist_ok=True))
+
+    async def sync_directory(self, path: Path) -> None:
+        """See Files."""
+        await in_thread(None, lambda: _sync(path))
+
+
+SYSTEM_FILES = SystemFiles()
+"""It has no state."""
+
+
+async def in_thread(executor: Executor | None, work: Callable[[], Result]) -> Result:
+    """Do work in a thread, of the loop's own executor if none is given. A cancelled caller waits for its
+    end: nothing goes on behind the caller's back.
+    """
+    future = asyncio.get_running_loop().run_in_executor(executor, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        while not future.done():
+            try:
+                await asyncio.wait([future])
+            except asyncio.CancelledError:
+                continue
+        if not future.cancelled():
+            future.exception()
+        raise
+
+
+async def make_directories(files: Files, directory: Path, *, root: Path) -> None:
+    """Create what is missing of a directory and of those above it, each level durably.
+
+    From ``root`` down the names of those that are there are forced as well: whoever has made them may still
+    be about to, or may have died before.
+    """
+    above = []
+    for level in root.parents:
+        if await files.exists(level):
+            break
+        above.append(level)
+    below = [level for level in (directory, *directory.parents) if level.is_relative_to(root)]
+    for level in reversed([*below, *above]):
+        await files.make_directory(level)
+        await files.sync_directory(level.parent)
+
+
+def _read(path: Path, offset: int) -> bytes:
+    with path.open("rb") as data:
+        data.seek(offset)
+        return data.read()
+
+
+def _write(path: Path, mode: str, data: bytes) -> None:
+    with path.open(mode) as out:
+        out.write(data)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Stores: refinement, programs over the real adapters, a gateway of etcd, mutants."""

@@ -1,0 +1,499 @@
+"""Each real adapter as a store of one value that grows, over media of the controlled world.
+
+What such a store holds is read by the adapter's own code: from what is there now, and from everything that a
+power failure may leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Hashable
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from tidemark.impl.errors import CorruptDataError, StoreError
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
+from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, read_log
+from tidemark.impl.storage.parquet_store import ParquetStore, decode, encode
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
+from tidemark.impl.tso.ports import Leadership, OracleStore
+from tidemark.impl.types import (
+    BinlogRecord,
+    ChannelRecord,
+    EndPosition,
+    Pack,
+    Row,
+    SegmentRecord,
+    StartPosition,
+)
+from tidemark.models.protocols.common import etcd
+from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot, outside
+from tidemark.models.simulation.world.files import FileOperations, FileSystem, Image, Snapshot
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+T = TypeVar("T")
+MACHINE = "machine"
+CHANNEL = "channel"
+LEASE = 10.0
+DAMAGED = -1
+"""What a reader has found that is no value that was ever saved."""
+_ROOT = Path("/data")
+_ENDED = object()
+
+
+def at_once(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits.
+
+    Nothing is caught here: an exception that was handled leaves its trace in whichever coroutine looks at a
+    store, and would tell equal states apart.
+    """
+    found: list[T] = []
+
+    async def keep() -> None:
+        found.append(await work)
+
+    if next(keep().__await__(), _ENDED) is not _ENDED:
+        raise AssertionError(f"{work!r} waits, though nothing that it uses does")
+    return found[0]
+
+
+Applied = Callable[[str, int], None]
+
+
+class Client(Protocol):
+    """One user of a store."""
+
+    async def save(self, value: int) -> None:
+        """Save a value, in the term of this user. Errors are those of the adapter."""
+
+    async def read(self) -> int:
+        """Return the value; CorruptDataError for anything that was never saved."""
+
+    def declared(self) -> Hashable:
+        """Return what the adapter remembers."""
+
+
+class Cell(Protocol):
+    """One store.
+
+    Attributes:
+        owner: the mediated object that ``held`` depends on.
+        terms: saves are tied to terms, which ``Elector`` clients begin.
+    """
+
+    owner: str
+    terms: ClassVar[bool]
+
+    def __init__(self, world: World, *, applied: Applied) -> None:
+        """Add the media to a world. ``applied``: told of each task that has changed the store, and of the
+        value before.
+        """
+
+    def client(self, process: Process) -> Client:
+        """Return a new user in a process."""
+
+    def held(self) -> tuple[int, int, int, bool]:
+        """Return the value that can be seen, the one that survives any power failure, the present term, and
+        whether that is over.
+        """
+
+    def lapse(self) -> None:
+        """End the present term from outside."""
+
+    def declared(self) -> Hashable:
+        """Return what else influences what the adapters do next."""
+
+
+# ---- files ----
+
+
+class _FileCell:
+    """A store in a file system of its own."""
+
+    terms: ClassVar[bool] = False
+    operations: ClassVar[Callable[[FileOperations], Any]] = staticmethod(lambda files: files)
+    """A variant puts something between the adapter and the files."""
+
+    def __init__(self, world: World, *, applied: Applied) -> None:
+        def changed(task: str, before: Image) -> None:
+            value = self.value_of(before)
+            if self.value_of(self._system.now()) != value:
+                applied(task, value)
+
+        _load_parquet()
+        self._values: dict[Image, int] = {}
+        self._system = FileSystem(world, MACHINE, changed=changed)
+        world.attach(self._system, machine=MACHINE)
+        self.owner = self._system.owner
+
+    def files(self) -> Any:
+        """Return the files as a process reaches them."""
+        return type(self).operations(self._system.operations())
+
+    def held(self) -> tuple[int, int, int, bool]:
+        """See Cell."""
+        now = self.value_of(self._system.now())
+        return now, min(self.value_of(image) for image in self._system.left()), 0, False
+
+    def lapse(self) -> None:
+        """See Cell."""
+
+    def declared(self) -> Hashable:
+        """See Cell."""
+        return ()
+
+    def value_of(self, image: Image) -> int:
+        """Return what the adapter reads from an image."""
+        if image not in self._values:
+            self._values[image] = at_once(self._read(Snapshot(image)))
+        return self._values[image]
+
+    async def _read(self, files: Snapshot) -> int:
+        try:
+            return await self.read_from(files)
+        except CorruptDataError:
+            return DAMAGED
+
+    async def read_from(self, files: Any) -> int:
+        """Read with the adapter."""
+        raise NotImplementedError
+
+
+class Objects(_FileCell):
+    """Parquet files: the value is the version of one object, 0 before it is there."""
+
+    adapter: ClassVar[type[ParquetStore]] = ParquetStore
+    path: ClassVar[str] = "segment/binlog"
+
+    def client(self, process: Process) -> _ObjectClient:
+        """See Cell."""
+        del process
+        return _ObjectClient(self.adapter(_ROOT, files=self.files()), self.path)
+
+    async def read_from(self, files: Any) -> int:
+        """See _FileCell."""
+        return await _ObjectClient(self.adapter(_ROOT, files=files), self.path).read()
+
+
+@cache
+def _load_parquet() -> None:
+    """Parquet loads parts of itself when it is first used, which a program under exploration may not."""
+    with outside():
+        decode(encode(version(1)), where=_ROOT)
+
+
+def version(value: int) -> tuple[Row, ...]:
+    """The rows of a version of the object."""
+    return tuple(Row(ts, value, 10 * ts, "x" * value) for ts in range(1, value + 1))
+
+
+class _ObjectClient:
+    def __init__(self, store: ParquetStore, path: str) -> None:
+        self._store, self._path = store, path
+
+    async def save(self, value: int) -> None:
+        await self._store.put(self._path, version(value))
+
+    async def read(self) -> int:
+        try:
+            rows = await self._store.get(self._path)
+        except StoreError as failure:
+            if "it was never written" in str(failure):
+                return 0
+            raise
+        if not rows or rows != version(rows[0].segment_id):
+            raise CorruptDataError(f"{self._path} holds {rows}, which nobody has put")
+        return rows[0].segment_id
+
+    def declared(self) -> Hashable:
+        return tuple(sorted(map(str, self._store._forced)))  # noqa: SLF001  # all that it remembers
+
+
+class Log(_FileCell):
+    """The file log: the value is the end of its last pack. Its readers force what they see."""
+
+    adapter: ClassVar[type[FileLogWriter]] = FileLogWriter
+    reader: ClassVar[type[FileLogReader]] = FileLogReader
+
+    def client(self, process: Process) -> _LogClient:
+        """See Cell."""
+        del process
+        files = self.files()
+        return _LogClient(self.adapter(_ROOT, CHANNEL, files=files), files)
+
+    async def read_from(self, files: Any) -> int:
+        """See _FileCell."""
+        return await _last(files)
+
+
+class _LogClient:
+    def __init__(self, writer: FileLogWriter, files: Any) -> None:
+        self._writer, self._files = writer, files
+
+    async def save(self, value: int) -> None:
+        await self._writer.append(pack(value))
+
+    async def read(self) -> int:
+        return await _last(self._files)
+
+    def declared(self) -> Hashable:
+        return self._writer._end  # noqa: SLF001  # all that it remembers
+
+
+def pack(value: int) -> Pack:
+    """The pack that ends at a value."""
+    return Pack(StartPosition(value - 1), EndPosition(value), (Row(value, 1, value, "row"),))
+
+
+async def _last(files: Any) -> int:
+    packs = await read_log(_ROOT, CHANNEL, files=files)
+    ends = [found.end.ts for found in packs]
+    if packs != tuple(pack(end) for end in ends) or ends != sorted(set(ends)):
+        raise CorruptDataError(f"the log holds {packs}, which nobody has appended so")
+    return ends[-1] if ends else 0
+
+
+# ---- SQLite ----
+
+
+class _DatabaseCell:
+    """A store in a SQLite file of its own."""
+
+    terms: ClassVar[bool] = False
+
+    def __init__(self, world: World, *, applied: Applied) -> None:
+        self.file = DatabaseFile(
+            world, MACHINE, changed=lambda task, before: applied(task, self.value_of(before))
+        )
+        world.attach(self.file, machine=MACHINE)
+        self.owner = self.file.owner
+        self._read: dict[Any, Any] = {}
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Let the adapter create its tables: what follows begins with a file that is there."""
+        with self.file.directly() as database:
+            at_once(self.value_in(database))
+
+    async def value_in(self, database: Any) -> int:
+        """Read with the adapter."""
+        raise NotImplementedError
+
+    def value_of(self, source: Any) -> int:
+        """Return what the adapter reads from a copy. Copies do not change."""
+        if source not in self._read:
+            self._read = {known: value for known, value in self._read.items() if len(self._read) < _FEW}
+            self._read[source] = at_once(self._value_in_copy(source))
+        return int(self._read[source])
+
+    async def _value_in_copy(self, source: Any) -> int:
+        try:
+            return await self.value_in(DatabaseSnapshot(source))
+        except CorruptDataError:
+            return DAMAGED
+
+    def lapse(self) -> None:
+        """See Cell."""
+
+    def declared(self) -> Hashable:
+        """See Cell."""
+        return ()
+
+
+_FEW = 8
+
+
+class Metadata(_DatabaseCell):
+    """Metadata in SQLite: the value is the checkpoint of two channels, saved together."""
+
+    adapter: ClassVar[type[SqliteMetaStore]] = SqliteMetaStore
+
+    def client(self, process: Process) -> _MetadataClient:
+        """See Cell."""
+        del process
+        return _MetadataClient(self.adapter(_ROOT, database=self.file.connect()))
+
+    async def value_in(self, database: Any) -> int:
+        """See _DatabaseCell."""
+        return await _MetadataClient(self.adapter(_ROOT, database=database)).read()
+
+    def held(self) -> tuple[int, int, int, bool]:
+        """See Cell."""
+        return self.value_of(self.file.copy()), self.value_of(self.file.forced()), 0, False
+
+
+def channels(value: int) -> tuple[ChannelRecord, ...]:
+    """The records of a value."""
+    return tuple(ChannelRecord(channel=name, checkpoint=value, term=value) for name in ("a", "b"))
+
+
+def segment(value: int) -> SegmentRecord:
+    """The record of a value, with as many binlogs."""
+    binlogs = tuple(BinlogRecord(f"binlog {number}", (number,)) for number in range(1, value + 1))
+    return SegmentRecord(1, "a", EndPosition(value), flushed=value > 1, binlogs=binlogs)
+
+
+class _MetadataClient:
+    def __init__(self, store: SqliteMetaStore) -> None:
+        self._store = store
+
+    async def save(self, value: int) -> None:
+        """Odd values are saved as channels, even ones as a segment: each is one transaction."""
+        if value % 2:
+            await self._store.save_channels(channels(value))
+        else:
+            await self._store.save_segment(segment(value))
+
+    async def read(self) -> int:
+        found = await self._store.load()
+        checkpoint = found.channels[0].checkpoint if found.channels else 0
+        position = found.segments[0].dml_position.ts if found.segments else 0
+        if found.channels and found.channels != channels(checkpoint):
+            raise CorruptDataError(f"{found.channels} were not saved together")
+        if found.segments and found.segments != (segment(position),):
+            raise CorruptDataError(f"{found.segments} were not saved together")
+        return max(checkpoint, position)
+
+    def declared(self) -> Hashable:
+        return self._store._transactions._ready  # noqa: SLF001  # all that it remembers
+
+
+class SteadyTime:
+    """The clock by which leases run out: it stands until somebody lets them end."""
+
+    def __init__(self) -> None:
+        self.shown = 1.0
+
+    def monotonic(self) -> float:
+        """See SteadyClock."""
+        return self.shown
+
+    def pass_lease(self) -> None:
+        """Every lease that runs is over."""
+        self.shown += LEASE
+
+
+class ElectorClient:
+    """A user of the oracle's window, who leads or not."""
+
+    def __init__(self, name: str, store: OracleStore) -> None:
+        self._name = name
+        self.store = store
+        self.leadership: Leadership | None = None
+
+    async def campaign(self) -> bool:
+        """Try to begin a term."""
+        self.leadership = await self.store.campaign(self._name, lease=LEASE)
+        return self.leadership is not None
+
+    async def resign(self) -> None:
+        """End the own term."""
+        assert self.leadership is not None
+        await self.store.resign(self.leadership)
+
+    async def renew(self) -> None:
+        """Go on with the own term."""
+        assert self.leadership is not None
+        await self.store.renew(self.leadership)
+
+    async def save(self, value: int) -> None:
+        """See Client."""
+        assert self.leadership is not None
+        await self.store.save(value, self.leadership)
+
+    async def read(self) -> int:
+        """See Client."""
+        return await self.store.load()
+
+    def declared(self) -> Hashable:
+        """See Client."""
+        transactions = getattr(self.store, "_transactions", None)
+        return self.leadership, transactions is not None and transactions._ready  # noqa: SLF001
+
+
+class Window(_DatabaseCell):
+    """The oracle's window in SQLite."""
+
+    terms: ClassVar[bool] = True
+    adapter: ClassVar[type[SqliteOracleStore]] = SqliteOracleStore
+
+    def __init__(self, world: World, *, applied: Applied) -> None:
+        self.clock = SteadyTime()
+        super().__init__(world, applied=applied)
+
+    def client(self, process: Process) -> ElectorClient:
+        """See Cell."""
+        return ElectorClient(process.name, self._store(self.file.connect()))
+
+    def _store(self, database: Any) -> SqliteOracleStore:
+        return self.adapter(_ROOT, steady=self.clock, database=database)
+
+    async def value_in(self, database: Any) -> int:
+        """See _DatabaseCell."""
+        return await self._store(database).load()
+
+    def held(self) -> tuple[int, int, int, bool]:
+        """See Cell. The term is that of the table of the leader."""
+        rows = self.file.copy().execute("SELECT term, renewed, expires FROM leader").fetchall()
+        term, renewed, expires = rows[0] if rows else (0, 0.0, 0.0)
+        lapsed = bool(rows) and not renewed <= self.clock.shown < expires
+        return self.value_of(self.file.copy()), self.value_of(self.file.forced()), int(term), lapsed
+
+    def lapse(self) -> None:
+        """See Cell."""
+        self.clock.pass_lease()
+
+    def declared(self) -> Hashable:
+        """See Cell."""
+        return self.clock.shown
+
+
+# ---- etcd ----
+
+
+class EtcdWindow:
+    """The oracle's window in etcd: terms are leases, counted here in the order in which they won the key."""
+
+    terms: ClassVar[bool] = True
+    adapter: ClassVar[type[EtcdOracleStore]] = EtcdOracleStore
+
+    def __init__(self, world: World, *, applied: Applied) -> None:
+        self._store = world.store("etcd")
+        etcd.begin(self._store.content())
+        self.owner = self._store.owner(etcd.KEYS)
+        self._applied = applied
+
+    def client(self, process: Process) -> ElectorClient:
+        """See Cell."""
+        calls = etcd.SimulatedCalls(process, self._store, self._done)
+        return ElectorClient(process.name, self.adapter("http://etcd", client=calls))
+
+    def _done(self, task: str, request: Any, answer: Any) -> None:
+        if not answer.get("succeeded"):
+            return
+        content = self._store.content()
+        if any(operation.get("request_put", {}).get("lease") for operation in request["success"]):
+            content["terms"] = content.get("terms", 0) + 1
+        self._applied(task, self.held()[0])
+
+    def held(self) -> tuple[int, int, int, bool]:
+        """See Cell. What etcd has answered is durable: that is etcd's own affair."""
+        content = self._store.content()
+        reader = self.adapter("http://etcd", client=etcd.DirectCalls(content))
+        value = at_once(reader.load())
+        term = content.get("terms", 0)
+        led = any(pair.lease for _, pair in content[etcd.KEYS])
+        return value, value, term, term > 0 and not led
+
+    def lapse(self) -> None:
+        """See Cell. Every lease is over."""
+        content = self._store.content()
+        for _, pair in content[etcd.KEYS]:
+            if pair.lease:
+                etcd.end_lease(content, pair.lease)
+
+    def declared(self) -> Hashable:
+        """See Cell."""
+        return ()

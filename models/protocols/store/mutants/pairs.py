@@ -1,0 +1,22 @@
+"""The kinds of store that differ in when a save is forced, and in what a read shows."""
+
+from tidemark.spec.store import Store
+
+
+class Transactional(Store):
+    """A save is forced in the step that applies it."""
+
+    ATOMIC = True
+    force = None
+
+
+class Objects(Store):
+    """A read shows what may vanish: whoever reads an object knows that its save was answered."""
+
+    READS_FORCED = False
+
+
+class KnownObjects(Objects):
+    """Looked at for what those see who know that the object is there."""
+
+    what_was_read_is_durable = None

@@ -1,0 +1,300 @@
+"""Users of one store as a program under exploration: each step must be a step of the specification.
+
+All users are tasks of one machine, each with an adapter of its own; its power may fail between any two steps,
+and the machine starts again with other users.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.store.cells import MACHINE, Cell, Client, ElectorClient
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+CONTENTS_ARE_WHOLE = "contents_are_whole"
+"""Claim id: a reader finds what was saved, whole, or nothing; never something else. A lasting reader counts
+too: after any power failure."""
+
+NO_FAILURE_WITHOUT_A_FAULT = "no_failure_without_a_fault"
+"""Claim id: an adapter reports a failure only if an operation of its medium has failed."""
+
+STORES = "tidemark.models.protocols.store.mutants.pairs"
+
+
+class Saving(NamedTuple):
+    """How far a save has come."""
+
+    stage: str
+    term: int
+
+
+class Looking(NamedTuple):
+    """How far a read has come."""
+
+    stage: str
+    least: int
+    got: int
+
+
+class Held(NamedTuple):
+    """What a cell holds, see ``Cell.held``, and whose saves were applied as far as the medium can tell."""
+
+    visible: int
+    forced: int
+    term: int
+    lapsed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreScenario:
+    """What the users of a store do.
+
+    Attributes:
+        values: what each save saves.
+        users: by user the steps, in order: ``save N``, ``read N``, ``campaign``, ``resign``, ``lapse``. What
+            comes after a campaign in vain is left out.
+        after: the users after a power failure.
+        terms: how many terms may begin.
+        faults: budget of faults.
+    """
+
+    values: tuple[int, ...]
+    users: tuple[tuple[str, ...], ...]
+    after: tuple[tuple[str, ...], ...] = ()
+    terms: int = 0
+    faults: FaultBudget = field(default_factory=FaultBudget)
+
+    @property
+    def reads(self) -> int:
+        """How many reads there are."""
+        return max(1, sum(step.startswith("read") for user in (*self.users, *self.after) for step in user))
+
+    def settings(self) -> Settings:
+        """The bounds of the world."""
+        return Settings(faults=self.faults, crashable=frozenset({MACHINE} if self.faults.crashes else ()))
+
+    def instance(self, protocol: str) -> Instance:
+        """The instance of the specification that the steps must follow."""
+        bounds = {
+            "Save": len(self.values),
+            "Read": self.reads,
+            "Value": max(self.values),
+            "Term": max(self.terms, 1),
+        }
+        return Instance(protocol=protocol, bounds=bounds, constants={"value": self.values})
+
+
+class StoreProgram(RefiningProgram):
+    """Users of one store on one machine.
+
+    Args:
+        scenario: what happens.
+        cell: the store.
+        protocol: the specification.
+    """
+
+    claims = (CONTENTS_ARE_WHOLE, NO_FAILURE_WITHOUT_A_FAULT)
+
+    def __init__(self, scenario: StoreScenario, *, cell: type[Cell], protocol: str) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self._cell_class = cell
+        self._saves = [Saving("new", 0)] * len(scenario.values)
+        self._reads = [Looking("new", 0, 0)] * scenario.reads
+        self._applied: frozenset[int] = frozenset()
+        self._last_term = self._inherited = 0
+        self._clients: dict[str, Client] = {}
+        self._terms: dict[str, int] = {}
+        self._wrong: list[str] = []
+        self._lapsed: asyncio.Event | None = None
+
+    def populate(self, world: World) -> None:
+        """Define the machine."""
+        self.cell = self._cell_class(world, applied=self._was_applied)
+        world.process(MACHINE, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        first = process.incarnation == 1
+        if not first:
+            self._saves = [s._replace(stage=_ended(s.stage)) for s in self._saves]
+            self._reads = [_over(r) for r in self._reads]
+        self._clients, self._terms = {}, {}
+        self._lapsed = asyncio.Event()
+        for number, steps in enumerate(self.scenario.users if first else self.scenario.after):
+            process.spawn(self._user(process, f"user {number}", steps), f"user {number}")
+
+    def _was_applied(self, task: str, before: int) -> None:
+        """A medium tells of a change that a task has made, of its save, or of a term that it has begun. What
+        is more than the value ``before`` was lost in a power failure.
+        """
+        kept = frozenset(n for n in self._applied if self.scenario.values[n] <= before)
+        mine = task.removeprefix("save ")
+        self._applied = kept | ({int(mine)} if mine != task else frozenset())
+        visible, _, term, _ = self.cell.held()
+        if term > self._last_term:
+            self._last_term, self._inherited = term, visible
+
+    async def _user(self, process: Process, name: str, steps: tuple[str, ...]) -> None:
+        client = self._clients[name] = self.cell.client(process)
+        for step in steps:
+            verb, _, number = step.partition(" ")
+            if verb == "save":
+                await self._save(process, name, client, int(number))
+            elif verb == "read":
+                await self._read(process, client, int(number))
+            elif verb == "lapse":
+                await process.point("lease.ends")
+                self._touch(write=True)
+                self.cell.lapse()
+                self._ended()
+            elif not await self._elect(process, name, client, verb):
+                return
+
+    # Terms.
+
+    async def _elect(self, process: Process, name: str, client: Client, verb: str) -> bool:
+        assert isinstance(client, ElectorClient)
+        assert self._lapsed is not None
+        await process.point(f"{verb} {name}")
+        try:
+            if verb == "resign":
+                await client.resign()
+                self._ended()
+                return True
+            if verb == "renew":
+                await client.renew()
+                return True
+            while not await client.campaign():
+                await self._lapsed.wait()
+            self._lapsed.clear()
+        except NotLeaderError:
+            return False
+        except StoreError as failure:
+            self._complain(failure)
+            return False
+        _, _, self._terms[name], _ = await self._look()
+        return True
+
+    def _ended(self) -> None:
+        assert self._lapsed is not None
+        self._lapsed.set()
+
+    # Saves and reads.
+
+    async def _save(self, process: Process, name: str, client: Client, number: int) -> None:
+        await process.point(f"begin save {number}")
+        self._saves[number] = Saving("open", self._terms.get(name, 0))
+        stage = "answered"
+        task = asyncio.current_task()
+        assert task is not None
+        task.set_name(f"save {number}")
+        try:
+            await client.save(self.scenario.values[number])
+        except NotLeaderError:
+            stage = "refused"
+        except (StoreError, CorruptDataError) as failure:
+            stage = "failed"
+            self._complain(failure)
+        await process.point(f"end save {number}")
+        task.set_name(name)
+        self._saves[number] = self._saves[number]._replace(stage=stage)
+
+    async def _read(self, process: Process, client: Client, number: int) -> None:
+        await process.point(f"begin read {number}")
+        visible, _, _, _ = await self._look()
+        self._reads[number] = Looking("open", visible, 0)
+        try:
+            got = await client.read()
+        except (StoreError, CorruptDataError) as failure:
+            self._complain(failure)
+            self._reads[number] = self._reads[number]._replace(stage="failed")
+            return
+        self._reads[number] = self._reads[number]._replace(stage="seen", got=got)
+        await process.point(f"end read {number}")
+        self._reads[number] = self._reads[number]._replace(stage="answered")
+
+    async def _look(self) -> tuple[int, int, int, bool]:
+        """Look at the store. A coroutine of its own: what it handles leaves no trace in its caller's frame."""
+        self._touch(write=False)
+        return self.cell.held()
+
+    def _complain(self, failure: Exception) -> None:
+        if isinstance(failure, CorruptDataError):
+            self._wrong.append(f"{CONTENTS_ARE_WHOLE}: {failure}")
+        elif self.world.budget == self.settings.faults.remaining():
+            self._wrong.append(f"{NO_FAILURE_WITHOUT_A_FAULT}: {failure}")
+
+    def _touch(self, *, write: bool) -> None:
+        bit = self.world.interner.bit(self.cell.owner)
+        self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return the notes of the users, and what the store holds."""
+        alive = self.world.lanes[MACHINE].alive
+        saves = tuple(s if alive else s._replace(stage=_ended(s.stage)) for s in self._saves)
+        reads = tuple(r if alive else _over(r) for r in self._reads)
+        return {
+            MACHINE: (saves, reads),
+            self.cell.owner: (Held(*self.cell.held()), self._inherited, self._applied),
+        }
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what the users do next."""
+        clients = tuple((name, client.declared()) for name, client in sorted(self._clients.items()))
+        lapsed = self._lapsed is not None and self._lapsed.is_set()
+        terms = tuple(sorted(self._terms.items()))
+        return (clients, lapsed, terms, self.cell.declared(), self._last_term, self.final())
+
+    def complaint(self) -> str | None:
+        """Return what is wrong with what was read, or could be read after a power failure."""
+        if not self._wrong and min(self.cell.held()[:2]) < 0:
+            return f"{CONTENTS_ARE_WHOLE}: a reader finds damage, now or after a power failure"
+        return self._wrong[0] if self._wrong else None
+
+
+def _ended(stage: str) -> str:
+    return "failed" if stage == "open" else stage
+
+
+def _over(read: Looking) -> Looking:
+    return Looking("failed", read.least, 0) if read.stage in ("open", "seen") else read
+
+
+@functools.cache
+def _abstraction(scenario: StoreScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+    values = scenario.values
+
+    def abstract(observation: Observation) -> Mapping[str, Any]:
+        saves, reads = observation[MACHINE]  # type: ignore[misc]  # as ``observe`` makes them
+        [(held, inherited, told)] = [value for key, value in observation.items() if key != MACHINE]  # type: ignore[misc]
+        visible, forced = max(held.visible, 0), max(held.forced, 0)
+        applied = {n: n in told and values[n] <= visible for n in range(len(values))}
+        return {
+            "fence": held.term,
+            "lapsed": held.lapsed,
+            "visible": visible,
+            "forced": forced,
+            "inherited": inherited,
+            "stage": {n: save.stage for n, save in enumerate(saves)},
+            "term": {n: save.term for n, save in enumerate(saves)},
+            "applied": applied,
+            "look": {n: read.stage for n, read in enumerate(reads)},
+            "least": {n: read.least for n, read in enumerate(reads)},
+            "got": {n: read.got for n, read in enumerate(reads)},
+        }
+
+    return Abstraction(scenario.instance(protocol), abstract)

@@ -1,0 +1,97 @@
+"""Claims about a store: safety and witnesses."""
+
+from tidemark.spec.language import (
+    exists,
+    forall,
+    implies,
+    invariant,
+    one_of,
+    reachable,
+    transition_invariant,
+)
+from tidemark.spec.store.actions import StoreActions
+
+
+class StoreClaims(StoreActions):
+    """One value that grows, saves and reads that overlap, a fence, power failures."""
+
+    # ---- safety ----
+
+    @invariant(source="property D")
+    def what_was_answered_is_durable(s):
+        """A save that was answered survives a power failure."""
+        return forall(s.Save, lambda w: implies(s.stage[w] == "answered", s.value[w] <= s.forced))
+
+    @invariant(source="property D; property L")
+    def what_was_read_is_durable(s):
+        """What a read has answered survives a power failure."""
+        return forall(s.Read, lambda r: implies(s.look[r] == "answered", s.got[r] <= s.forced))
+
+    @invariant(source="property L")
+    def a_read_sees_what_was_answered_before(s):
+        """A read answers with no less than what was there when it began."""
+        return forall(s.Read, lambda r: implies(s.look[r] == "answered", s.least[r] <= s.got[r]))
+
+    @invariant(source="hazard 43")
+    def what_was_refused_has_no_effect(s):
+        """A save that was refused was not applied, and never will be."""
+        return forall(s.Save, lambda w: implies(s.stage[w] == "refused", ~s.applied[w]))
+
+    @invariant(source="hazard 43; facts 2.4")
+    def only_the_present_term_adds(s):
+        """What is more than was there when the term began was saved in this term."""
+        return forall(
+            s.Save,
+            lambda w: implies(s.applied[w] & (s.inherited < s.value[w]), s.term[w] == s.fence),
+        )
+
+    @invariant(source="property L; property D")
+    def nothing_is_invented(s):
+        """What can be seen, and what is durable, was saved, or was there when the term began."""
+        return ((s.visible == s.inherited) | s.was_saved(s.visible)) & (
+            (s.forced == s.inherited) | s.was_saved(s.forced)
+        )
+
+    @transition_invariant(source="property M; property D")
+    def the_durable_value_never_goes_back(before, after):
+        """What survives a power failure only grows."""
+        return before.forced <= after.forced
+
+    # ---- witnesses ----
+
+    @reachable(after="crash", source="property D")
+    def a_crash_loses_what_was_not_forced(before, after):
+        """A value that could be seen is gone."""
+        return after.visible < before.visible
+
+    @reachable(after="crash", source="property D")
+    def a_crash_keeps_what_was_not_forced(before, after):
+        """A value that was not forced survives all the same."""
+        return (before.forced < after.forced) & exists(
+            before.Save, lambda w: (before.stage[w] == "open") & before.applied[w]
+        )
+
+    @reachable(after="apply", source="facts 2.4; hazard 43")
+    def a_save_arrives_late(before, after, w):
+        """A save is applied after its caller has given it up."""
+        return (before.stage[w] == "failed") & (after.visible > before.visible)
+
+    @reachable(after="refuse", source="hazard 43")
+    def an_old_term_is_refused(before, after, w):
+        """A save was sent in a term that ended before it arrived."""
+        return before.term[w] < before.fence
+
+    @reachable(after="answer", source="property M")
+    def a_smaller_value_is_answered(before, after, w):
+        """A save is answered though a greater value is kept."""
+        return before.value[w] < before.visible
+
+    @reachable(after="answer_read", source="property L")
+    def a_read_overtakes_an_answer(before, after, r):
+        """A read answers with a value whose save is not answered yet."""
+        return exists(
+            before.Save,
+            lambda w: (
+                (before.stage[w] == "open") & before.applied[w] & (before.value[w] == before.got[r])
+            ),
+        ) & one_of(before.look[r], "seen")
