@@ -12,6 +12,7 @@ from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.spec import Property
 
 PROTOCOLS = {
+    "store": "tidemark.spec.store:Store",
     "tso": "tidemark.spec.tso:Tso",
     "proxy": "tidemark.spec.proxy:Proxy",
     "ddl": "tidemark.spec.ddl:Ddl",
@@ -35,7 +36,16 @@ OF_CLIENTS = {
 """Claims that what clients saw decides: claim of a protocol -> claim about histories."""
 
 _MEMORY = "a trace: the value is in a process's memory, and no line, key or message has it"
+_DISK = "a power failure at a chosen moment: what a disk had not forced is seen afterwards only"
 _TRACE = {
+    "store.what_was_answered_is_durable": _DISK + "; the consequence is judged as history.strong",
+    "store.what_was_read_is_durable": _DISK + "; the consequence is judged as history.kept",
+    "store.a_read_sees_what_was_answered_before": "a trace of the calls of the store: nothing logs its reads",
+    "store.what_was_refused_has_no_effect": "a trace of `refuse`: a refused save is not logged",
+    "store.only_the_present_term_adds": "what is judged is its consequence, tso.saved_never_goes_back: the "
+    "history of etcd does not say who has put a value",
+    "store.nothing_is_invented": "a trace of `begin`: what was asked for is not logged",
+    "store.the_durable_value_never_goes_back": "what is judged is its consequence, tso.saved_never_goes_back",
     "tso.logical_never_carries": "a trace of `allocate`: answers carry one number, not the counter "
     "of the object",
     "tso.a_new_object_has_a_new_millisecond": "a trace of `publish`: published objects are not logged",

@@ -112,7 +112,8 @@ class FileLogReader:
 
 
 async def read_lines(files: Files, file: Path, offset: int) -> list[bytes]:
-    """The whole lines beyond an offset; none while there is no file. What is returned is durable.
+    """The whole lines beyond an offset; none while there is no file. What is returned is durable. Raise
+    StoreError on failure.
 
     Their writer may not have forced them yet: whoever has seen a pack must not see it vanish.
     """
@@ -123,6 +124,8 @@ async def read_lines(files: Files, file: Path, offset: int) -> list[bytes]:
             await files.sync_directory(file.parent)
     except FileNotFoundError:
         return []
+    except OSError as failure:
+        raise StoreError(f"cannot read {file}: {failure}; check the disk") from failure
     return lines
 
 

@@ -80,7 +80,7 @@ class SystemFiles:
 
     async def rename(self, old: Path, new: Path) -> None:
         """See Files."""
-        await in_thread(None, lambda: os.replace(old, new))
+        await in_thread(None, lambda: old.replace(new))
 
     async def make_directory(self, path: Path) -> None:
         """See Files."""

@@ -39,6 +39,7 @@ ON CONFLICT (only) DO UPDATE SET saved = max(saved, excluded.saved)
 LEAD = "INSERT OR REPLACE INTO leader VALUES (1, ?, ?, ?, ?)"
 RENEW = "UPDATE leader SET renewed = ?, expires = ?"
 
+
 class SqliteOracleStore:
     """The store of one process; close it at the end.
 

@@ -24,8 +24,9 @@ Result = TypeVar("Result")
 
 
 class Database(Protocol):
-    """A connection to one SQLite file, one statement at a time. Errors are those of ``sqlite3``. If the caller
-    is cancelled, the statement is over before the caller goes on.
+    """A connection to one SQLite file, one statement at a time. Errors are those of ``sqlite3``.
+
+    If the caller is cancelled, the statement is over before the caller goes on.
     """
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:

@@ -87,11 +87,13 @@ class StoreActions(Protocol, name="store"):
         s.lapsed = True
 
     @action(source="facts 2.4: version == 0 transaction under a lease")
-    def raise_fence(s):
-        """A new term begins: what was applied before is forced, and nothing of an old term is applied."""
+    def raise_fence(s, over: Bool):
+        """A new term begins: what was applied before is forced, and nothing of an old term is applied. It may
+        be over by then.
+        """
         require((s.fence == 0) | s.lapsed)
         s.fence = s.fence + 1
-        s.lapsed = False
+        s.lapsed = over
         s.forced = s.visible
         s.inherited = s.visible
 

@@ -91,7 +91,5 @@ class StoreClaims(StoreActions):
         """A read answers with a value whose save is not answered yet."""
         return exists(
             before.Save,
-            lambda w: (
-                (before.stage[w] == "open") & before.applied[w] & (before.value[w] == before.got[r])
-            ),
+            lambda w: (before.stage[w] == "open") & before.applied[w] & (before.value[w] == before.got[r]),
         ) & one_of(before.look[r], "seen")

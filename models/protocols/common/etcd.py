@@ -1,7 +1,7 @@
 """An etcd in the controlled world: the part of its JSON gateway that the implementation uses.
 
-Each call is one operation of a remote store: it may fail, be done and reported as failed, or be done after its
-caller has died. ``tests/models/protocols/test_etcd.py`` compares the answers with those of a real server.
+Each call is one operation of a remote store: it may fail, be done and reported as failed, or be done after
+its caller has died. ``tests/models/protocols/test_etcd.py`` compares the answers with those of a real server.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _transaction(content: Content, request: Json) -> Json:
 
 
 def _compare(content: Content, condition: Json) -> bool:
-    """A key that is not there has version, lease and revision 0; its value compares as not equal, nor more."""
+    """A key that is not there has version and lease 0; no comparison of its value succeeds."""
     pair = dict(content[KEYS]).get(condition["key"])
     target, result = condition["target"], condition["result"]
     here: Any

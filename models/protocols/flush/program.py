@@ -14,7 +14,7 @@ from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from tidemark.impl.errors import RpcError, UnknownChannelError
-from tidemark.impl.ports import Clock, ObjectStore
+from tidemark.impl.ports import Clock, MetaStore, ObjectStore
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
@@ -125,11 +125,7 @@ class FlushProgram(RefiningProgram):
     # The coordinator and its client.
 
     async def _run_coordinator(self, process: Process) -> None:
-        meta = MemoryMetaStore()
-        meta.channels[CHANNEL] = ChannelRecord(
-            channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1, session=1
-        )
-        coordinator = self._coordinator_class(meta=meta)
+        coordinator = self._coordinator_class(meta=self.metadata(process))
         await coordinator.load()
         self.coordinator = coordinator
         self._serve_coordinator(process, coordinator)
@@ -142,6 +138,17 @@ class FlushProgram(RefiningProgram):
         if self.scenario.moves:
             process.spawn(self._move(process, coordinator), "operator")
         self.start_others(process)
+
+    def metadata(self, process: Process) -> MetaStore:
+        """Return the coordinator's metadata store, with the channel in it."""
+        del process
+        meta = MemoryMetaStore()
+        meta.channels.update({record.channel: record for record in self.first_channels()})
+        return meta
+
+    def first_channels(self) -> tuple[ChannelRecord, ...]:
+        """Return what the metadata hold at first."""
+        return (ChannelRecord(channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1, session=1),)
 
     def _service(self, process: Process, coordinator: Coordinator) -> tuple[FlushService, PollingClock]:
         """Each client has a clock of its own: what is news to one may be old to another."""
@@ -199,13 +206,17 @@ class FlushProgram(RefiningProgram):
         if request.binlog is None:
             return
         path, positions = request.binlog.path, request.binlog.row_positions
-        local = self.scenario.local_storage
-        owner = self.world.disk(NODE).owner if local else process.store(OBJECTS).owner(path)
-        self.world.touch(reads=self.world.interner.bit(owner))
-        if not self._is_whole(path, positions):
+        del process
+        self.world.touch(reads=self.world.interner.bit(self.objects_owner(path)))
+        if not self.is_whole(path, positions):
             self._missing.append(path)
 
-    def _is_whole(self, path: str, positions: Sequence[Timestamp]) -> bool:
+    def objects_owner(self, path: str) -> str:
+        """Return the mediated object that holds an object."""
+        local = self.scenario.local_storage
+        return self.world.disk(NODE).owner if local else self.world.store(OBJECTS).owner(path)
+
+    def is_whole(self, path: str, positions: Sequence[Timestamp]) -> bool:
         """Whether the object is there, for now, with the rows that its record names, as the log has them: a
         crash may take back what was not synced.
         """
@@ -373,7 +384,7 @@ class FlushProgram(RefiningProgram):
         """What the client was told must be so, and each recorded binlog must still be there."""
         assert self.coordinator is not None
         recorded = [binlog for s in self.coordinator.segments.values() for binlog in s.binlogs]
-        lost = next((b.path for b in recorded if not self._is_whole(b.path, b.row_positions)), None)
+        lost = next((b.path for b in recorded if not self.is_whole(b.path, b.row_positions)), None)
         if lost is not None:
             return f"{BINLOGS_ARE_STORED}: {lost} is recorded, and a crash has taken it back"
         return self._client.complaint()

@@ -1,10 +1,12 @@
 """The flush program by plain arguments, as the manifest gives them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.models.protocols.flush.program import FlushProgram
+from tidemark.models.protocols.flush.real_stores import RealStoresProgram
 from tidemark.models.protocols.flush.scenario import FlushScenario
 from tidemark.models.simulation.settings import FaultBudget
 
@@ -30,6 +32,7 @@ def flush(
     repetitions: int | None = None,
     parts: DataNodeParts | None = None,
     coordinator: type[Coordinator] = Coordinator,
+    program: type[FlushProgram] = FlushProgram,
 ) -> FlushProgram:
     """Return a program.
 
@@ -54,6 +57,7 @@ def flush(
             each repetition is a firing of a timer.
         parts: classes of the node.
         coordinator: class of the coordinator.
+        program: class of the program.
     """
     faults = FaultBudget(
         crashes=crashes,
@@ -78,4 +82,9 @@ def flush(
         repetitions=repetitions,
         local_storage=local_storage,
     )
-    return FlushProgram(scenario, parts=parts, coordinator=coordinator)
+    return program(scenario, parts=parts, coordinator=coordinator)
+
+
+def over_files(**scenario: Any) -> FlushProgram:
+    """Return the program over the real adapters, with the same arguments."""
+    return flush(program=RealStoresProgram, **scenario)

@@ -225,7 +225,7 @@ class StoreProgram(RefiningProgram):
         self._reads[number] = self._reads[number]._replace(stage="answered")
 
     async def _look(self) -> tuple[int, int, int, bool]:
-        """Look at the store. A coroutine of its own: what it handles leaves no trace in its caller's frame."""
+        """Look at the store. A coroutine of its own: what it handles leaves its caller's frame as it is."""
         self._touch(write=False)
         return self.cell.held()
 
@@ -279,8 +279,10 @@ def _abstraction(scenario: StoreScenario, protocol: str) -> Abstraction:
     values = scenario.values
 
     def abstract(observation: Observation) -> Mapping[str, Any]:
-        saves, reads = observation[MACHINE]  # type: ignore[misc]  # as ``observe`` makes them
-        [(held, inherited, told)] = [value for key, value in observation.items() if key != MACHINE]  # type: ignore[misc]
+        notes: Any = observation[MACHINE]
+        saves, reads = notes
+        store: Any = next(value for key, value in observation.items() if key != MACHINE)
+        held, inherited, told = store
         visible, forced = max(held.visible, 0), max(held.forced, 0)
         applied = {n: n in told and values[n] <= visible for n in range(len(values))}
         return {

@@ -83,11 +83,17 @@ class DatabaseFile:
         """Return what survives a power failure in any case, likewise."""
         return self._kept if self._kept is not None else self.copy()
 
-    def look(self, task: str, *, forces: bool) -> None:
-        """Look whether something was committed. ``forces``: a commit is forced to the disk."""
+    def look(self, task: str, *, wrote: bool, forces: bool) -> None:
+        """Look whether something was committed.
+
+        Args:
+            task: who has done it.
+            wrote: its transaction has written, if only what was there before.
+            forces: a commit is forced to the disk.
+        """
         assert self._observer is not None
         (version,) = self._observer.execute("PRAGMA data_version").fetchone()
-        if version == self._version:
+        if version == self._version and not wrote:
             return
         self._version = version
         before = self._copies[self.generation]
@@ -184,6 +190,7 @@ class DatabaseConnection:
         self._file = file
         self.lane = lane
         self.connection: sqlite3.Connection | None = None
+        self._written = 0
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a statement in a step of its own; settings of the connection take none."""
@@ -215,6 +222,7 @@ class DatabaseConnection:
             with outside():
                 self.connection.close()
             self.connection = None
+            self._written = 0
 
     def _end(self) -> None:
         self._world.touch(writes=self._file.bit)
@@ -233,10 +241,17 @@ class DatabaseConnection:
             raise
         finally:
             if not self.in_transaction:
-                with outside():
-                    self._file.look(task, forces=self._forces())
-                self._file.released()
+                self._ended(task, undone=statement == "ROLLBACK")
         return True, rows
+
+    def _ended(self, task: str, *, undone: bool) -> None:
+        """No transaction is open, any more or yet."""
+        written = 0 if self.connection is None else self.connection.total_changes
+        with outside():
+            wrote = written > self._written and not undone
+            self._file.look(task, wrote=wrote, forces=self._forces())
+        self._written = written
+        self._file.released()
 
     def _run(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with outside():
@@ -282,8 +297,8 @@ class DatabaseSnapshot(DirectDatabase):
 class outside:  # noqa: N801  # reads as what it says
     """``with outside():`` the world itself, not the program in it, uses the machine.
 
-    No generator: those end with an exception that is handled, which leaves its trace in the frame of whichever
-    coroutine is running, and would tell equal states apart.
+    No generator: those end with an exception that is handled, which leaves its trace in the frame of the
+    coroutine that is running, and would tell equal states apart.
     """
 
     def __enter__(self) -> None:
@@ -296,10 +311,11 @@ class outside:  # noqa: N801  # reads as what it says
 def _content(connection: sqlite3.Connection | None) -> Hashable:
     if connection is None:
         return None
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-    return tuple(
-        (name, tuple(connection.execute(f"SELECT * FROM {name} ORDER BY 1"))) for (name,) in tables
-    )
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    ).fetchall()
+    texts = {name: f"SELECT * FROM {name} ORDER BY 1" for (name,) in tables}  # noqa: S608  # names of tables
+    return tuple((name, tuple(connection.execute(text))) for name, text in texts.items())
 
 
 def _task() -> str:

@@ -1,8 +1,8 @@
 """A simulated file system: what is written, created or renamed is volatile until it is forced to the disk.
 
-A file has content, a directory has names; each is forced by itself, as POSIX says it. When the power fails, of
-the changes of one file or one directory that were not forced a prefix is left, whichever for each of them, and
-of the last change of a file perhaps a part: its first half, or its length with nothing in the first half.
+A file has content, a directory has names; each is forced by itself, as POSIX says it. When the power fails,
+of the changes of one file or one directory that were not forced a prefix is left, whichever for each of them,
+and of the last change of a file perhaps a part: its first half, or its length with nothing in that half.
 Reads see everything. Every operation is one step of the world, and may fail under a budget.
 """
 
@@ -84,6 +84,7 @@ class FileSystem:
         self._changes: dict[int, list[Change]] = {}
         self._inodes = 0
         self._changed = changed
+        self._left: list[Image] | None = None
 
     def watched(self, task: str, effect: Callable[[], T]) -> T:
         """Let an operation take effect, and tell who watches."""
@@ -108,6 +109,11 @@ class FileSystem:
 
     def left(self) -> list[Image]:
         """Return what a power failure may leave, each possibility once; the one with everything first."""
+        if self._left is None:
+            self._left = self._possible()
+        return self._left
+
+    def _possible(self) -> list[Image]:
         directories = [directory for directory, changes in self._namings.items() if changes]
         files = [inode for inode, changes in self._changes.items() if changes]
         prefixes = [range(len(self._namings[directory]), -1, -1) for directory in directories]
@@ -165,6 +171,10 @@ class FileSystem:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
         return inode
 
+    def _write(self) -> None:
+        self._world.touch(writes=self._bit)
+        self._left = None
+
     def content_of(self, path: str) -> bytes:
         """Return the content of a file."""
         self._world.touch(reads=self._bit)
@@ -172,7 +182,7 @@ class FileSystem:
 
     def change(self, path: str, offset: int | None, data: bytes) -> None:
         """Put data into a file from an offset on, at its end if that is None; create it if need be."""
-        self._world.touch(writes=self._bit)
+        self._write()
         names = self.names()
         if path not in names:
             self._check_parent(path, names)
@@ -185,7 +195,7 @@ class FileSystem:
 
     def make_directory(self, path: str) -> None:
         """Create a directory unless it is there."""
-        self._world.touch(writes=self._bit)
+        self._write()
         names = self.names()
         if path not in names:
             self._check_parent(path, names)
@@ -193,12 +203,12 @@ class FileSystem:
 
     def rename(self, old: str, new: str) -> None:
         """Give a file another name in its directory."""
-        self._world.touch(writes=self._bit)
+        self._write()
         self._name(Naming(old, new, self.inode_of(old)))
 
     def force(self, path: str) -> None:
         """Make the content of a file, or the names in a directory, durable."""
-        self._world.touch(writes=self._bit)
+        self._write()
         inode = self.inode_of(path)
         if inode == _DIRECTORY:
             for change in self._namings.pop(path, []):
@@ -232,7 +242,7 @@ class FileSystem:
 
         def leave(image: Image) -> Callable[[], None]:
             def act() -> None:
-                self._world.touch(writes=self._bit)
+                self._write()
                 self._durable_names = dict(image.names)
                 self._durable = dict(image.contents)
                 self._inodes = max(self._durable, default=0)
@@ -351,7 +361,7 @@ class FileOperations:
 
 
 class Snapshot:
-    """Files as an image has them, for a reader that must not wait: forcing does nothing, writing is refused."""
+    """Files as an image has them, for a reader that must not wait. It forces nothing, and refuses writes."""
 
     def __init__(self, image: Image) -> None:
         self._names = dict(image.names)

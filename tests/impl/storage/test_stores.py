@@ -13,6 +13,7 @@ from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, encode, log_file, read_log
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.storage.transactions import SqliteDatabase
 from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, FlushRequest, Row, SegmentRecord
 
 ROWS = (Row(3, 1, 30, "three"), Row(4, 1, 40, ""))
@@ -123,12 +124,31 @@ def test_a_failing_change_leaves_nothing_of_itself(tmp_path):
 
 def test_sqlite_is_asked_for_durability(tmp_path):
     async def scenario():
-        store = SqliteMetaStore(tmp_path / "meta")
+        database = SqliteDatabase(tmp_path / "meta")
+        store = SqliteMetaStore(tmp_path / "meta", database=database)
         await store.load()
-        assert store._connection is not None
-        assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert await database.execute("PRAGMA journal_mode") == [("wal",)]
+        assert await database.execute("PRAGMA synchronous") == [(2,)]
         await store.close()
+
+
+def test_a_cancelled_save_leaves_nothing_open(tmp_path):
+    async def scenario():
+        store = SqliteMetaStore(tmp_path / "meta")
+        for number in range(1, 30):
+            saving = asyncio.create_task(store.save_channels([ChannelRecord(channel="a", checkpoint=number)]))
+            await asyncio.sleep(0.0002 * (number % 7))
+            saving.cancel()
+            await asyncio.gather(saving, return_exceptions=True)
+            other = SqliteMetaStore(tmp_path / "meta")
+            await other.save_channels([ChannelRecord(channel="b", checkpoint=number)])
+            found = {record.channel: record.checkpoint for record in (await other.load()).channels}
+            assert found["b"] == number
+            assert found.get("a", 0) <= number
+            await other.close()
+        await store.close()
+
+    run(scenario())
 
     run(scenario())
 
@@ -189,9 +209,12 @@ def line_of(text: bytes) -> bytes:
     "text", [b"nonsense", b'{"start":1}', b'{"start":5,"end":2,"rows":[],"close":false,"drop":false}']
 )
 def test_a_line_that_is_no_pack_is_named(tmp_path, text):
-    log_file(tmp_path, CHANNEL).write_bytes(line_of(text))
-    with pytest.raises(CorruptDataError, match=r"channel-1\.jsonl has a damaged line"):
-        run(read_log(tmp_path, CHANNEL))
+    async def scenario():
+        log_file(tmp_path, CHANNEL).write_bytes(line_of(text))
+        with pytest.raises(CorruptDataError, match=r"channel-1\.jsonl has a damaged line"):
+            await read_log(tmp_path, CHANNEL)
+
+    run(scenario())
 
 
 def test_damage_before_the_last_line_is_named_and_not_cut_off(tmp_path):
@@ -238,4 +261,7 @@ def test_a_cancelled_append_is_over_when_its_caller_goes_on(tmp_path):
 
 
 def test_a_log_that_does_not_exist_is_empty(tmp_path):
-    assert run(read_log(tmp_path, CHANNEL)) == ()
+    async def scenario():
+        assert await read_log(tmp_path, CHANNEL) == ()
+
+    run(scenario())

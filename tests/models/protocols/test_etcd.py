@@ -1,0 +1,112 @@
+"""The simulated etcd answers as a real one does, call by call."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.etcd_client import EtcdClient, encode
+from tidemark.impl.storage.etcd_server import ABSENT, EtcdServer, find_etcd
+from tidemark.models.protocols.common import etcd
+
+KEYS = ("a", "b")
+
+
+def calls(seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
+    """Random calls of the kinds that the implementation makes. Leases are named by the order of their grants."""
+    rng = random.Random(seed)
+    made: list[tuple[str, dict[str, Any]]] = [("/v3/lease/grant", {"TTL": "60", "ID": "0"})]
+    for _ in range(count):
+        key, value = encode(rng.choice(KEYS)), encode(bytes([rng.randrange(3)]))
+        lease = f"lease {rng.randrange(3)}"
+        put = {"request_put": {"key": key, "value": value} | ({"lease": lease} if rng.random() < 0.5 else {})}
+        compare = rng.choice(
+            [
+                {"key": key, "target": "VERSION", "result": "EQUAL", "version": str(rng.randrange(2))},
+                {"key": key, "target": "LEASE", "result": "EQUAL", "lease": lease},
+                {"key": key, "target": "VALUE", "result": "GREATER", "value": value},
+            ]
+        )
+        nested = {"request_txn": {"compare": [compare], "success": [], "failure": [put]}}
+        made.append(
+            rng.choice(
+                [
+                    ("/v3/lease/grant", {"TTL": "60", "ID": "0"}),
+                    ("/v3/lease/keepalive", {"ID": lease}),
+                    ("/v3/lease/revoke", {"ID": lease}),
+                    ("/v3/kv/range", {"key": key}),
+                    ("/v3/kv/txn", {"compare": [compare], "success": [put], "failure": []}),
+                    ("/v3/kv/txn", {"compare": [compare], "success": [nested], "failure": []}),
+                ]
+            )
+        )
+    return made
+
+
+def named(value: Any, leases: list[str]) -> Any:
+    """A request with the numbers of its leases."""
+    if isinstance(value, dict):
+        return {key: named(inner, leases) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [named(inner, leases) for inner in value]
+    if isinstance(value, str) and value.startswith("lease "):
+        place = int(value.removeprefix("lease "))
+        return leases[place] if place < len(leases) else "12345"
+    return value
+
+
+def told(answer: dict[str, Any], leases: list[str]) -> dict[str, Any]:
+    """What of an answer the implementation looks at."""
+    pairs = [
+        {**{key: pair.get(key) for key in ("key", "value", "version")}, "lease": _place(pair, leases)}
+        for pair in answer.get("kvs", [])
+    ]
+    alive = int(answer.get("result", {}).get("TTL", "0")) > 0
+    return {"succeeded": answer.get("succeeded", False), "kvs": pairs, "alive": alive}
+
+
+def _place(pair: dict[str, Any], leases: list[str]) -> int:
+    return leases.index(pair["lease"]) if pair.get("lease", "0") != "0" else -1
+
+
+@pytest.mark.skipif(find_etcd() is None, reason=ABSENT)
+def test_the_simulated_etcd_answers_as_a_real_one(tmp_path):
+    async def scenario() -> int:
+        client = EtcdClient(server.endpoint)
+        content: dict[str, Any] = {}
+        etcd.begin(content)
+        real_leases: list[str] = []
+        leases: list[str] = []
+        compared = 0
+        for path, request in calls(seed=7, count=400):
+            try:
+                real = await client.call(path, named(request, real_leases))
+                expected: Any = told(real, real_leases)
+            except StoreError:
+                expected = "error"
+            try:
+                simulated = etcd.answer(content, path, named(request, leases))
+                found: Any = told(simulated, leases)
+            except StoreError:
+                found = "error"
+            assert found == expected, (path, request)
+            if path == "/v3/lease/grant" and expected != "error":
+                real_leases.append(real["ID"])
+                leases.append(simulated["ID"])
+            compared += 1
+        await client.close()
+        return compared
+
+    with EtcdServer(tmp_path) as server:
+        assert asyncio.run(scenario()) == 401
+
+
+def test_a_call_that_is_not_simulated_is_refused():
+    content: dict[str, Any] = {}
+    etcd.begin(content)
+    with pytest.raises(StoreError, match="404"):
+        etcd.answer(content, "/v3/auth/enable", {})
