@@ -59,23 +59,22 @@ def flush(
         coordinator: class of the coordinator.
         program: class of the program.
     """
-    faults = FaultBudget(
-        crashes=crashes,
-        lost_replies=lost_replies,
-        delays=delays,
-        drops=drops,
-        duplicates=duplicates,
-        messages=messages,
-        storage_failures=storage_failures,
-        torn_writes=torn_writes,
-    )
     scenario = FlushScenario(
         rows=tuple(rows),
         flushes=tuple(flushes),
         sync_each_row=sync_each_row,
         seals=seals,
         timer_firings=timer_firings,
-        faults=faults,
+        faults=FaultBudget(
+            crashes=crashes,
+            lost_replies=lost_replies,
+            delays=delays,
+            drops=drops,
+            duplicates=duplicates,
+            messages=messages,
+            storage_failures=storage_failures,
+            torn_writes=torn_writes,
+        ),
         repeats_calls=False,
         moves=moves,
         remote_client=remote_client,

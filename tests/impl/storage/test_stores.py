@@ -135,7 +135,7 @@ def test_sqlite_is_asked_for_durability(tmp_path):
 def test_a_cancelled_save_leaves_nothing_open(tmp_path):
     async def scenario():
         store = SqliteMetaStore(tmp_path / "meta")
-        for number in range(1, 30):
+        for number in range(1, 8):
             saving = asyncio.create_task(store.save_channels([ChannelRecord(channel="a", checkpoint=number)]))
             await asyncio.sleep(0.0002 * (number % 7))
             saving.cancel()
@@ -249,7 +249,7 @@ def test_what_is_left_of_an_append_is_cut_off_by_the_next_writer(tmp_path, rest)
 def test_a_cancelled_append_is_over_when_its_caller_goes_on(tmp_path):
     async def scenario():
         writer = FileLogWriter(tmp_path, CHANNEL)
-        for end in range(1, 30):
+        for end in range(1, 12):
             appending = asyncio.create_task(writer.append(pack(end, start=end - 1)))
             await asyncio.sleep(0.0001 * (end % 7))
             appending.cancel()

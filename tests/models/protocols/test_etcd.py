@@ -17,7 +17,7 @@ KEYS = ("a", "b")
 
 
 def calls(seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
-    """Random calls of the kinds that the implementation makes. Leases are named by the order of their grants."""
+    """Random calls of the kinds that the implementation makes. Leases are numbered by their grants."""
     rng = random.Random(seed)
     made: list[tuple[str, dict[str, Any]]] = [("/v3/lease/grant", {"TTL": "60", "ID": "0"})]
     for _ in range(count):
