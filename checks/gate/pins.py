@@ -170,7 +170,9 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
     if not entry.counts:
         if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry):
             return []
-        return [_pin(task, COUNTS, [_nothing_pinned(decided)], pins=1)]
+        whole = len(decided) == sum(v.subject.aspect is not Aspect.PIN for v in verdicts)
+        problem = _nothing_pinned(decided) if whole else "no count is pinned; what was seen is not the whole"
+        return [_pin(task, COUNTS, [problem], pins=1)]
     problems: list[str] = []
     for name, pinned in entry.counts.items():
         seen = _seen(name, decided)

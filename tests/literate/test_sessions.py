@@ -21,6 +21,7 @@ DOCUMENTS = [
     "docs/export.md",
     "docs/first-protocol.md",
     "docs/guide/claims.md",
+    "docs/guide/connect.md",
     "docs/guide/idioms.md",
     "docs/guide/lemmas.md",
     "docs/guide/manifest.md",
