@@ -53,11 +53,9 @@ def flush(
         local_storage: the binlogs lie on the node's own disk, which loses at a crash what was not synced.
         moves: how often the operator takes the channel from the node and gives it back.
         remote_client: the client is a process of its own.
-        repetitions: how many failed calls and writes are repeated, by the node and by a remote client; None:
-            each repetition is a firing of a timer.
+        repetitions: how many failed calls and writes are repeated by each; None: a firing of a timer each.
         parts: classes of the node.
-        coordinator: class of the coordinator.
-        program: class of the program.
+        coordinator: class of the coordinator; ``program``: that of the whole.
     """
     scenario = FlushScenario(
         rows=tuple(rows),

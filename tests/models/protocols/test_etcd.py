@@ -32,18 +32,15 @@ def calls(seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
             ]
         )
         nested = {"request_txn": {"compare": [compare], "success": [], "failure": [put]}}
-        made.append(
-            rng.choice(
-                [
-                    ("/v3/lease/grant", {"TTL": "60", "ID": "0"}),
-                    ("/v3/lease/keepalive", {"ID": lease}),
-                    ("/v3/lease/revoke", {"ID": lease}),
-                    ("/v3/kv/range", {"key": key}),
-                    ("/v3/kv/txn", {"compare": [compare], "success": [put], "failure": []}),
-                    ("/v3/kv/txn", {"compare": [compare], "success": [nested], "failure": []}),
-                ]
-            )
-        )
+        kinds: list[tuple[str, dict[str, Any]]] = [
+            ("/v3/lease/grant", {"TTL": "60", "ID": "0"}),
+            ("/v3/lease/keepalive", {"ID": lease}),
+            ("/v3/lease/revoke", {"ID": lease}),
+            ("/v3/kv/range", {"key": key}),
+            ("/v3/kv/txn", {"compare": [compare], "success": [put], "failure": []}),
+            ("/v3/kv/txn", {"compare": [compare], "success": [nested], "failure": []}),
+        ]
+        made.append(rng.choice(kinds))
     return made
 
 
