@@ -21,6 +21,7 @@ from tidemark.checks.verdicts.verdict import (
 from tidemark.models.manifest import (
     AnyEntry,
     ArgumentEntry,
+    FramesEntry,
     GeneratedMutants,
     InstanceEntry,
     InterleaveEntry,
@@ -54,6 +55,8 @@ def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
         return (entry.killer or EQUIVALENT,)
     if isinstance(entry, PinsEntry):
         return entry.claims
+    if isinstance(entry, FramesEntry):
+        return entry.claims or tuple(c for c, kind in task.manifest.kinds.items() if kind in by.kinds)
     return None if isinstance(entry, GeneratedMutants) else entry.claims
 
 

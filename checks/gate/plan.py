@@ -12,6 +12,7 @@ from tidemark.models.manifest import (
     AnyEntry,
     ArgumentEntry,
     ConformEntry,
+    FramesEntry,
     InstanceEntry,
     InterleaveEntry,
     Manifest,
@@ -50,8 +51,8 @@ def judges_of(entry: AnyEntry) -> tuple[str, ...]:
         return ("interleave",)
     if isinstance(entry, ArgumentEntry):
         return ("argue",)
-    if isinstance(entry, PinsEntry):
-        return ("pins",)
+    if isinstance(entry, PinsEntry | FramesEntry):
+        return (entry.section,)
     return ("conform",) if isinstance(entry, ConformEntry) else ("mutate",)
 
 

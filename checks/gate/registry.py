@@ -12,6 +12,7 @@ from tidemark.models.manifest import AnyEntry, Kind
 
 _MODULES = {
     "pins": "tidemark.checks.pins.judge",
+    "frames": "tidemark.checks.frames.judge",
     "argue": "tidemark.checks.argument.judge",
     "prove": "tidemark.checks.prove.judge",
     "interpreted": "tidemark.checks.interpret.judge",

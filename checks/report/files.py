@@ -73,6 +73,7 @@ def to_json(result: RunResult) -> str:
         "judgements": [_judgement(judgement) for judgement in result.judgements],
         "unjudged": [unjudged.model_dump(mode="json") for unjudged in result.unjudged],
         "descriptions": dict(sorted(result.descriptions.items())),
+        "frames": list(result.frames),
         "sources": {name: note.model_dump(mode="json") for name, note in sorted(result.sources.items())},
         "places": dict(sorted(result.places.items())),
         "measured": {
@@ -138,6 +139,7 @@ def read_result(path: Path) -> RunResult:
             "done": document["checks"]["done"],
             "stopped": document["stopped"],
             "descriptions": document["descriptions"],
+            "frames": document.get("frames", ()),
             "sources": document["sources"],
             "places": document.get("places", {}),
             "remarks": measured.get("remarks", ()),

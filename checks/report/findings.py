@@ -21,14 +21,16 @@ from tidemark.models.findings import Evidence, Finding, finding_files, load_find
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import Expected, InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
 from tidemark.models.sources import Family, Label, labels_in, repository_catalogue, segments
+from tidemark.spec.language.protocol import resolve
 
 _HEAD = """# Findings
 
 Results on the claims of the source documents and on suspected hazards. This file is the output of `tidemark
-findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. Each verdict names
-the entries that decide it: `make verify` judges them, and `build/report/index.html` has the runs. `tidemark
-findings ID` prints one finding with its text and its shortest counterexamples; `tidemark show` lists all
-entries."""
+findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. *A frame condition*
+says what the steps say one by one: that it holds is no result about how they work together. Each verdict
+names the entries that decide it: `make verify` judges them, and `build/report/index.html` has the runs.
+`tidemark findings ID` prints one finding with its text and its shortest counterexamples; `tidemark show`
+lists all entries."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
@@ -47,6 +49,12 @@ class Book:
         manifest = self.manifest
         kinds = (InstanceEntry, ProofEntry, MutantEntry)
         return {entry.name: entry for entry in manifest.entries() if isinstance(entry, kinds)}
+
+    @cached_property
+    def frames(self) -> frozenset[str]:
+        """Claims that say no more than the steps do: that they hold is no result about the protocol."""
+        spec = resolve(self.manifest.protocol).trace()
+        return frozenset(prop.id for prop in spec.properties if prop.frame is not None)
 
     def _entry(self, finding: Finding, name: str) -> InstanceEntry | ProofEntry | MutantEntry:
         if name not in self._entries:
@@ -199,11 +207,15 @@ def _contents(every: Sequence[Book]) -> Iterator[str]:
 
 def _verdict(book: Book, finding: Finding) -> str:
     """The verdicts of a finding with the entries that decide it, in the finding's order."""
-    entries: dict[Expected, dict[str, None]] = {}
+    entries: dict[Expected, dict[str, bool]] = {}
     for evidence in finding.evidence:
-        entries.setdefault(book.expected(finding, evidence), {})[evidence.entry] = None
+        outcome = book.expected(finding, evidence)
+        names = entries.setdefault(outcome, {})
+        frame = outcome is not Expected.REFUTED and evidence.claim in book.frames
+        names[evidence.entry] = names.get(evidence.entry, True) and frame
     return "; ".join(
-        f"**{outcome.value}**: {', '.join(f'`{name}`' for name in names)}"
+        f"**{outcome.value}**: "
+        + ", ".join(f"`{name}`{' (a frame condition)' * frame}" for name, frame in names.items())
         for outcome, names in entries.items()
     )
 

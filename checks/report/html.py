@@ -41,7 +41,9 @@ def page(result: RunResult, *, pictures: Sequence[tuple[str, str]] = ()) -> str:
     expected = [
         j
         for j in result.judgements
-        if j.ok and j.verdict.outcome is Outcome.REFUTED and j.verdict.subject.aspect is not Aspect.MUTANT
+        if j.ok
+        and j.verdict.outcome is Outcome.REFUTED
+        and j.verdict.subject.aspect not in (Aspect.MUTANT, Aspect.MEANING)
     ]
     shown = {
         "failures": [_shown(j, result) for j in result.failures],

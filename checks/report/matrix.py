@@ -75,6 +75,13 @@ class Row:
     description: str
     cells: Mapping[str, Cell]
     source: SourceNote | None = None
+    frame: bool = False
+    """A frame condition: no property, though it is judged."""
+
+    @property
+    def is_claim(self) -> bool:
+        """Is it about a property of the protocol, and not about a pin, coverage, or the like?"""
+        return bool(self.description)
 
     @property
     def ok(self) -> bool:
@@ -84,7 +91,8 @@ class Row:
 
 def brief(rows: Sequence[Row]) -> list[Row]:
     """Fewer rows for a terminal: what is vacuous as the manifest lists it is one row a protocol, and so are
-    three and more consecutive rows that say the same. Rows that are not as expected stay.
+    the frame conditions, and three and more consecutive rows that say the same. Rows that are not as expected
+    stay.
     """
     by_protocol = itertools.groupby(rows, key=lambda row: row.protocol)
     return [row for _, group in by_protocol for row in _brief(list(group))]
@@ -92,11 +100,13 @@ def brief(rows: Sequence[Row]) -> list[Row]:
 
 def _brief(rows: Sequence[Row]) -> list[Row]:
     listed = [row for row in rows if row.ok and row.property_id.startswith(_LISTED)]
-    kept = [row for row in rows if row not in listed]
+    frames = [row for row in rows if row.ok and row.frame]
+    kept = [row for row in rows if row not in listed and row not in frames]
     found: list[Row] = []
     for _, alike in itertools.groupby(kept, key=_content):
         group = list(alike)
         found += [_merged(group, "")] if len(group) >= _ALIKE and group[0].ok else group
+    found += [_merged(frames, "frame conditions")] if frames else []
     return found + ([_merged(listed, "vacuous, as listed")] if listed else [])
 
 
@@ -126,6 +136,16 @@ class Matrix:
     seconds: Mapping[str, str]
 
     @property
+    def properties(self) -> int:
+        """How many of the rows are about a claim of a protocol that is no frame condition."""
+        return sum(row.is_claim and not row.frame for row in self.rows)
+
+    @property
+    def frames(self) -> int:
+        """How many are about frame conditions."""
+        return sum(row.frame for row in self.rows)
+
+    @property
     def of_several(self) -> bool:
         """The rows belong to more than one protocol, which then has a heading each."""
         return len({row.protocol for row in self.rows}) > 1
@@ -142,7 +162,10 @@ def matrix(result: RunResult) -> Matrix:
     for j in shown:
         keys.setdefault((j.verdict.subject.protocol, _row_name(j)), []).append(j)
     protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
-    ordered = sorted(keys, key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-")))
+    ordered = sorted(
+        keys,
+        key=lambda key: (protocols.index(key[0]), key[1].startswith("pinned-"), key[1] in result.frames),
+    )
     rows = tuple(_row(*key, keys[key], judges, result) for key in ordered)
     return Matrix(
         judges=judges,
@@ -166,7 +189,8 @@ def _row(
     result: RunResult,
 ) -> Row:
     cells = {name: Cell(tuple(j for j in own if j.verdict.subject.judge == name)) for name in judges}
-    return Row(protocol, claim, result.descriptions.get(claim, ""), cells, result.sources.get(claim))
+    description, source = result.descriptions.get(claim, ""), result.sources.get(claim)
+    return Row(protocol, claim, description, cells, source, claim in result.frames)
 
 
 def _per_entry(name: str, shown: Sequence[Judgement]) -> list[list[Judgement]]:

@@ -73,6 +73,8 @@ class RunResult(BaseModel):
     stopped: bool = False
     descriptions: dict[str, str] = Field(default_factory=dict)
     """Property id -> what it says in words."""
+    frames: tuple[str, ...] = ()
+    """The ids that are frame conditions: they are judged, and do not count as properties."""
     sources: dict[str, SourceNote] = Field(default_factory=dict)
     """Property id, or name of a mutant -> where it comes from. Those that do not say it are missing."""
     places: dict[str, str] = Field(default_factory=dict)
@@ -157,7 +159,8 @@ class RunResult(BaseModel):
     def summary(self) -> str:
         """The result in one sentence."""
         pins = (Aspect.PIN, Aspect.MEANING)
-        claims = [j for j in self.judgements if j.verdict.subject.aspect not in pins]
+        every = [j for j in self.judgements if j.verdict.subject.aspect not in pins]
+        claims = [j for j in every if j.verdict.subject.property_id not in self.frames]
         bad = len(self.failures) + len(self.unjudged)
         killed, due = self.mutants()
         dead = f", {killed} of {due} mutants killed" if due else ""
@@ -165,7 +168,9 @@ class RunResult(BaseModel):
             return f"Stopped after {self.done} of {self.planned} checks; nothing is said about the others."
         if self.exit_code is ExitCode.AS_EXPECTED:
             what = f"{len(claims)} verdicts of {self.done} checks" if claims else f"{self.done} checks"
-            return f"All {what} are as expected{dead}{self._meanings()}."
+            beside = len(every) - len(claims)
+            frames = f", and so are {beside} on frame conditions" if beside else ""
+            return f"All {what} are as expected{frames}{dead}{self._meanings()}."
         return f"NOT as expected: {bad} of {len(self.judgements) + len(self.unjudged)} results{dead}."
 
 

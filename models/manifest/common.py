@@ -22,7 +22,7 @@ from tidemark.models.manifest.errors import ManifestError
 SECTIONS = ("instance", "proof", "interleave", "conform")
 """Sections whose entries may have common keys."""
 
-JUDGED = ("instance", "proof", "pins")
+JUDGED = ("instance", "proof", "pins", "frames")
 """Sections whose entries are about a protocol: that of the manifest, if they name none."""
 
 REASONS = ("vacuous", "skip")

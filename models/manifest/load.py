@@ -205,6 +205,9 @@ def _check_claims(manifest: Manifest, *, file: str) -> None:
                     remedy="correct 'claims', 'kinds' or 'skip'",
                 )
         _check_symmetry(manifest, entry, file=file)
+    for frames in manifest.frames:
+        for claim in (*frames.claims, *frames.expect.refuted):
+            _known(claim, manifest.kinds, what=f"frames {frames.name!r}: unknown property", file=file)
     programs: tuple[InterleaveEntry | ConformEntry, ...] = (*manifest.interleave, *manifest.conform)
     for program in programs:
         for claim in program.expect.refuted:

@@ -277,6 +277,15 @@ class ArgumentEntry(Entry):
         return self.expect.every is Expected.REFUTED
 
 
+class FramesEntry(Entry):
+    """Which claims say no more than the steps do: each of them is marked so, and no other one."""
+
+    section: Literal["frames"] = "frames"
+    protocol: Reference
+    claims: tuple[str, ...] = ()
+    """Invariants and transition invariants that are looked at; all if absent."""
+
+
 VARIANTS = "variants"
 """Claim id: all variants and mutants differ from the protocol as is pinned."""
 
@@ -316,6 +325,7 @@ AnyEntry = (
     | ConformEntry
     | ArgumentEntry
     | PinsEntry
+    | FramesEntry
     | MutantEntry
     | GeneratedMutants
 )
@@ -334,12 +344,14 @@ class Manifest(Strict):
     conform: tuple[ConformEntry, ...] = ()
     argument: tuple[ArgumentEntry, ...] = ()
     pins: tuple[PinsEntry, ...] = ()
+    frames: tuple[FramesEntry, ...] = ()
     mutant: tuple[MutantEntry, ...] = ()
     generated: tuple[GeneratedMutants, ...] = ()
 
     def entries(self) -> Iterator[AnyEntry]:
         """All entries, in the order in which they are judged."""
         yield from self.pins
+        yield from self.frames
         yield from self.argument
         yield from self.proof
         yield from self.instance

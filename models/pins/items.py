@@ -100,7 +100,7 @@ def _members(spec: Spec) -> dict[str, Item]:
     claims = [(one, "assumption") for one in spec.assumptions]
     claims += [(one, str(one.kind)) for one in spec.properties]
     for prop, kind in sorted(claims, key=lambda pair: pair[0].id):
-        meaning = (kind, prop.expr, prop.params, prop.premise, prop.after, prop.without)
+        meaning = (kind, prop.expr, prop.params, prop.premise, prop.after, prop.without, prop.frame)
         found[prop.id] = Item(
             meaning, partial(plain_property, prop, kind=kind), partial(_property, prop, kind)
         )
@@ -198,7 +198,8 @@ def _action(action: Action) -> Iterator[str]:
 
 def _property(prop: Property, kind: str) -> Iterator[str]:
     after = f" after {prop.after}" if prop.after else ""
-    yield f"{kind}{after}"
+    frame = "" if prop.frame is None else ", a frame condition"
+    yield f"{kind}{after}{frame}" + (f" given {prop.frame}" if prop.frame else "")
     yield from _params(prop.params)
     if prop.kind == "leads_to" or prop.premise != TRUE:
         yield from layout(prop.premise)

@@ -69,6 +69,7 @@ def plain_property(prop: Property, *, kind: str = "") -> list[Any]:
         plain_tree(prop.expr),
         prop.after,
         list(prop.without),
+        *([] if prop.frame is None else [["frame", prop.frame]]),
     ]
 
 

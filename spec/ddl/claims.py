@@ -82,7 +82,7 @@ class DdlClaims(DdlActions):
         """Neither the scheduler's minimum nor the last timestamp of the background falls."""
         return (after.scheduler_min >= before.scheduler_min) & (after.last_ts >= before.last_ts)
 
-    @transition_invariant(source="facts 4: scheduler")
+    @transition_invariant(source="facts 4: scheduler", frame=True)
     def a_finished_task_stays_finished(before, after):
         """A task of a client comes once."""
         return forall(

@@ -35,12 +35,14 @@ class FlushClaims(FlushActions):
         """No row that the stored checkpoint claims is missing from the coordinator's records."""
         return s.safe(s.stored)
 
-    @transition_invariant(source="facts 10.1; property M")
+    @transition_invariant(source="facts 10.1; property M", frame=True)
     def stored_never_goes_back(before, after):
         """The stored checkpoint never goes back."""
         return after.stored >= before.stored
 
-    @transition_invariant(source="seed 001, NotifyCheckpointUpdated: strictly greater; hazards 5, 6")
+    @transition_invariant(
+        source="seed 001, NotifyCheckpointUpdated: strictly greater; hazards 5, 6", frame=True
+    )
     def reset_only_by_greater_checkpoint(before, after):
         """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
         greater than it.
@@ -110,7 +112,7 @@ class FlushClaims(FlushActions):
             lambda g: implies(before.flushed[g], after.flushed[g] & (after.dml[g] == before.dml[g])),
         )
 
-    @transition_invariant(source="facts 7.9, 10.4")
+    @transition_invariant(source="facts 7.9, 10.4", frame="what_is_idle_is_empty")
     def a_dead_node_does_nothing(before, after):
         """While no node is alive its memory stays as it was; only a save that was sent is recorded."""
         return implies(
@@ -131,7 +133,7 @@ class FlushClaims(FlushActions):
             ),
         )
 
-    @transition_invariant(source="facts 10.4, 7.7")
+    @transition_invariant(source="facts 10.4, 7.7", frame=True)
     def recovery_begins_at_the_checkpoint(before, after):
         """A new incarnation owns the channel, holds nothing, and reads from the stored checkpoint on."""
         return implies(
@@ -144,12 +146,12 @@ class FlushClaims(FlushActions):
             ),
         )
 
-    @transition_invariant(source="facts 10.2; B27")
+    @transition_invariant(source="facts 10.2; B27", frame=True)
     def only_the_owner_records(before, after):
         """Rows are recorded only while the channel is assigned."""
         return forall(after.Position, lambda p: implies(after.copies[p] != before.copies[p], before.assigned))
 
-    @transition_invariant(source="facts 10.1; hazard 21")
+    @transition_invariant(source="facts 10.1; hazard 21", frame=True)
     def an_answer_to_the_owner_means_stored(before, after):
         """When the owner's request is answered, its position is stored, or a later one."""
         return implies(
@@ -157,7 +159,7 @@ class FlushClaims(FlushActions):
             after.stored >= before.rpc_position,
         )
 
-    @transition_invariant(source="seed 000, Operate: step 6; hazard 8")
+    @transition_invariant(source="seed 000, Operate: step 6; hazard 8", frame=True)
     def a_flag_means_that_a_flush_is_due(before, after):
         """The flush flag goes up only for a pending flush that the checkpoint has reached."""
         return implies(

@@ -23,6 +23,7 @@ class Mark:
     after: str = ""
     without: tuple[str, ...] = ()
     relies_on: tuple[str, ...] = ()
+    frame: bool | str = False
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,14 @@ def action(
     return decorate(function) if function is not None else decorate
 
 
-def invariant(*, source: str = "") -> Callable[[F], F]:
-    """Holds in every reachable state."""
-    return _marked("invariant", source=source)
+def invariant(*, source: str = "", frame: bool | str = False) -> Callable[[F], F]:
+    """Holds in every reachable state.
+
+    ``frame``: it is a frame condition. It says no more than the steps say one by one, so that no other claim
+    is needed to prove it; a text names a lemma that is such a condition itself, and is needed. It is judged
+    like the others, and is not counted among the properties.
+    """
+    return _marked("invariant", source=source, frame=frame)
 
 
 def lemma(*, source: str = "") -> Callable[[F], F]:
@@ -94,9 +100,11 @@ def lemma(*, source: str = "") -> Callable[[F], F]:
     return _marked("lemma", source=source)
 
 
-def transition_invariant(*, source: str = "") -> Callable[[F], F]:
-    """Holds of every step: the method takes the state before and the state after."""
-    return _marked("transition_invariant", source=source)
+def transition_invariant(*, source: str = "", frame: bool | str = False) -> Callable[[F], F]:
+    """Holds of every step: the method takes the state before and the state after. ``frame``: see
+    ``invariant``.
+    """
+    return _marked("transition_invariant", source=source, frame=frame)
 
 
 def leads_to(*, source: str = "", without: tuple[str, ...] = ()) -> Callable[[F], F]:

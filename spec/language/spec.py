@@ -80,6 +80,10 @@ class Property:
     premise: Expr = TRUE
     after: str = ""
     without: tuple[str, ...] = ()
+    frame: str | None = None
+    """A frame condition says what the steps say one by one: None if it is none, else the id of the lemma that
+    it needs beside the steps, or nothing.
+    """
 
 
 @dataclass(frozen=True)

@@ -277,7 +277,21 @@ class _Tracer:
             premise=premise,
             after=mark.after,
             without=mark.without,
+            frame=self._frame(name, mark),
         )
+
+    def _frame(self, name: str, mark: Mark) -> str | None:
+        """The id of the lemma that a frame condition needs; empty if it needs none, None if it is none."""
+        if not isinstance(mark.frame, str):
+            return "" if mark.frame else None
+        other = getattr(getattr(self.cls, mark.frame, None), MARK, None)
+        if other is None or other.role not in ("invariant", "lemma") or mark.frame == name:
+            raise SpecError(
+                f"the frame condition {name} needs {mark.frame!r}, which is no other invariant or lemma",
+                remedy="Name the method of a lemma, or write frame=True",
+                place=place_of(getattr(self.cls, name)),
+            )
+        return f"{self.declared.family}.{mark.frame}"
 
     def _views(self, name: str, mark: Mark) -> list[Any]:
         before = view_of(self.cls, self.declared)

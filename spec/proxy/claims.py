@@ -113,7 +113,7 @@ class ProxyClaims(ProxyActions):
             ),
         )
 
-    @invariant(source="seed 002, popPChanStats; facts 3.1")
+    @invariant(source="seed 002, popPChanStats; facts 3.1", frame=True)
     def least_and_greatest_are_exact(s):
         """A channel is present if something is tracked; its least timestamp is the least of these, and none
         is above its greatest.

@@ -72,7 +72,7 @@ class TimeTickClaims(TimeTickActions):
         """The ticks of a channel never go back."""
         return forall(after.Channel, lambda c: after.tick[c] >= before.tick[c])
 
-    @transition_invariant(source="seed 002, coordinator: no tick before everybody has reported")
+    @transition_invariant(source="seed 002, coordinator: no tick before everybody has reported", frame=True)
     def a_round_waits_for_every_session(before, after):
         """When a round is queued, every known session has reported, and no value is above any report."""
         return implies(
@@ -100,12 +100,12 @@ class TimeTickClaims(TimeTickActions):
             ),
         )
 
-    @transition_invariant(source="facts 4: a full queue drops the new round; B9")
+    @transition_invariant(source="facts 4: a full queue drops the new round; B9", frame=True)
     def a_taken_round_leaves_none_behind(before, after):
         """When the sender takes a round, no other waits behind it: what waits is never stale by two."""
         return implies(~before.sending & after.sending, ~after.queued)
 
-    @transition_invariant(source="facts 4: if the queue is full the new round is dropped")
+    @transition_invariant(source="facts 4: if the queue is full the new round is dropped", frame=True)
     def a_full_queue_keeps_its_round(before, after):
         """The round that waits for the sender is not replaced."""
         return implies(
@@ -113,7 +113,7 @@ class TimeTickClaims(TimeTickActions):
             forall(after.Channel, lambda c: after.queued_ts[c] == before.queued_ts[c]),
         )
 
-    @transition_invariant(source="facts 4: joined before the next round")
+    @transition_invariant(source="facts 4: joined before the next round", frame=True)
     def a_round_is_sent_to_its_end(before, after):
         """The sender takes a whole round from the queue, and no other until it is done."""
         return all_of(
@@ -133,7 +133,7 @@ class TimeTickClaims(TimeTickActions):
             ),
         )
 
-    @transition_invariant(source="facts 4")
+    @transition_invariant(source="facts 4", frame=True)
     def reports_wait_for_a_round(before, after):
         """The report of a session that stays is given up only when all have reported."""
         return implies(
@@ -141,7 +141,7 @@ class TimeTickClaims(TimeTickActions):
             before.round_is_complete(),
         )
 
-    @transition_invariant(source="facts 4: an entry is nil after each round")
+    @transition_invariant(source="facts 4: an entry is nil after each round", frame=True)
     def reports_are_used_once(before, after):
         """After a round every session has to report again."""
         return implies(~before.queued & after.queued, forall(after.Source, lambda p: ~after.entry[p]))
@@ -161,7 +161,7 @@ class TimeTickClaims(TimeTickActions):
         """The coordinator holds reports of sessions that it knows, and of no others."""
         return forall(s.Source, lambda p: implies(s.entry[p], s.known[p]))
 
-    @invariant(source="facts 4; B10")
+    @invariant(source="facts 4; B10", frame=True)
     def what_counts_as_sent_is_in_the_log(s):
         """The greatest tick that the coordinator counts as sent is in the channel's log."""
         return forall(s.Channel, lambda c: s.synced[c] <= s.highest[c])
@@ -171,7 +171,7 @@ class TimeTickClaims(TimeTickActions):
         """No tick is above what the oracle has issued."""
         return forall(s.Channel, lambda c: s.highest[c] <= s.issued)
 
-    @transition_invariant(source="hazard 11")
+    @transition_invariant(source="hazard 11", frame="sessions_are_in_step")
     def fenced_is_final(before, after):
         """A source that the log refuses is refused for ever, and is not known again."""
         return forall(
@@ -179,12 +179,12 @@ class TimeTickClaims(TimeTickActions):
             lambda p: implies(before.fenced[p], after.fenced[p] & ~after.known[p]),
         )
 
-    @transition_invariant(source="facts 4; hazard 29")
+    @transition_invariant(source="facts 4; hazard 29", frame=True)
     def a_dead_coordinator_sends_nothing(before, after):
         """While no coordinator runs, nothing is added to the logs but messages."""
         return implies(~before.up, forall(after.Channel, lambda c: after.highest[c] == before.highest[c]))
 
-    @transition_invariant(source="facts 3.1")
+    @transition_invariant(source="facts 3.1", frame=True)
     def a_message_goes_one_way(before, after):
         """A message is asked for, stamped once, and appended or given up."""
         return forall(
@@ -203,7 +203,7 @@ class TimeTickClaims(TimeTickActions):
             ),
         )
 
-    @transition_invariant(source="facts 4; B46")
+    @transition_invariant(source="facts 4; B46", frame=True)
     def proxies_outlive_the_coordinator(before, after):
         """The end of a coordinator ends no message of a proxy."""
         return implies(

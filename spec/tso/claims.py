@@ -91,12 +91,12 @@ class TsoClaims(TsoActions):
             s.Server, lambda m: implies(s.serves(m), (s.current[m] < s.window[m]) & (s.window[m] <= s.saved))
         )
 
-    @transition_invariant(source="hazard 43; property M: the saved end")
+    @transition_invariant(source="hazard 43; property M: the saved end", frame=True)
     def saved_never_goes_back(before, after):
         """The saved end of the window never goes back."""
         return after.saved >= before.saved
 
-    @invariant(source="facts 1; hazard 40")
+    @invariant(source="facts 1; hazard 40", frame=True)
     def logical_never_carries(s):
         """The counter of an issued timestamp never reaches the physical part, and is not zero."""
         return forall(
@@ -127,12 +127,12 @@ class TsoClaims(TsoActions):
             ),
         )
 
-    @invariant(source="facts 2.4: the lease rule")
+    @invariant(source="facts 2.4: the lease rule", frame=True)
     def one_server_runs(s):
         """At most one server runs: the holder of the lease."""
         return forall(s.Server, lambda m: implies(s.runs(m), s.led & (s.leader == m)))
 
-    @transition_invariant(source="facts 2.4")
+    @transition_invariant(source="facts 2.4", frame=True)
     def what_ended_is_over(before, after):
         """A server that has ended does nothing more and answers no call."""
         return forall(
@@ -142,7 +142,7 @@ class TsoClaims(TsoActions):
             lambda c: implies(after.answered(c) & ~before.answered(c), before.serves(after.at[c])),
         )
 
-    @transition_invariant(source="seed 002, GenerateTSO")
+    @transition_invariant(source="seed 002, GenerateTSO", frame=True)
     def answers_are_final(before, after):
         """What was answered stays as it is."""
         return forall(
@@ -158,7 +158,7 @@ class TsoClaims(TsoActions):
             ),
         )
 
-    @transition_invariant(source="seed 002, UpdateTimestamp")
+    @transition_invariant(source="seed 002, UpdateTimestamp", frame=True)
     def an_update_goes_step_by_step(before, after):
         """An update that has chosen its time is saved, published or given up, and begins no other."""
         return forall(

@@ -25,6 +25,16 @@ def always_true_by_type():
     base(odd)
 
 
+@case("needs 'places', which is no other invariant or lemma", "Name the method of a lemma")
+def a_frame_condition_that_needs_no_lemma():
+    @invariant(frame="places")  # here
+    def odd(s):
+        """Odd."""
+        return s.place <= 3
+
+    base(odd)
+
+
 @case("is always true by type", "Say something that can be false")
 def always_true_by_members():
     @invariant()  # here

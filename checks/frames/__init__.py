@@ -1,0 +1,1 @@
+"""Which claims are frame conditions?"""
