@@ -69,7 +69,7 @@ class ReadsClaims(ReadsActions):
         to_come = forall(s.Replica, s.Write, lambda r, w: implies(s.is_begun(w), s.lies_above(w, s.safe[r])))
         return in_log & to_come
 
-    @transition_invariant(source="facts 6.1; hazard 33")
+    @transition_invariant(source="facts 6.1; hazard 33", frame=True)
     def service_time_never_goes_back(before, after):
         """The service time of a replica never goes back."""
         return forall(after.Replica, lambda r: after.safe[r] >= before.safe[r])
@@ -92,7 +92,7 @@ class ReadsClaims(ReadsActions):
             lambda q, w: implies(s.is_answered(q), s.seen[q, w] == s.is_visible(w, s.moment[q])),
         )
 
-    @transition_invariant(source="facts 6.1")
+    @transition_invariant(source="facts 6.1", frame=True)
     def answers_are_final(before, after):
         """What was answered stays as it is."""
         return forall(

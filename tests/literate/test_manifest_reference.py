@@ -22,6 +22,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`[[conform]]`": model.ConformEntry,
     "`[[argument]]`": model.ArgumentEntry,
     "`[[pins]]`": model.PinsEntry,
+    "`[[frames]]`": model.FramesEntry,
     "`[[mutant]]`": model.MutantEntry,
     "`[[mutants]]`": MutantModule,
     "`[[generated]]`": model.GeneratedMutants,
