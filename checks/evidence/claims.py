@@ -21,6 +21,7 @@ PROTOCOLS = {
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
     "reads": "tidemark.spec.reads:Reads",
+    "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
 """Name -> reference, in the order in which they rest on each other."""
 
@@ -127,6 +128,9 @@ _TRACE = {
     "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
     "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
     "streaming.ticks_pass_a_message": "an end: evidence is finite",
+    "flowgraph.no_row_is_lost": "a trace of `consume`, `upload` and `save`",
+    "flowgraph.no_row_is_stored_twice": "a trace of `consume` and `save`",
+    "flowgraph.a_position_says_what_is_stored": "a trace of `save`",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",

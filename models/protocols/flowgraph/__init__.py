@@ -1,0 +1,1 @@
+"""Recovery of a flow graph by positions of segments: variants, mutants."""
