@@ -9,6 +9,9 @@ from contextlib import suppress
 STOPPED = 7
 """``ExitCode.STOPPED``, which is not yet loaded when the first second is interrupted."""
 
+_INTERNAL_ERROR = 70
+"""``ExitCode.INTERNAL_ERROR``."""
+
 _GRACE_S = 3.0
 """What a process that we started gets to end by itself."""
 
@@ -18,18 +21,30 @@ def main() -> None:
     status = STOPPED
     try:
         signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
+            signal.signal(signal.SIGINT, _interrupt)
         from tidemark.checks.cli.app import app  # takes a second
 
         status = app()
     except KeyboardInterrupt:
         sys.stderr.write("tidemark: stopped before anything was judged\n  remedy: run it again\n")
+    except Exception:
+        if not _asked:
+            raise
     finally:
+        if status == _INTERNAL_ERROR and _asked:
+            status = STOPPED  # a library that was interrupted while it was loaded says something else
         if status == STOPPED:
             _end_children()
     sys.exit(status)
 
 
-def _interrupt(_number: int, _frame: object) -> None:
+_asked: list[int] = []
+"""Signals that asked this process to stop."""
+
+
+def _interrupt(number: int, _frame: object) -> None:
+    _asked.append(number)
     raise KeyboardInterrupt
 
 

@@ -297,6 +297,19 @@ def test_what_a_command_started_ends_with_it(tmp_path):
     assert psutil.wait_procs(below, timeout=10)[1] == []
 
 
+def test_a_library_that_turns_an_interrupt_into_something_else():
+    """As a compiled module does that is interrupted while it is loaded."""
+    program = (
+        "import os, signal, sys\nfrom tidemark.checks import __main__ as entry\n"
+        "import tidemark.checks.cli.app as app\n"
+        "def command():\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    except KeyboardInterrupt:\n        raise ImportError('failed to import') from None\n"
+        "app.application.command(name='load')(command)\nsys.argv = ['tidemark', 'load']\nentry.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert done.returncode == ExitCode.STOPPED, done.stderr
+
+
 def test_an_unknown_name_among_hundreds_gets_the_nearest():
     names = [f"{judge}/{name}" for judge in ("explore", "prove") for name in ("tiny", *map(str, range(100)))]
     remedy = known_names("tini", names)
