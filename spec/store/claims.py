@@ -32,7 +32,7 @@ class StoreClaims(StoreActions):
         """A read answers with no less than what was there when it began."""
         return forall(s.Read, lambda r: implies(s.look[r] == "answered", s.least[r] <= s.got[r]))
 
-    @invariant(source="hazard 43")
+    @invariant(source="hazard 43", frame=True)
     def what_was_refused_has_no_effect(s):
         """A save that was refused was not applied, and never will be."""
         return forall(s.Save, lambda w: implies(s.stage[w] == "refused", ~s.applied[w]))
@@ -45,7 +45,7 @@ class StoreClaims(StoreActions):
             lambda w: implies(s.applied[w] & (s.inherited < s.value[w]), s.term[w] == s.fence),
         )
 
-    @invariant(source="property L; property D")
+    @invariant(source="property L; property D", frame=True)
     def nothing_is_invented(s):
         """What can be seen, and what is durable, was saved, or was there when the term began."""
         return ((s.visible == s.inherited) | s.was_saved(s.visible)) & (
