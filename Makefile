@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test etcd milvus cross-check bench report check doctor format lock clean distclean FORCE
+.PHONY: help verify test etcd milvus go cross-check bench report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -25,6 +25,9 @@ etcd: $(READY) ## fetch Debian's etcd for the tests that want a real one; says w
 
 milvus: $(READY) ## fetch a real Milvus for `tidemark observe` (VERSION=2.3.5); says why where it cannot be had
 	@sh checks/environment/milvus.sh $(VERSION)
+
+go: $(READY) ## fetch Debian's Go for the test of docs/tmtrace.go; says why where it cannot be had
+	@sh checks/environment/go.sh
 
 cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where TLA2TOOLS names its jar
 	@.venv/bin/tidemark cross-check $(ARGS)

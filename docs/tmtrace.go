@@ -1,12 +1,10 @@
 //go:build tidemark
 
-// Package tmtrace writes the steps of a program, one JSON object a line, for `tidemark evidence`.
-// Copy it to pkg/util/tmtrace, and a twin with `//go:build !tidemark` whose functions are empty.
-// Each call stands inside the critical section that makes the step.
+// Package tmtrace writes the steps of a program for `tidemark evidence`. Copy it to pkg/util/tmtrace, with a
+// twin behind `//go:build !tidemark` whose functions are empty. Calls stand where docs/traces.md says.
 package tmtrace
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"sync"
@@ -16,7 +14,6 @@ import (
 // Args are parameters of the action; See is what the step leaves behind, by variable or variable[key].
 type Args map[string]any
 type See map[string]any
-
 type line struct {
 	Node    string `json:"n"`
 	Seq     uint64 `json:"s"`
@@ -30,13 +27,12 @@ type line struct {
 }
 
 var (
-	mu      sync.Mutex
-	node    string
-	seq     uint64
-	dropped uint64
-	queue   chan line
-	done    chan struct{}
-	started = time.Now()
+	mu           sync.Mutex
+	node         string
+	seq, dropped uint64
+	queue        chan line
+	done         = make(chan struct{})
+	started      = time.Now()
 )
 
 // Start opens the file of this process. begin is the first line, as docs/traces.md has it.
@@ -45,21 +41,15 @@ func Start(path, nodeName, begin string) error {
 	if err != nil {
 		return err
 	}
-	node, queue, done = nodeName, make(chan line, 1<<16), make(chan struct{})
-	go func() {
-		out := bufio.NewWriter(file)
-		out.WriteString(begin + "\n")
-		for one := range queue {
+	node, queue = nodeName, make(chan line, 1<<16)
+	go func(steps <-chan line) {
+		defer func() { file.Close(); close(done) }()
+		file.WriteString(begin + "\n")
+		for one := range steps { // each line is written at once: it survives a kill
 			text, _ := json.Marshal(one)
-			out.Write(append(text, '\n'))
-			if len(queue) == 0 {
-				out.Flush() // whatever was written survives a kill
-			}
+			file.Write(append(text, '\n'))
 		}
-		out.Flush()
-		file.Close()
-		close(done)
-	}()
+	}(queue)
 	return nil
 }
 
@@ -77,4 +67,14 @@ func Emit(action, channel string, ts uint64, args Args, see See) {
 	}
 }
 
-func Stop() { close(queue); <-done }
+// Stop returns when all is in the file. Steps after it are not written. Call it once, after Start.
+func Stop() {
+	mu.Lock()
+	defer mu.Unlock()
+	if dropped > 0 { // no later step says it
+		queue <- line{Node: node, Seq: seq, Dropped: dropped}
+	}
+	close(queue)
+	queue = nil
+	<-done
+}

@@ -28,12 +28,8 @@ _OF_HISTORIES = "histories"
 
 def judge_frame(frame: DataFrame, *, parts: int) -> list[Answer]:
     """The answers about a Spark table of events, in the order of ``run.MONITORS``, histories last."""
-    from pyspark.sql import functions as spark_functions
-
-    present = {
-        row["kind"]: row["n"]
-        for row in frame.groupBy("kind").agg(spark_functions.count("*").alias("n")).collect()
-    }
+    # Not by `groupBy`, which would shuffle into as many partitions as Spark has by default.
+    present = {row["kind"] for row in frame.select("kind").mapInArrow(_kinds, "kind string").collect()}
     wanted = due(present)
     jobs = [_job(frame, group, parts=parts) for group in _groups(wanted)]
     if any(kind in present for kind in HISTORY_KINDS):
@@ -42,6 +38,13 @@ def judge_frame(frame: DataFrame, *, parts: int) -> list[Answer]:
         return []
     found = [json.loads(row[0]) for row in reduce(lambda one, other: one.union(other), jobs).collect()]
     return _joined([Answer.from_dict(one) for one in found])
+
+
+def _kinds(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    found: set[str] = set()
+    for one in batches:
+        found.update(one.column(0).unique().to_pylist())
+    yield pa.RecordBatch.from_arrays([pa.array(sorted(found), pa.string())], names=["kind"])
 
 
 def _groups(wanted: list[type[Monitor]]) -> list[list[type[Monitor]]]:

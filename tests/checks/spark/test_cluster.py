@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import psutil
+import pyarrow.parquet as pq
 import pytest
 
+from tests.checks.evidence.parts import fetched, sound, ts
 from tests.checks.spark.driving import driver
 from tests.checks.spark.opponents import SIX_MANAGERS, native_summary
+from tidemark.checks.spark.java import find_java, private_home
+from tidemark.checks.spark.package_code import code_zip
 from tidemark.checks.spark.standalone import cluster, executors, host, wait_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
@@ -61,6 +69,41 @@ def test_a_task_that_hangs_runs_twice_and_counts_once(standalone, tmp_path):
     lines = lines_of(driver(master, str(tmp_path), "--speculate"))
     assert_exact(lines)
     assert int(next(line[1] for line in lines if line[0] == "twice")) >= 1
+
+
+def test_evidence_is_judged_under_spark_submit_as_in_one_process(standalone, tmp_path):
+    """The same verdicts and the same table, with executors of a cluster that get the code with the job."""
+    import pyspark
+
+    master, _ = standalone
+    run = sound(tmp_path / "run")
+    log = run / "logs" / "standalone.log"
+    log.write_text(log.read_text() + fetched(1100, 7, ts(700)) + "\n")
+    (tmp_path / "main.py").write_text("from tidemark.checks.cli.app import app\napp()\n")
+    home, java = Path(pyspark.__file__).parent, private_home(find_java(), folder=tmp_path / "java")
+    command = [str(home / "bin" / "spark-submit"), "--master", master, "--conf", "spark.executor.memory=512m"]
+    command += ["--py-files", str(code_zip(folder=tmp_path)), "main.py"]
+    on_spark, plain = ["--spark", "--build", "spark"], ["--plain", "--build", "plain"]
+    environment = os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java)}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    for start, rest in ((command, on_spark), ([sys.executable, "-m", "tidemark.checks"], plain)):
+        done = subprocess.run(
+            [*start, "evidence", "run", *rest], cwd=tmp_path, env=environment, capture_output=True, text=True,
+            timeout=180, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "timetick.watermark_promise is refuted" in done.stdout
+    judged = [verdicts(tmp_path / name / "verdicts.json") for name in ("spark", "plain")]
+    assert judged[0] == judged[1]
+    assert len(judged[0]) > 18
+    tables = [pq.read_table(tmp_path / name / "events.parquet") for name in ("spark", "plain")]
+    assert tables[0].equals(tables[1])
+    assert list((tmp_path / "spark" / "events").glob("part-*.parquet"))
+
+
+def verdicts(path: Path) -> dict[str, tuple[str, dict[str, int]]]:
+    found = json.loads(path.read_text())["judgements"]
+    return {f"{one['property_id']} {one['instance']}": (one["outcome"], one["counts"]) for one in found}
 
 
 def is_on_spark(line) -> bool:
