@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tidemark.checks.report.amounts import amount, duration
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
@@ -24,7 +23,7 @@ from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
 @cache
 def _template() -> Template:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=PackageLoader(__package__, ""),  # also from a zip, as spark-submit has it
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

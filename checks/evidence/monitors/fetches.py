@@ -6,8 +6,9 @@ checkpoint that is stored, the buffer of a segment (which tells the segment's ch
 of one file are in order; those of different files are not, so that each file is judged by itself.
 
 A query node that begins to read a channel reads again what was consumed before, while the data node, which
-may be ahead of it, stores later checkpoints and flushes. So until a row comes that is younger than a second,
-a fetch is judged only by what was stored when the node began.
+may be ahead of it, stores later checkpoints and flushes; and the position from which it reads was asked for
+a moment earlier. So until a row comes that is younger than a second, a fetch is judged only by that position,
+and not by what was flushed.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ class Fetches(Monitor):
         self.channel: dict[tuple[str, int], str] = {}
         self.waiting: dict[tuple[str, int], list[Fetch]] = {}
         """Fetches of segments whose channel is not known yet."""
-        self.began: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        """Per channel of a file the lines at which a reader began, and at which it had caught up."""
+        self.began: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        """Per channel of a file the lines at which a reader began, and at which it had caught up, and the
+        position from which it read."""
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, segment, ts, count, at in rows:
@@ -78,7 +80,7 @@ class Fetches(Monitor):
                 else:
                     self._take(source, known, segment, fetch)
             elif kind == "seek.pipeline":
-                self.began.setdefault((source, channel), []).append((line, LARGEST))
+                self.began.setdefault((source, channel), []).append((line, LARGEST, ts))
             elif not self._learn(Event(source, line, kind, channel, segment, ts)) and channel is not None:
                 self._name(source, channel, segment)
 
@@ -93,13 +95,14 @@ class Fetches(Monitor):
         began = self.began.get((source, channel))
         at = bisect_left(began, (fetch.line, 0)) - 1 if began else -1
         if began and at >= 0 and fetch.age < CAUGHT_UP:
-            began[at] = (began[at][0], min(began[at][1], fetch.line))
+            line, caught_up, position = began[at]
+            began[at] = (line, min(caught_up, fetch.line), position)
 
-    def _before(self, source: str, channel: str, fetch: Fetch) -> int:
-        """The line before which something must stand to be known to the reader of this fetch."""
+    def _read_again(self, source: str, channel: str, fetch: Fetch) -> tuple[int, int] | None:
+        """Line and position at which the reader of this fetch began, if it had not caught up yet."""
         began = self.began.get((source, channel), [])
         at = bisect_left(began, (fetch.line, 0)) - 1
-        return began[at][0] if at >= 0 and fetch.line <= began[at][1] else fetch.line
+        return (began[at][0], began[at][2]) if at >= 0 and fetch.line <= began[at][1] else None
 
     def _learn(self, event: Event) -> bool:
         """Take an event that is none of ``Fetches.kinds``; whether it is one."""
@@ -149,11 +152,11 @@ class FetchBelow(Fetches):
     def _judge(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
         line, ts, count, _ = fetch
         marks = self.marks.get((source, channel))
-        at = bisect_left(marks, (self._before(source, channel, fetch), 0)) - 1 if marks else -1
+        at = bisect_left(marks, (line, 0)) - 1 if marks else -1
         if at < 0 or marks is None:
             return
         self.answer.events += 1
-        stored_line, stored = marks[at]
+        stored_line, stored = self._read_again(source, channel, fetch) or marks[at]
         if ts <= stored:
             self.answer.breach(
                 f"Rows are fetched {seconds(stored, ts)} below {self.passed_by[1]} of their channel "
@@ -211,9 +214,11 @@ class FetchOfFlushed(Fetches):
 
     def _judge(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
         line, ts, count, _ = fetch
+        if self._read_again(source, channel, fetch) is not None:
+            return
         self.answer.events += 1
         flushed = self.flushed.get((source, segment))
-        if flushed is not None and flushed < self._before(source, channel, fetch):
+        if flushed is not None and flushed < line:
             self.answer.breach(
                 f"{count} rows come for segment {segment}, which was flushed before.",
                 Place(source, flushed, f"segment {segment} is flushed"),

@@ -175,7 +175,10 @@ class FlushConfirmed(Monitor):
     name = "log-flush"
     property_id = "flush.confirmed_means_durable"
     rule = "A flush is called done only after its segments are flushed and the checkpoints have reached it."
-    kinds = ("flush.order", "flush.state", "segment.flushed", "checkpoint.store", "segment.state")
+    kinds = (
+        "flush.order", "flush.state", "segment.flushed", "checkpoint.store", "segment.state", "save.receive",
+        "segment.saved",
+    )  # fmt: skip
     needs = ("flush.order", "flush.state")
     columns = ("source", "line", "kind", "key", "channel", "segment", "ts", "text")
     by = "source"
@@ -186,10 +189,18 @@ class FlushConfirmed(Monitor):
         self.sealed: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
         self.gone: set[tuple[str, int]] = set()
         self.stored: dict[tuple[str, str], tuple[int, int]] = {}
+        self.last_save: set[tuple[str, int]] = set()
+        """Segments whose last rows were received: stored, they are durable, whatever the state is called."""
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, key, channel, segment, ts, text in rows:
-            if kind == "flush.order":
+            if kind == "save.receive":
+                if text == "flush":
+                    self.last_save.add((source, segment))
+            elif kind == "segment.saved":
+                if (source, segment) in self.last_save:
+                    self.gone.add((source, segment))
+            elif kind == "flush.order":
                 self.sealed.setdefault((source, key, physical(ts)), []).append((segment, line))
             elif kind == "segment.flushed" or (kind == "segment.state" and text in ("Flushed", "Dropped")):
                 self.gone.add((source, segment))

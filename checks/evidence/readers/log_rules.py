@@ -226,6 +226,9 @@ RULES: dict[bytes, Rule] = {
     b"flush segment complete": Rule(
         kind="segment.flushed", integers={"segment": (b"id", b"segmentID")}, needs=("segment",)
     ),
+    b"flush segment with meta": Rule(
+        kind="segment.saved", integers={"segment": (b"segmentID", b"segment ID")}, needs=("segment",)
+    ),
     b"meta update: alter in memory meta after compaction - complete": Rule(
         kind="segment.compacted", each=("segment", (b"compact from segment IDs",))
     ),

@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "segment.add": "a data node learns a segment: segment, channel, text = New, Normal, Flushed; ts "
     "= recover ts",
     "segment.state": "the coordinator moves a segment: segment, text = state",
+    "segment.saved": "the coordinator has stored what it received: segment",
     "segment.flushed": "the coordinator has completed a flush: segment",
     "segment.compacted": "compaction has replaced a segment: segment",
     "flush.order": "a flush seals a segment: key = collection, segment, ts = flushTs",

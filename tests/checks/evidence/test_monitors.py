@@ -277,6 +277,15 @@ def test_a_flush_is_done_when_all_is_flushed(run: Path) -> None:
     add(log, done)
     refuted(run, "log-flush", "logs/standalone.log:9")
     log.write_text(kept)
+    stored = line(1150, "datacoord/services.go:482", "flush segment with meta", segmentID=7, meta="null")
+    last = saved(1120, ts(690), 3, "true")
+    as_8 = [text.replace("segmentID=7", "segmentID=8") for text in (last, stored)]
+    add(log, *as_8, done)  # what it had is stored; only its state is called flushed a moment later
+    assert not of(run, "log-flush").broken
+    log.write_text(kept)
+    add(log, as_8[0], done)
+    refuted(run, "log-flush", "logs/standalone.log:10")
+    log.write_text(kept)
     add(log, parts.flushed(1200, 8), done)
     assert not of(run, "log-flush").broken
     add(log, done.replace(parts.stamp(700), parts.stamp(900)))
@@ -295,6 +304,23 @@ def test_sessions(run: Path) -> None:
     add(run / "etcd.ndjson", parts.session(10, "proxy-2", 2), parts.session(11, "rootcoord", 3))
     refuted(run, "store-sessions", "etcd.ndjson:10")
     refuted(run, "store-leader", "etcd.ndjson:11")
+
+
+def test_a_flush_between_the_question_for_a_position_and_the_seek(run: Path) -> None:
+    """A reader takes its position from a moment before; what it reads again is no late row of the segment."""
+    log = run / "logs" / "standalone.log"
+    add(log, parts.stored(4900, ts(4000)), parts.flushed(4950, 8), parts.begun(5000, ts(800)))
+    add(log, parts.fetched(5100, 8, ts(900)), parts.fetched(5150, 8, ts(1100)))
+    for monitor in ("log-flushed-segment", "log-watermark"):
+        assert not of(run, monitor).broken
+    add(log, parts.fetched(5200, 9, ts(5190)), parts.buffer(5210, 9), parts.fetched(5300, 8, ts(1200)))
+    for monitor in ("log-flushed-segment", "log-watermark"):
+        refuted(run, monitor, "logs/standalone.log:15")
+
+
+def test_a_row_below_the_position_from_which_it_is_read(run: Path) -> None:
+    add(run / "logs" / "standalone.log", parts.begun(5000, ts(980)), parts.fetched(5100, 8, ts(970)))
+    refuted(run, "log-watermark", "logs/standalone.log:9")
 
 
 def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
