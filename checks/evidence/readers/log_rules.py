@@ -226,7 +226,7 @@ RULES: dict[bytes, Rule] = {
     b"flush segment complete": Rule(
         kind="segment.flushed", integers={"segment": (b"id", b"segmentID")}, needs=("segment",)
     ),
-    b"flush segment with meta": Rule(
+    b"meta update: update flush segments info - update flush segments info successfully": Rule(
         kind="segment.saved", integers={"segment": (b"segmentID", b"segment ID")}, needs=("segment",)
     ),
     b"meta update: alter in memory meta after compaction - complete": Rule(

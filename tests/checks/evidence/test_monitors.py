@@ -277,7 +277,12 @@ def test_a_flush_is_done_when_all_is_flushed(run: Path) -> None:
     add(log, done)
     refuted(run, "log-flush", "logs/standalone.log:9")
     log.write_text(kept)
-    stored = line(1150, "datacoord/services.go:482", "flush segment with meta", segmentID=7, meta="null")
+    stored = line(
+        1150,
+        "datacoord/meta.go:621",
+        "meta update: update flush segments info - update flush segments info successfully",
+        segmentID=7,
+    )
     last = saved(1120, ts(690), 3, "true")
     as_8 = [text.replace("segmentID=7", "segmentID=8") for text in (last, stored)]
     add(log, *as_8, done)  # what it had is stored; only its state is called flushed a moment later
