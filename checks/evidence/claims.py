@@ -20,6 +20,7 @@ PROTOCOLS = {
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
+    "stream": "tidemark.spec.stream:Stream",
     "reads": "tidemark.spec.reads:Reads",
     "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
@@ -133,6 +134,15 @@ _TRACE = {
     "flowgraph.a_position_says_what_is_stored": "a trace of `save`",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
+    "stream.a_position_claims_only_what_is_stored": "a trace of `append` and `store`: its consequence "
+    "is judged as flush.checkpoint_before_earliest_unsynced",
+    "stream.nothing_is_stored_twice": "a trace of `store`",
+    "stream.packs_leave_nothing_out": "a trace of `read_message` and `read_tick`: packs are not logged",
+    "stream.packs_hold_their_interval": "a trace of `read_message` and `read_tick`: packs are not logged",
+    "stream.packs_advance": "a trace of `read_tick`; on a query node its consequence is judged as "
+    "reads.service_time_never_goes_back",
+    "stream.positions_never_go_back": "a trace of `store`",
+    "stream.every_message_is_stored": "an end: evidence is finite",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
     "reads.answers_are_final": "nothing can: an answer is seen once",
     "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; "

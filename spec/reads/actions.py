@@ -228,7 +228,11 @@ class ReadsActions(Protocol, name="reads"):
         require(forall(s.Write, lambda v: implies(s.is_in_pack(r, v), s.deletes[v])))
         s.applied[r, w] = True
 
-    @action(fairness="weak", source="seed 002, service time; facts 6.1")
+    @action(
+        fairness="weak",
+        source="seed 002, service time; facts 6.1",
+        relies_on=("stream.packs_leave_nothing_out",),
+    )
     def raise_safe(s, r: Replica):
         """Everything in the pack is applied: the service time is its end, and all who wait look again."""
         require(~s.stopped[r] & (s.pack[r] > s.safe[r]))

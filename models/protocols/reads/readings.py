@@ -4,6 +4,7 @@ from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer
 from tidemark.spec.language import all_of, exists, forall, implies, one_of
 from tidemark.spec.reads import Reads
+from tidemark.spec.stream import Stream
 from tidemark.spec.timetick import TimeTick
 from tidemark.spec.tso import Tso
 
@@ -53,6 +54,33 @@ class TickOfTheCoordinator(Reading, user=Reads, owner=TimeTick, action="send_tic
     @staticmethod
     def takes(reads, upto):
         return reads.is_below_all_to_come(upto)
+
+
+class PackOfTheStream(Reading, user=Reads, owner=Stream, action="raise_safe"):
+    """The writes in the log are messages of the stream. The replica has applied what was handed over, and its
+    pack is the last one.
+    """
+
+    @staticmethod
+    def glue(reads, stream, r: Reads.Replica):
+        return (stream.last == reads.pack[r]) & forall(
+            reads.Write,
+            lambda w: implies(
+                reads.stage[w] == "logged",
+                exists(
+                    stream.Message,
+                    lambda m: all_of(
+                        stream.place[m] > 0,
+                        stream.ts[m] == reads.ts[w],
+                        implies(stream.held[m] | stream.done[m], reads.applied[r, w]),
+                    ),
+                ),
+            ),
+        )
+
+    @staticmethod
+    def takes(reads, r):
+        return forall(reads.Write, lambda w: ~reads.is_in_pack(r, w))
 
 
 def is_the_message(reads, tick, w, m, c):

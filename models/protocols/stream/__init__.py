@@ -1,0 +1,1 @@
+"""The message stream of one channel: variants, mutants."""

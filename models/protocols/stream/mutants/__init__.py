@@ -1,0 +1,1 @@
+"""Mutants and variants: what somebody really wrote, or might, each with what must come out."""

@@ -1,0 +1,14 @@
+"""A reading from which nothing follows: the judge of the argument must find it."""
+
+from tidemark.models.protocols.stream.readings import MessageOfTheLog
+from tidemark.spec.language import exists
+
+
+class MessageOfAnotherChannel(MessageOfTheLog):
+    """A message of some channel is taken for one of this channel."""
+
+    @staticmethod
+    def glue(stream, tick, c, ts):
+        return (tick.highest[c] == stream.highest) & exists(
+            tick.Message, lambda m: tick.may_append(m) & (tick.ts[m] == ts)
+        )

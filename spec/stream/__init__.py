@@ -1,0 +1,5 @@
+"""A consumer of one channel: packs between ticks, and a seek after a crash."""
+
+from tidemark.spec.stream.lemmas import Stream
+
+__all__ = ["Stream"]
