@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.refinement.events import EventRow
 from tidemark.models.rooms import protocol_files
 
 FILE = "actions.toml"
@@ -80,11 +81,42 @@ class ActionTable(Strict):
         row: its rows.
         elsewhere: actions that are no section of this implementation: steps of what surrounds it.
         world: points of the simulated world -> the action that follows.
+        event: what a step may be that an event of the simulation begins, beside what follows a point.
+        faults: actions that are failures: a step is one only where the explorer injected a fault, or an event
+            says why it fails of itself.
     """
 
     row: tuple[Row, ...] = Field(min_length=1)
     elsewhere: tuple[str, ...] = ()
     world: dict[str, str] = Field(default_factory=dict)
+    event: tuple[EventRow, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _fits(self) -> ActionTable:
+        known = self.actions()
+        for event in self.event:
+            for action in event.actions:
+                if action not in known:
+                    raise ValueError(f"the event {event.label!r} leads to {action!r}, which is in no row")
+                if action in self.faults and not event.fault and not event.cause:
+                    raise ValueError(
+                        f"the event {event.label!r} leads to {action!r}, which is a fault: mark the "
+                        "event as a fault, or say the cause"
+                    )
+        if unknown := [name for name in self.faults if name not in known]:
+            raise ValueError(f"the fault {unknown[0]!r} is in no row")
+        return self
+
+    def events(self) -> tuple[EventRow, ...]:
+        """Return the rows of all events: a point is the end of a wait at it."""
+        pointed = {point: actions for point, actions in self.points.items() if not self._explained(point)}
+        rows = [EventRow(label=f"resume {point} *", actions=actions) for point, actions in pointed.items()]
+        return (*rows, *self.event)
+
+    def _explained(self, point: str) -> bool:
+        """Whether an event says all about a point: who waits there, or which values it names."""
+        return any(row.label.startswith(f"resume {point} ") for row in self.event)
 
     @cached_property
     def points(self) -> dict[str, tuple[str, ...]]:

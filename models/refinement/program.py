@@ -6,10 +6,21 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.refinement.actions import ActionTable, action_table
+from tidemark.models.refinement.events import Allowed, EventTable, Names
 from tidemark.models.refinement.step import Matched, Refuted, State, StepChecker
+from tidemark.models.simulation.errors import ProgramError
+from tidemark.models.simulation.loop.lane import Event, where
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import FaultKind
 from tidemark.models.simulation.world.world import World
+
+REFINEMENT = "refinement"
+
+WORK_IS_DONE = "work_is_done"
+"""Claim id: where nothing can happen any more but faults, no work is left. A program says what its
+work is."""
 
 Values = Callable[[Observation], Mapping[str, Any]]
 """The refinement mapping: from an observation to the value of each variable of the specification."""
@@ -30,9 +41,25 @@ class Abstraction:
     ) -> None:
         self.checker = StepChecker(instance, ignored=ignored, sound=sound)
         self._values = values
+        self._sound = sound
         self._states: dict[tuple[Hashable, ...], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
         self._witnessed: dict[tuple[State, State], frozenset[str]] = {}
+        self._labels: dict[tuple[State, State, Allowed], str | None] = {}
+        self._params = {action.name: action.params for action in self.checker.spec.actions}
+        self._faults: frozenset[str] = frozenset()
+        self._unmet: dict[tuple[str, State], str | None] = {}
+        self.events: EventTable | None = None
+
+    def use(self, table: ActionTable) -> None:
+        """Demand that a step is what its event stands for, by the table of a protocol.
+
+        The table speaks about the protocol itself: a variant of it that breaks its properties has none.
+        """
+        if self.events is None and self._sound:
+            params = {name: tuple(p.name for p in found) for name, found in self._params.items()}
+            self.events = EventTable(table.events(), params)
+            self._faults = frozenset(table.faults)
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for."""
@@ -51,6 +78,43 @@ class Abstraction:
             found = {t.step.action for t in self.checker.successors(before) if t.state == after}
             self._actions[key] = meant if meant in found else matched.step.action
         return self._actions[key]
+
+    def mislabelled(self, before: State, after: State, event: Event, names: Names) -> str | None:
+        """Return what is wrong with a step that is some step of the specification, or none, but not one that
+        its event stands for; or None.
+        """
+        if self.events is None:
+            return None
+        allowed = self.events.allowed(event, names)
+        if before is after or before == after:
+            if allowed.stutters:
+                return None
+            return f"{REFINEMENT}: the step {event.label!r} stands for {allowed.text()}, and changes nothing"
+        key = (before, after, allowed)
+        if key not in self._labels:
+            self._labels[key] = self._compare(before, after, allowed)
+        wrong = self._labels[key]
+        return wrong and f"{REFINEMENT}: the step {event.label!r} {wrong}"
+
+    def _compare(self, before: State, after: State, allowed: Allowed) -> str | None:
+        steps = [found.step for found in self.checker.successors(before) if found.state == after]
+        if not steps or any(allowed.permits(step, self._names(step)) for step in steps):
+            return None
+        does = " or ".join(map(str, steps))
+        words = f"stands for {allowed.text()}, and what it does is {does}"
+        if all(step.action in self._faults for step in steps):
+            words += ", although no fault was injected that explains it"
+        return words
+
+    def _names(self, step: Step) -> tuple[str, ...]:
+        return tuple(param.name for param in self._params[step.action])
+
+    def unmet(self, claim: str, state: State) -> str | None:
+        """See ``tidemark.models.refinement.step.StepChecker.unmet``."""
+        key = (claim, state)
+        if key not in self._unmet:
+            self._unmet[key] = self.checker.unmet(claim, state)
+        return self._unmet[key]
 
     def witnessed(self, before: State, after: State, matched: Matched) -> frozenset[str]:
         """Return the reachability properties that a step satisfies."""
@@ -71,8 +135,16 @@ class RefiningProgram(Program):
     A subclass defines its processes in ``populate``. Its ``settings`` do not change afterwards.
     """
 
+    at_rest: tuple[str, ...] = ()
+    """Ids of leads_to claims of the specification that wait for nothing where nothing can happen any more but
+    faults: the work is done. A program whose loops end after so many rounds leaves out what needs more."""
+    table: str | None = None
+    """Name of the protocol whose ``actions.toml`` says which event stands for which action."""
+
     def __init__(self, abstraction: Abstraction) -> None:
         self.abstraction = abstraction
+        if self.table is not None:
+            abstraction.use(action_table(self.table))
         self._matched: set[str] = set()
         self._world: World | None = None
 
@@ -139,7 +211,62 @@ class RefiningProgram(Program):
         if isinstance(answer, Matched):
             self._matched.add(self.action(old, new, label, answer))
             self._matched |= self.abstraction.witnessed(old, new, answer)
-        return _words(answer if isinstance(answer, Refuted) else None)
+        if isinstance(answer, Refuted):
+            return _words(answer)
+        return self._mislabelled(old, new)
+
+    def on_stutter(self, label: str) -> str | None:
+        """A step that changes nothing must be one that may."""
+        del label
+        return self._mislabelled((), ())
+
+    def _mislabelled(self, old: State, new: State) -> str | None:
+        event = self.world.fired
+        return None if event is None else self.abstraction.mislabelled(old, new, event, self)
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return the element of the specification that the implementation names so.
+
+        Args:
+            name: of the action's parameter; the form in which it is named may follow two underscores.
+            value: as the event names it: text of a label, or an argument of a message.
+        """
+        del name
+        return int(value) if isinstance(value, str) else value
+
+    def check_rest(self) -> str | None:
+        """The work is done, and whatever the claims of ``at_rest`` wait for has come."""
+        observation = self.observe()
+        if observation is None or self.world.firings_exhausted:
+            return None
+        state = self.abstract(observation)
+        left = self.undone(self.checker.interpreter.decode(state))
+        if left is not None:
+            return f"{WORK_IS_DONE}: nothing can happen any more, and {left}; {self._who_waits()}"
+        for claim in self.at_rest:
+            waits = self.abstraction.unmet(claim, state)
+            if waits is not None:
+                return f"{claim}: nothing can happen any more, and it waits with {waits}; {self._who_waits()}"
+        return None
+
+    def _who_waits(self) -> str:
+        tasks = [where(task) for lane in self.world.every_lane if lane.alive for task in lane.pending_tasks()]
+        return f"waiting: {'; '.join(tasks)}" if tasks else "no task waits"
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Return what is left to be done where nothing can happen any more but faults, in words, or None.
+
+        Args:
+            values: the abstract state by variable name.
+        """
+        del values
+        return None
+
+    def condition(self, name: str, event: Event) -> bool:
+        """Tell whether a condition of the table of actions holds in the step of an event."""
+        raise ProgramError(
+            f"{type(self).__name__} knows no condition {name!r} (event {event.label!r}): override `condition`"
+        )
 
     def covered(self) -> frozenset[str]:
         """Return the actions of the specification that steps have matched, the witnesses reached, and the

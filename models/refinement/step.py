@@ -7,6 +7,7 @@ count for bounds (``ignored``) are left out of the comparison.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -116,6 +117,19 @@ class StepChecker:
             claims = self.spec.of_kind(*kinds)
             self._broken[key] = next((p for p in claims if not self.interpreter.holds(p, state)), None)
         return self._broken[key]
+
+    def unmet(self, claim: str, state: State) -> str | None:
+        """Return for which values a leads_to waits for its conclusion in a state, in words; None if for none.
+
+        Where nothing can happen any more, such a wait lasts for ever.
+        """
+        prop = next(p for p in self.spec.of_kind("leads_to") if p.id == claim)
+        instance, evaluate = self.interpreter.instance, self.interpreter.evaluate
+        for values in itertools.product(*(instance.domain(param.type).values for param in prop.params)):
+            local = {param.name: value for param, value in zip(prop.params, values, strict=True)}
+            if evaluate(prop.premise, state, **local) and not evaluate(prop.expr, state, **local):
+                return ", ".join(f"{name}={value}" for name, value in local.items()) or "as it is"
+        return None
 
     def _decide(self, before: State, after: State) -> Answer:
         broken = self.broken(after, lemmas=self._sound)

@@ -172,6 +172,7 @@ class Execution:
             return footprint
         after = self.program.observe()
         if after is None or after == before:
+            self._judge(self.program.on_stutter(event.label))
             return footprint
         self._check_owners(before, after, footprint, event)
         self._state = after

@@ -52,6 +52,11 @@ class Program:
         del before, after, label
         return None
 
+    def on_stutter(self, label: str) -> str | None:
+        """Check one step that left the abstract state alone. Return what is wrong with that, or None."""
+        del label
+        return None
+
     def declared(self) -> Hashable:
         """Return all mutable data of the processes that influence the future, for a search that merges
         states.

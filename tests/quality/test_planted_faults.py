@@ -99,9 +99,23 @@ JUDGES = {
     ),
     "each step is a step of the specification": (
         "models/refinement/program.py",
-        "return _words(answer if isinstance(answer, Refuted) else None)",
-        "return _words(None)",
+        "return _words(answer)",
+        "return None",
         "mutate/timetick-impl-round-does-not-wait",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "a step may be any action that fits": (
+        "models/refinement/program.py",
+        "return None if event is None else self.abstraction.mislabelled(old, new, event, self)",
+        "return None",
+        "mutate/timetick-impl-sent-tick-counts-as-failed",
+        ExitCode.MISSING_REFUTATION,
+    ),
+    "work need not be done": (
+        "models/refinement/program.py",
+        "if left is not None:",
+        "if left == '':",
+        "mutate/timetick-impl-sender-ends-after-a-round",
         ExitCode.MISSING_REFUTATION,
     ),
     "all states of an implementation are the specified ones": (

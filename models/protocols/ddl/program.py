@@ -57,6 +57,7 @@ class DdlProgram(RefiningProgram):
         protocol: the specification that each step must follow.
     """
 
+    table = "ddl"
     settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(
@@ -117,6 +118,17 @@ class DdlProgram(RefiningProgram):
             self.found = None
 
     # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Each task is finished, each job is over, and the reporter is through."""
+        tasks = [t for t, phase in values["phase"].items() if phase != "finished"]
+        if tasks:
+            return f"task {tasks[0]} is not finished: {values['phase'][tasks[0]]}"
+        ended = ("new", "unlocked")
+        jobs = [j for j, stage in values["stage"].items() if stage not in ended or values["counted"][j]]
+        if jobs:
+            return f"job {jobs[0]} is not over: {values['stage'][jobs[0]]}"
+        return f"a report is not finished: {values['loop']}" if values["loop"] != "idle" else None
 
     def observe(self) -> Observation:
         """Return what the source, the logs and the oracle hold."""

@@ -55,6 +55,7 @@ from tidemark.models.protocols.flush.refinement import (
 from tidemark.models.protocols.flush.scenario import CHANNEL, FlushScenario
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import TORN
@@ -85,6 +86,7 @@ class FlushProgram(RefiningProgram):
         memory_check: the node also looks at its memory from time to time.
     """
 
+    table = "flush"
     memory_check = False
     claims: tuple[str, ...] = (BINLOGS_ARE_STORED, TOLD_MEANS_DURABLE)
 
@@ -313,6 +315,16 @@ class FlushProgram(RefiningProgram):
         self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
 
     # What is looked at.
+
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: "sender_is_dead" of a message."""
+        assert name == "sender_is_dead", name
+        return not event.lane.alive
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a segment's place, or a position."""
+        number = int(value)
+        return self.scenario.segments.index(SegmentId(number)) if name == "segment" else number
 
     @property
     def opened(self) -> bool:

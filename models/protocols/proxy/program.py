@@ -116,6 +116,8 @@ class ProxyProgram(RefiningProgram):
         protocol: the specification that each step must follow.
     """
 
+    table = "proxy"
+
     def __init__(
         self, scenario: ProxyScenario, *, parts: ProxyParts | None = None, protocol: str = SPECIFICATION
     ) -> None:
@@ -196,6 +198,21 @@ class ProxyProgram(RefiningProgram):
         self.reported = report
 
     # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Each task is over, or its enqueueing has failed; the ticker is through."""
+        open_ones = [t for t, phase in values["phase"].items() if phase not in ("new", "popped")]
+        if open_ones:
+            return f"task {open_ones[0]} is not over: {values['phase'][open_ones[0]]}"
+        return f"a tick is not finished: {values['tick']}" if values["tick"] != "idle" else None
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a channel's place, or a task's: by its number, or by its timestamp."""
+        if name == "c":
+            return self.scenario.channels.index(value)
+        if name == "t__ts":
+            return next((place for place, task in enumerate(self.tasks) if task.ts == int(value)), None)
+        return int(value)
 
     def observe(self) -> Observation:
         """Return what the proxy, the logs and the oracle hold."""

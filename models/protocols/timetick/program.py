@@ -158,6 +158,9 @@ class TimeTickProgram(RefiningProgram):
         protocol: the specification that each step must follow.
     """
 
+    table = "timetick"
+    at_rest = ("timetick.an_open_message_ends",)
+
     def __init__(
         self,
         scenario: TimeTickScenario,
@@ -270,6 +273,20 @@ class TimeTickProgram(RefiningProgram):
         await ddl.write(number, oracle, self.logs)
 
     # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """No complete round waits to be sent, or is being sent."""
+        if values["queued"] or values["sending"]:
+            return "a complete round is not sent"
+        return None
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a channel's place, a source's (the DDL source is the last one), or a message's number."""
+        if name == "c":
+            return self.scenario.channels.index(value)
+        if name == "p":
+            return (int(value) or self.scenario.proxies + 1) - 1
+        return int(value)
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""

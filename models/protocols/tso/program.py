@@ -31,6 +31,7 @@ from tidemark.models.protocols.tso.refinement import (
 from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -113,6 +114,8 @@ class OracleProgram(RefiningProgram):
         instance: of the specification; the scenario's own if absent.
     """
 
+    table = "tso"
+    at_rest = ("tso.calls_end",)
     claims = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
 
     def __init__(
@@ -272,6 +275,24 @@ class OracleProgram(RefiningProgram):
             await store.end()
 
     # What is looked at.
+
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's conditions: the time of an event's server is "over"; what it saves is "useless", since
+        it is dead, its time is over, or another one leads.
+        """
+        server = event.label.rpartition(" ")[2].partition("#")[0].partition("@")[0]
+        place = self.scenario.names.index(server)
+        pauses, lane = self.memories[place].pauses, self.world.lanes[server]
+        over = pauses is None or pauses.over
+        if name == "over":
+            return over
+        view = ports.store_view(self.world.store(STORE))
+        dead = not lane.alive or lane.incarnation > 1
+        return over or dead or not view.led or view.leader != place
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a server's place, or a number."""
+        return self.scenario.names.index(value) if name == "server" else int(value)
 
     def observe(self) -> Observation:
         """Return what each server and the store hold, each under its own name."""

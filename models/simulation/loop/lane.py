@@ -7,7 +7,7 @@ import types
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 
 class Ending(Enum):
@@ -26,6 +26,13 @@ LANE: contextvars.ContextVar["Lane"] = contextvars.ContextVar("lane")
 """The lane to which a task belongs. Tasks inherit it with their context."""
 
 
+class Carried(Protocol):
+    """What is known of the message of an event."""
+
+    arguments: tuple[Any, ...]
+    answer: str
+
+
 class Event:
     """One thing that may happen next.
 
@@ -35,18 +42,27 @@ class Event:
         fire: what happens. Runs with the lane of the event as the current one.
         fault: whether firing spends a fault budget.
         owner: name of the task that waits for it, where one does.
+        message: the message that is delivered, answered or lost, where it is one.
     """
 
-    __slots__ = ("fault", "fire", "label", "lane", "owner")
+    __slots__ = ("fault", "fire", "label", "lane", "message", "owner")
 
     def __init__(
-        self, label: str, lane: "Lane", fire: Callable[[], None], *, fault: bool = False, owner: str = ""
+        self,
+        label: str,
+        lane: "Lane",
+        fire: Callable[[], None],
+        *,
+        fault: bool = False,
+        owner: str = "",
+        message: "Carried | None" = None,
     ) -> None:
         self.label = label
         self.lane = lane
         self.fire = fire
         self.fault = fault
         self.owner = owner
+        self.message = message
 
     def __repr__(self) -> str:
         return f"Event({self.label!r})"

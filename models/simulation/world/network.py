@@ -165,7 +165,7 @@ class Network:
                 self._withdraw_faults()
             action()
 
-        event = Event(label, lane, fire, fault=fault is not None)
+        event = Event(label, lane, fire, fault=fault is not None, message=message)
         if fault is None:
             self._world.events[label] = event
         else:

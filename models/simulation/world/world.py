@@ -41,6 +41,7 @@ class World(Environment):
         self.every_lane: list[Lane] = []
         self.restarts = 0
         self.firings_exhausted = False
+        self.fired: Event | None = None
         self._firings: dict[str, int] = {}
         self._definitions: dict[str, Definition] = {}
         self._stores: dict[str, Store] = {}
@@ -181,6 +182,7 @@ class World(Environment):
         loop = self.loop
         lane = event.lane
         loop.current = lane
+        self.fired = event
         loop.reads = 0
         loop.writes = lane.bit
         event.fire()
@@ -205,6 +207,7 @@ class World(Environment):
             lane.dismantle()
         self._definitions.clear()
         # Without these cycles all of it goes at once, and the garbage collector finds nothing.
+        self.fired = None
         del self.environment, self.loop.current
 
     def drain(self, lane: Lane) -> None:

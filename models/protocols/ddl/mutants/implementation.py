@@ -110,3 +110,19 @@ class _PushesLateSource(DdlSource):
 def task_takes_no_lock(**scenario: Any) -> DdlProgram:
     """A later task may stand in the heap, and be finished, before an earlier one (hazard 53)."""
     return ddl(source=_PushesLateSource, protocol=f"{_VARIANTS}:TaskUnlocked", **scenario)
+
+
+class _ForgetsToFinish(DdlScheduler):
+    def finish(self, task: DdlTask) -> None:
+        if self.heap and self.heap[0] is task:
+            super().finish(task)
+
+
+class _ForgetsToFinishSource(DdlSource):
+    scheduler_class = _ForgetsToFinish
+
+
+@mutant(killer="refinement", source="hazard 53; property WL", instance="ddl-impl-two-tasks")
+def only_the_first_task_is_finished(**scenario: Any) -> DdlProgram:
+    """A task that ends before an earlier one is forgotten: the minimum never moves over it."""
+    return ddl(source=_ForgetsToFinishSource, **scenario)

@@ -8,12 +8,14 @@ from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.checkpoint_updater import CheckpointUpdater
+from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import CoordinatorClient
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     NO_FLUSH,
@@ -28,6 +30,7 @@ from tidemark.impl.types import (
     SaveBinlogPaths,
     SegmentRecord,
     StartPosition,
+    UpdateCheckpoints,
 )
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.flush.program import FlushProgram
@@ -243,3 +246,42 @@ class _StoresAnything(Coordinator):
 def smaller_checkpoint_is_stored(**scenario: Any) -> FlushProgram:
     """A late request takes the stored checkpoint back (B29)."""
     return flush(coordinator=_StoresAnything, **scenario)
+
+
+# ---- steps that fit, but are not what their event stands for; failures that no fault explains ----
+
+
+class _SignalSendsAll(CheckpointUpdater):
+    def _take_flagged(self) -> list[CheckpointTask]:
+        return self._take_all()
+
+
+@mutant(killer="refinement", source="facts 9", instance="flush-and-checkpoint")
+def signal_sends_what_no_flush_waits_for(**scenario: Any) -> FlushProgram:
+    """The prompt report of a flush takes along what the timer should send."""
+    return flush(parts=DataNodeParts(checkpoint_updater=_SignalSendsAll), **scenario)
+
+
+class _TakesAnAnswerForAFailure(CheckpointUpdater):
+    def __init__(self, *, coordinator: CoordinatorClient, **rest: Any) -> None:
+        super().__init__(coordinator=_Denying(coordinator), **rest)
+
+
+class _Denying:
+    """The coordinator's client, by which a call that was answered has failed."""
+
+    def __init__(self, inner: CoordinatorClient) -> None:
+        self._inner = inner
+        self.save_binlog_paths = inner.save_binlog_paths
+        self.recover_channel = inner.recover_channel
+
+    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
+        """Make the call, and take the answer for a failure."""
+        await self._inner.update_channel_checkpoints(request, deadline=deadline)
+        raise RpcError("not stored")
+
+
+@mutant(killer="refinement", source="facts 9", instance="flush-and-checkpoint")
+def answer_counts_as_a_failure(**scenario: Any) -> FlushProgram:
+    """A report of checkpoints that the coordinator has answered is treated as lost."""
+    return flush(parts=DataNodeParts(checkpoint_updater=_TakesAnAnswerForAFailure), **scenario)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from tidemark.impl.proxy.proxy import ProxyParts
@@ -208,3 +209,18 @@ class _LocksLate(DmlTaskQueue):
 def allocated_before_the_lock(**scenario: Any) -> ProxyProgram:
     """The timestamp is fetched first, and the lock taken afterwards (hazard 26)."""
     return proxy(parts=ProxyParts(queue=_LocksLate), protocol=f"{_VARIANTS}:EnqueueUnlocked", **scenario)
+
+
+# ---- work that is not done ----
+
+
+class _TakesOneTask(TaskScheduler):
+    async def run(self) -> None:
+        task = await self.queue.next_task()
+        self._spawn(partial(self._work, task), f"task {task.ts}")
+
+
+@mutant(killer="refinement", source="property WL", instance="proxy-impl-one-at-a-time")
+def scheduler_takes_one_task(**scenario: Any) -> ProxyProgram:
+    """The scheduler executes one task, and then no more: the next one waits for ever, without any error."""
+    return proxy(parts=ProxyParts(scheduler=_TakesOneTask), **scenario)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoordParts
 from tidemark.impl.rootcoord.round_queue import Round
@@ -215,3 +216,30 @@ class _ForgetsFailures(TickSender):
 def failed_send_is_forgotten(**scenario: Any) -> TimeTickProgram:
     """A tick that may be in the log all the same is not remembered."""
     return timetick(parts=RootCoordParts(sender=_ForgetsFailures), **scenario)
+
+
+# ---- failures that no fault explains; work that is not done ----
+
+
+class _DeniesWhatItSent(TickSender):
+    def _sent(self, channel: ChannelName, ts: Timestamp) -> None:
+        raise RpcError(f"tick {ts} of {channel} was not sent")
+
+
+@mutant(killer="refinement", source="facts 4; B10", instance="timetick-impl-two-channels")
+def sent_tick_counts_as_failed(**scenario: Any) -> TimeTickProgram:
+    """A tick that the log took is treated as one that failed."""
+    return timetick(parts=RootCoordParts(sender=_DeniesWhatItSent), **scenario)
+
+
+class _SendsOneRound(TickSender):
+    async def run(self) -> None:
+        await self._rounds.arrived()
+        await self._preemption.point("sender.round")
+        await self._send_round(self._rounds.take())
+
+
+@mutant(killer="refinement", source="facts 4; property WL", instance="timetick-impl-lease-ends")
+def sender_ends_after_a_round(**scenario: Any) -> TimeTickProgram:
+    """The sender sends one round, and then no more: ticks stop for good, without any error."""
+    return timetick(parts=RootCoordParts(sender=_SendsOneRound), **scenario)

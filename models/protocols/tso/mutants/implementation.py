@@ -417,3 +417,31 @@ class _PublishesLate(TimestampOracle):
 def update_is_published_after_the_term(**scenario: Any) -> OracleProgram:
     """An update that was under way when the lease ran out is published all the same (B4)."""
     return oracle(parts=OracleParts(oracle=_PublishesLate), **scenario)
+
+
+# ---- failures that no fault explains; work that is not done ----
+
+
+class _DeniesWhatItSaved(TimestampOracle):
+    async def _save_window(self, physical: int) -> None:
+        await super()._save_window(physical)
+        raise StoreError("not saved")
+
+
+@mutant(killer="refinement", source="facts 2.1", instance="tso-impl-clock-jumps")
+def saved_window_counts_as_failed(**scenario: Any) -> OracleProgram:
+    """The store has saved the window, and the oracle goes on as if it had not."""
+    return oracle(parts=OracleParts(oracle=_DeniesWhatItSaved), **scenario)
+
+
+class _WaitsForEver(TimestampOracle):
+    async def generate(self, count: int) -> Timestamp:
+        if self.published is not None and self._overflows(self.published.logical + count):
+            await asyncio.Event().wait()
+        return await super().generate(count)
+
+
+@mutant(killer="tso.calls_end", source="seed 002, GenerateTSO; hazard 40", instance="tso-impl-overflow")
+def full_counter_is_waited_for_in_vain(**scenario: Any) -> OracleProgram:
+    """A call that does not fit into the counter waits for an object that is never announced."""
+    return oracle(parts=OracleParts(oracle=_WaitsForEver), **scenario)
