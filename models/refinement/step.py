@@ -126,7 +126,7 @@ class StepChecker:
         prop = next(p for p in self.spec.of_kind("leads_to") if p.id == claim)
         instance, evaluate = self.interpreter.instance, self.interpreter.evaluate
         for values in itertools.product(*(instance.domain(param.type).values for param in prop.params)):
-            local = {param.name: value for param, value in zip(prop.params, values, strict=True)}
+            local: dict[str, Any] = {p.name: value for p, value in zip(prop.params, values, strict=True)}
             if evaluate(prop.premise, state, **local) and not evaluate(prop.expr, state, **local):
                 return ", ".join(f"{name}={value}" for name, value in local.items()) or "as it is"
         return None
