@@ -6,6 +6,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -75,15 +76,27 @@ def write_log(path: str, *, lines: int) -> None:
             )
 
 
+def write_logs(folder: Path, *, lines: int, files: int) -> None:
+    """The same lines in so many files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    whole = folder / "whole"
+    write_log(str(whole), lines=lines)
+    with whole.open(encoding="utf-8") as text:
+        for number in range(files):
+            with (folder / f"{number:05d}.log").open("w", encoding="utf-8") as file:
+                file.writelines(islice(text, lines // files))
+    whole.unlink()
+
+
 def plain_log(*, path: str) -> Sample:
-    """One process, one core, a loop over lines."""
+    """One process, one core, a loop over lines; a file or a folder of them."""
     begun, cpu = time.perf_counter(), time.process_time()
     read = gather(find([Path(path)]))
-    (account,) = read.accounts.values()
+    lines = sum(account.counts.lines for account in read.accounts.values())
     return Sample(
         seconds=time.perf_counter() - begun,
         cpu_seconds=time.process_time() - cpu,
-        counts={"lines": account.counts.lines, "events": read.events.num_rows},
+        counts={"lines": lines, "events": read.events.num_rows},
     )
 
 

@@ -79,7 +79,9 @@ def test_evidence_is_judged_under_spark_submit_as_in_one_process(standalone, tmp
     run = sound(tmp_path / "run")
     log = run / "logs" / "standalone.log"
     log.write_text(log.read_text() + fetched(1100, 7, ts(700)) + "\n")
-    (tmp_path / "main.py").write_text("from tidemark.checks.cli.app import app\napp()\n")
+    (tmp_path / "main.py").write_text(
+        "import sys\nfrom tidemark.checks.cli.app import app\nsys.exit(app())\n"
+    )
     home, java = Path(pyspark.__file__).parent, private_home(find_java(), folder=tmp_path / "java")
     command = [str(home / "bin" / "spark-submit"), "--master", master, "--conf", "spark.executor.memory=512m"]
     for where in ("driver", "executor"):  # what Java computes here is not worth its second compiler
