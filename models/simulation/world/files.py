@@ -2,7 +2,7 @@
 
 A file has content, a directory has names; each is forced by itself, as POSIX says it. When the power fails,
 of the changes of one file or one directory that were not forced a prefix is left, whichever for each of them,
-and of the last change of a file perhaps a part: its first half, or its length with nothing in that half.
+and of the last change of a file perhaps a part: its first half, or all but its middle, which is zero.
 Reads see everything. Every operation is one step of the world, and may fail under a budget.
 """
 
@@ -39,7 +39,8 @@ class Change(NamedTuple):
         half = len(self.data) // 2
         if half:
             yield content[: self.offset] + self.data[:half]
-            yield content[: self.offset] + bytes(half) + self.data[half:]
+            start, end = (half + 1) // 2, half + (half + 1) // 2
+            yield content[: self.offset] + self.data[:start] + bytes(end - start) + self.data[end:]
 
 
 class Naming(NamedTuple):
