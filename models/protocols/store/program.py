@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Coroutine, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
 from tidemark.models.instance import Instance
@@ -28,6 +28,7 @@ too: after any power failure."""
 NO_FAILURE_WITHOUT_A_FAULT = "no_failure_without_a_fault"
 """Claim id: an adapter reports a failure only if an operation of its medium has failed."""
 
+T = TypeVar("T")
 STORES = "tidemark.models.protocols.store.mutants.pairs"
 
 
@@ -117,6 +118,7 @@ class StoreProgram(RefiningProgram):
         self._clients: dict[str, Client] = {}
         self._terms: dict[str, int] = {}
         self._wrong: list[str] = []
+        self._busy: set[str] = set()
         self._lapsed: asyncio.Event | None = None
 
     def populate(self, world: World) -> None:
@@ -130,6 +132,7 @@ class StoreProgram(RefiningProgram):
             self._saves = [s._replace(stage=_ended(s.stage)) for s in self._saves]
             self._reads = [_over(r) for r in self._reads]
         self._clients, self._terms = {}, {}
+        self._busy = set()
         self._lapsed = asyncio.Event()
         for number, steps in enumerate(self.scenario.users if first else self.scenario.after):
             process.spawn(self._user(process, f"user {number}", steps), f"user {number}")
@@ -175,7 +178,7 @@ class StoreProgram(RefiningProgram):
             if verb == "renew":
                 await client.renew()
                 return True
-            while not await client.campaign():
+            while not await self._call(name, client.campaign()):
                 await self._lapsed.wait()
             self._lapsed.clear()
         except NotLeaderError:
@@ -200,7 +203,7 @@ class StoreProgram(RefiningProgram):
         assert task is not None
         task.set_name(f"save {number}")
         try:
-            await client.save(self.scenario.values[number])
+            await self._call(name, client.save(self.scenario.values[number]))
         except NotLeaderError:
             stage = "refused"
         except (StoreError, CorruptDataError) as failure:
@@ -215,7 +218,7 @@ class StoreProgram(RefiningProgram):
         visible, _, _, _ = await self._look()
         self._reads[number] = Looking("open", visible, 0)
         try:
-            got = await client.read()
+            got = await self._call(f"read {number}", client.read())
         except (StoreError, CorruptDataError) as failure:
             self._complain(failure)
             self._reads[number] = self._reads[number]._replace(stage="failed")
@@ -223,6 +226,20 @@ class StoreProgram(RefiningProgram):
         self._reads[number] = self._reads[number]._replace(stage="seen", got=got)
         await process.point(f"end read {number}")
         self._reads[number] = self._reads[number]._replace(stage="answered")
+
+    async def _call(self, name: str, work: Coroutine[Any, Any, T]) -> T:
+        """Note that a call of an adapter is under way."""
+        self._busy.add(name)
+        try:
+            return await work
+        finally:
+            self._busy.discard(name)
+
+    def check_final(self) -> str | None:
+        """At the end every call of an adapter is over."""
+        if self._busy and self.world.lanes[MACHINE].alive:
+            return f"{NO_FAILURE_WITHOUT_A_FAULT}: a call of {min(self._busy)} never ends"
+        return None
 
     async def _look(self) -> tuple[int, int, int, bool]:
         """Look at the store. A coroutine of its own: what it handles leaves its caller's frame as it is."""
