@@ -43,7 +43,7 @@ class StreamClaims(StreamActions):
             ),
         )
 
-    @transition_invariant(source="facts 5.1; hazard 30")
+    @transition_invariant(source="facts 5.1; hazard 30", frame=True)
     def packs_advance(before, after):
         """As long as the consumer lives, each pack ends above the last, whatever ticks come."""
         return implies(before.faults == after.faults, after.last >= before.last)
