@@ -20,7 +20,15 @@ from pydantic import BaseModel
 from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Closure, Sources
 from tidemark.checks.gate.plan import Task, all_tasks
-from tidemark.models.manifest import ArgumentEntry, GeneratedMutants, Manifest, load, manifest_files
+from tidemark.models.manifest import (
+    ArgumentEntry,
+    GeneratedMutants,
+    ImplementationMutants,
+    Manifest,
+    load,
+    manifest_files,
+)
+from tidemark.models.mutation.source.mutants import folder_of
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
@@ -122,6 +130,14 @@ class Keys:
         if isinstance(task.entry, ArgumentEntry):
             parts["argument"] = digest(self._argument(task))
             files |= self._arguments.files
+        if isinstance(task.entry, ImplementationMutants):
+            for host in self._arguments.hosts(task.manifest, task.entry):
+                found = self.key(host)
+                parts[f"host {host.name}"] = found.digest
+                files |= found.files
+            folder = sorted(folder_of(task.entry.package).rglob("*.py"))
+            parts["implementation"] = digest([self._sources.digest_of(path) for path in folder])
+            files |= frozenset(folder)
         return Key(digest(parts), parts, files)
 
     def code(self, judge: str) -> tuple[str, frozenset[Path]]:
@@ -183,6 +199,12 @@ class Arguments:
     def _repository(self) -> list[Manifest]:
         return [load(path) for path in sorted(self.files)]
 
+    def hosts(self, manifest: Manifest, entry: ImplementationMutants) -> list[Task]:
+        """The tasks that try the mutants of an entry, of whichever manifest."""
+        others = [one for one in self._repository if one.name != manifest.name]
+        whole = next((one for one in manifest.implementation if one.name == entry.of), entry)
+        return [task for task in all_tasks([*others, manifest]) if task.entry.name in whole.hosts]
+
     def of(self, manifest: Manifest) -> tuple[list[str], list[Task]]:
         """What the manifest's protocol assumes, as text, and the tasks of the proofs."""
         from tidemark.checks.argument.graph import Argument
@@ -213,7 +235,7 @@ def _subject(task: Task) -> dict[str, Any]:
     """The entry, the entries that it names, and what the manifest says once for all."""
     entries = {entry.name: entry for entry in task.manifest.entries()}
     hosts = []
-    name = getattr(task.entry, "instance", None)
+    name = getattr(task.entry, "instance", None) or getattr(task.entry, "of", None)
     while name in entries:
         host = entries.pop(name)
         hosts.append(host.model_dump(mode="json"))

@@ -19,6 +19,7 @@ from tidemark.checks.cli import on_spark
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
+from tidemark.checks.cli.mutants import mutants
 from tidemark.checks.cli.observe import observe
 from tidemark.checks.cli.options import (
     MOST,
@@ -329,6 +330,9 @@ application.command(rich_help_panel=_GATE)(pin)
 
 
 application.command(rich_help_panel=_REAL)(observe)
+
+
+application.command(rich_help_panel=_JUDGE)(mutants)
 
 
 application.command(rich_help_panel=_REAL)(evidence)

@@ -21,7 +21,7 @@ from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.models.manifest import GeneratedMutants, MutantEntry, load
+from tidemark.models.manifest import GeneratedMutants, ImplementationMutants, MutantEntry, load
 
 _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
@@ -108,7 +108,7 @@ def show(manifests: Sequence[Path] = ()) -> int:
         entry = task.entry
         if isinstance(entry, MutantEntry):
             due = f"killed by {entry.killer}" if entry.killer else f"equivalent: {entry.equivalent}"
-        elif isinstance(entry, GeneratedMutants):
+        elif isinstance(entry, GeneratedMutants | ImplementationMutants):
             due = f"{entry.total} mutants, {len(entry.equivalent)} of them equivalent"
         else:
             odd = f", but refuted: {', '.join(entry.expect.refuted)}" if entry.expect.refuted else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from hypothesis import HealthCheck, Phase, settings
@@ -55,15 +55,16 @@ class ConformJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See ``Judge``."""
         assert isinstance(entry, ConformEntry)
-        instance = _instance(entry, context)
-        adapter = _adapter(entry)
-        checker = StepChecker(instance, ignored=adapter.ignored)
-        journal = Journal()
+        drive = Drive.of(entry, context)
         begin = time.perf_counter()
-        failing = _drive(entry, context, checker, lambda: adapter(instance, checker), journal)
+        failing = drive.failing()
         if failing is not None:
-            failing = shortest(failing, lambda: adapter(instance, checker), attempts=_ATTEMPTS)
-        seconds = time.perf_counter() - begin
+            failing = shortest(failing, drive.build, attempts=_ATTEMPTS)
+        return self.verdicts(drive, failing, time.perf_counter() - begin)
+
+    def verdicts(self, drive: Drive, failing: ConformanceRun | None, seconds: float) -> list[Verdict]:
+        """What the examples say."""
+        entry, context, journal = drive.entry, drive.context, drive.journal
         counts = {
             "examples": journal.examples,
             "performed": sum(journal.performed.values()),
@@ -71,13 +72,13 @@ class ConformJudge:
         }
         bounds = (
             f"{entry.examples} examples of at most {entry.steps} steps, seed {context.seed}; "
-            f"{instance.bounds_text()}"
+            f"{drive.checker.interpreter.instance.bounds_text()}"
         )
         over = (counts, bounds, seconds)
         conformance = self._conformance(entry, context, over, _shown(failing))
         if failing is not None:  # the examples end at the first failure: what they cover says nothing
             return [conformance]
-        silent = _silent(entry, checker, adapter, journal)
+        silent = _silent(entry, drive.checker, drive.adapter, journal)
         return [conformance, self._coverage(entry, context, over, silent)]
 
     def _replay(self, entry: ConformEntry) -> str:
@@ -129,35 +130,51 @@ def _adapter(entry: ConformEntry) -> AdapterClass:
     return cast("AdapterClass", load_callable(entry.adapter, what="adapter"))
 
 
-def _drive(
-    entry: ConformEntry,
-    context: Context,
-    checker: StepChecker,
-    build: Callable[[], Adapter],
-    journal: Journal,
-) -> ConformanceRun | None:
-    """Run the examples; returns the first failing run, or None."""
-    tested: Any = machine(checker, build, journal)
-    # derandomize: the gate must not depend on luck; another seed is another set of examples.
-    tested.TestCase.settings = settings(
-        max_examples=entry.examples,
-        stateful_step_count=entry.steps,
-        deadline=None,
-        database=None,
-        derandomize=context.seed == 0,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
-    if context.seed:
-        tested._hypothesis_internal_use_seed = context.seed  # noqa: SLF001  what @seed does to a test function
-    try:
-        # Hypothesis prints the choices of a failing example; the counterexample says it better.
-        with contextlib.redirect_stdout(io.StringIO()), same_draws_everywhere():
-            run_state_machine_as_test(tested, settings=tested.TestCase.settings)
-    except Mismatch:
-        return journal.last
-    return None
+@dataclass
+class Drive:
+    """The examples of one entry, and what they have done."""
+
+    entry: ConformEntry
+    context: Context
+    adapter: AdapterClass
+    checker: StepChecker
+    journal: Journal = field(default_factory=Journal)
+
+    @classmethod
+    def of(cls, entry: ConformEntry, context: Context) -> Drive:
+        """Nothing is run yet. Raises BadInputError for an unknown instance."""
+        adapter = _adapter(entry)
+        checker = StepChecker(_instance(entry, context), ignored=adapter.ignored)
+        return cls(entry, context, adapter, checker)
+
+    def build(self) -> Adapter:
+        """A run of the implementation from its start."""
+        return self.adapter(self.checker.interpreter.instance, self.checker)
+
+    def failing(self) -> ConformanceRun | None:
+        """Run the examples; returns the first failing run, or None."""
+        entry, seed = self.entry, self.context.seed
+        tested: Any = machine(self.checker, self.build, self.journal)
+        # derandomize: the gate must not depend on luck; another seed is another set of examples.
+        tested.TestCase.settings = settings(
+            max_examples=entry.examples,
+            stateful_step_count=entry.steps,
+            deadline=None,
+            database=None,
+            derandomize=seed == 0,
+            phases=(Phase.generate,),
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+        )
+        if seed:
+            tested._hypothesis_internal_use_seed = seed  # noqa: SLF001  what @seed does to a test function
+        try:
+            # Hypothesis prints the choices of a failing example; the counterexample says it better.
+            with contextlib.redirect_stdout(io.StringIO()), same_draws_everywhere():
+                run_state_machine_as_test(tested, settings=tested.TestCase.settings)
+        except Mismatch:
+            return self.journal.last
+        return None
 
 
 def _shown(failing: ConformanceRun | None) -> Counterexample | None:

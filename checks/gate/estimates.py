@@ -14,6 +14,7 @@ from tidemark.models.manifest import (
     AnyEntry,
     ConformEntry,
     GeneratedMutants,
+    ImplementationMutants,
     InterleaveEntry,
     MutantEntry,
 )
@@ -70,6 +71,8 @@ def _seconds(judge: str, entry: AnyEntry, counts: Mapping[str, int]) -> float:
     """From the pinned counts, with the rates of a common machine: right within a factor of three or so."""
     if isinstance(entry, GeneratedMutants):
         return 0.25 * (entry.sample or entry.total)
+    if isinstance(entry, ImplementationMutants):
+        return 0.7 * entry.total
     if isinstance(entry, InterleaveEntry):
         work = 15 * counts.get("executions", 0) + 15 * counts.get("declared_states", 0)
         return 0.5 + counts.get("steps", work) / 7_000

@@ -23,6 +23,7 @@ from tidemark.models.manifest import (
     ArgumentEntry,
     FramesEntry,
     GeneratedMutants,
+    ImplementationMutants,
     InstanceEntry,
     InterleaveEntry,
     MutantEntry,
@@ -57,7 +58,7 @@ def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
         return entry.claims
     if isinstance(entry, FramesEntry):
         return entry.claims or tuple(c for c, kind in task.manifest.kinds.items() if kind in by.kinds)
-    return None if isinstance(entry, GeneratedMutants) else entry.claims
+    return None if isinstance(entry, GeneratedMutants | ImplementationMutants) else entry.claims
 
 
 def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
@@ -69,6 +70,8 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
         return Outcome.REFUTED
     if isinstance(entry, MutantEntry):
         return Outcome.HOLDS if entry.killer is None else Outcome.REFUTED
+    if isinstance(entry, ImplementationMutants):
+        return Outcome.HOLDS if claim in {**entry.equivalent, **entry.holes} else Outcome.REFUTED
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
     if aspect is Aspect.VACUITY and claim not in _known_claims(task) and not isinstance(entry, ArgumentEntry):
@@ -150,13 +153,13 @@ def _vacuity(task: Task, answered: set[str]) -> list[str]:
 
 
 def _generated(task: Task, own: Sequence[Verdict], problems: list[str]) -> Verdict:
-    assert isinstance(task.entry, GeneratedMutants)
-    mutants = {v.subject.property_id for v in own if v.subject.aspect is Aspect.MUTANT}
+    assert isinstance(task.entry, GeneratedMutants | ImplementationMutants)
+    mutants = {v.subject.property_id for v in own if v.subject.of_mutant}
     pinned = task.entry.total
     if len(mutants) != pinned:
         problems.append(f"generated mutants: pinned {pinned}, seen {len(mutants)}")
     problems += [
-        f"reviewed mutant {name!r} was not generated" for name in task.entry.equivalent if name not in mutants
+        f"reviewed mutant {name!r} was not generated" for name in task.entry.reviewed if name not in mutants
     ]
     return _pin(task, CLAIMS, problems, pins=pinned)
 
@@ -165,13 +168,18 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
     entry = task.entry
     if isinstance(entry, MutantEntry | GeneratedMutants):
         return []
+    if isinstance(entry, ImplementationMutants):
+        verdicts = [v for v in verdicts if v.subject.aspect is Aspect.PIN]
+    of_pins = isinstance(entry, ImplementationMutants)
     decided = [
-        v for v in verdicts if v.outcome is not Outcome.INCONCLUSIVE and v.subject.aspect is not Aspect.PIN
+        v
+        for v in verdicts
+        if v.outcome is not Outcome.INCONCLUSIVE and (v.subject.aspect is Aspect.PIN) == of_pins
     ]
     if not decided:
         return []
     if not entry.counts:
-        if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry):
+        if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry | ImplementationMutants):
             return []
         whole = len(decided) == sum(v.subject.aspect is not Aspect.PIN for v in verdicts)
         problem = _nothing_pinned(decided) if whole else "no count is pinned; what was seen is not the whole"

@@ -59,6 +59,17 @@ def program_of(entry: InterleaveEntry) -> ProgramRef:
     return ProgramRef.of(entry.program, **entry.constants)
 
 
+def options_of(entry: InterleaveEntry) -> Options:
+    """How an entry's program is searched."""
+    return Options(
+        limits=ExecutionLimits(executions=entry.limit),
+        reduction=entry.reduction,
+        stop_at=frozenset(entry.claims),
+        stop_at_violation=REFINEMENT in entry.claims,
+        audit=AUDIT[entry.reduction],
+    )
+
+
 def interleave(
     entry: InterleaveEntry,
     *,
@@ -70,13 +81,7 @@ def interleave(
 
     The search ends at the first violation of a claim of the entry; any violation is one of ``refinement``.
     """
-    chosen = options or Options(
-        limits=ExecutionLimits(executions=entry.limit),
-        reduction=entry.reduction,
-        stop_at=frozenset(entry.claims),
-        stop_at_violation=REFINEMENT in entry.claims,
-        audit=AUDIT[entry.reduction],
-    )
+    chosen = options or options_of(entry)
     program = program_of(entry)
     if spark is None:
         return explore(program, chosen, tick=lambda found: _tell(progress, found, ""))
@@ -109,7 +114,13 @@ class InterleaveJudge:
             _check_claims(entry, checker)
         spark = _session(context) if entry.distributed else None
         result = interleave(entry, progress=context.progress, spark=spark)
-        return _Verdicts(entry, context, result, _exercised(checker), _witnesses(checker)).all()
+        return verdicts_of(entry, context, result)
+
+
+def verdicts_of(entry: InterleaveEntry, context: Context, result: Exploration) -> list[Verdict]:
+    """What a search of the entry's program says: a verdict per claim, and what was exercised."""
+    checker = _checker(entry)
+    return _Verdicts(entry, context, result, _exercised(checker), _witnesses(checker)).all()
 
 
 def _checker(entry: InterleaveEntry) -> Refining | None:

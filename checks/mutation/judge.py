@@ -33,6 +33,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.manifest import (
     AnyEntry,
     GeneratedMutants,
+    ImplementationMutants,
     InstanceEntry,
     InterleaveEntry,
     Kind,
@@ -147,6 +148,10 @@ class MutateJudge:
         """A verdict per mutant; for generated ones also the count by fate."""
         if isinstance(entry, GeneratedMutants):
             return list(_generated_verdicts(entry, context))
+        if isinstance(entry, ImplementationMutants):
+            from tidemark.checks.mutation.implementation.judge import implementation_verdicts
+
+            return list(implementation_verdicts(entry, context))
         if isinstance(entry, MutantEntry):
             return [_named_verdict(entry, context)]
         raise BadInputError(f"{entry.name!r} has no mutants", remedy="use the judge that the entry asks for")

@@ -36,13 +36,14 @@ def page(result: RunResult, *, pictures: Sequence[tuple[str, str]] = ()) -> str:
     """The page as text, with these pictures: titles and SVG texts."""
     arranged = matrix(result)
     killed, due = result.mutants()
-    mutants = [j for j in result.judgements if j.verdict.subject.aspect is Aspect.MUTANT]
+    mutants = [j for j in result.judgements if j.verdict.subject.of_mutant]
     expected = [
         j
         for j in result.judgements
         if j.ok
         and j.verdict.outcome is Outcome.REFUTED
-        and j.verdict.subject.aspect not in (Aspect.MUTANT, Aspect.MEANING)
+        and j.verdict.subject.aspect is not Aspect.MEANING
+        and not j.verdict.subject.of_mutant
     ]
     shown = {
         "failures": [_shown(j, result) for j in result.failures],

@@ -153,9 +153,7 @@ class Matrix:
 
 def matrix(result: RunResult) -> Matrix:
     """Arrange the judgements. Mutants are not in the table; they are counted apart."""
-    mutation_judges = {
-        j.verdict.subject.judge for j in result.judgements if j.verdict.subject.aspect is Aspect.MUTANT
-    }
+    mutation_judges = {j.verdict.subject.judge for j in result.judgements if j.verdict.subject.of_mutant}
     shown = [j for j in result.judgements if j.verdict.subject.judge not in mutation_judges]
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
     keys: dict[tuple[str, str], list[Judgement]] = {}

@@ -139,12 +139,8 @@ class RunResult(BaseModel):
         )
 
     def mutants(self) -> tuple[int, int]:
-        """Mutants killed by their named property, and mutants that must be killed."""
-        due = [
-            j
-            for j in self.judgements
-            if j.verdict.subject.aspect is Aspect.MUTANT and j.expected.value == "refuted"
-        ]
+        """Mutants that were noticed as they must be, and those that must be."""
+        due = [j for j in self.judgements if j.verdict.subject.of_mutant and j.expected.value == "refuted"]
         return sum(j.ok for j in due), len(due)
 
     def _meanings(self) -> str:

@@ -42,6 +42,8 @@ class Aspect(StrEnum):
     """Is what was run the thing that the manifest pins? (ids, counts)"""
     MUTANT = "mutant"
     """Does the named property kill this mutant?"""
+    SLIP = "slip"
+    """Would the gate be red with this mutant of the implementation? The reason says which entry would be."""
     MEANING = "meaning"
     """Does a claim or a step say what is pinned?"""
     OBLIGATION = "obligation"
@@ -60,6 +62,11 @@ class Subject(BaseModel):
     instance: str = Field(min_length=1)
     """Name of the manifest entry (instance, proof, program, mutant)."""
     aspect: Aspect = Aspect.PROPERTY
+
+    @property
+    def of_mutant(self) -> bool:
+        """It says what became of a mutant."""
+        return self.aspect in (Aspect.MUTANT, Aspect.SLIP)
 
     def text(self) -> str:
         """A short name which is unique within a run."""
@@ -184,8 +191,7 @@ def refuted(
     notes: tuple[str, ...] = (),
     rates: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """False: the counterexample shows it. Only vacuity, pin and meaning verdicts may give a
-    reason instead.
+    """False: the counterexample shows it. Vacuity, pins, meanings and slips may give a reason instead.
 
     Raises ValueError without a counterexample (or reason) or without a replay command.
     """

@@ -7,8 +7,9 @@ A manifest may have a table ``common``:
   ``more_claims``. Instances, proofs and pins without ``protocol`` judge the protocol of the manifest;
 - ``common.vacuous``, ``common.skip``: reason -> ids, to which an entry refers by the reason.
 
-Under ``vacuous``, ``skip`` and ``equivalent`` an entry gives a table reason -> ids, or a list whose items are
-reasons of ``common`` and such tables. What comes out has id -> reason everywhere, as the judges read it.
+Under ``vacuous``, ``skip``, ``equivalent``, ``counted``, ``holes`` an entry gives a table reason -> ids, or a
+list whose items are reasons of ``common`` and such tables. What comes out has id -> reason everywhere, as the
+judges read it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ JUDGED = ("instance", "proof", "pins", "frames")
 REASONS = ("vacuous", "skip")
 """Keys whose reasons may be common."""
 
-GROUPED = {"instance": REASONS, "proof": ("skip",), "interleave": ("vacuous",), "generated": ("equivalent",)}
+GROUPED = {
+    "instance": REASONS,
+    "proof": ("skip",),
+    "interleave": ("vacuous",),
+    "generated": ("equivalent",),
+    "implementation": ("equivalent", "counted", "holes"),
+}
 """By section the keys that are grouped by reason."""
 
 Groups = Mapping[str, Mapping[str, list[str]]]

@@ -239,6 +239,11 @@ def _check_references(manifest: Manifest, *, file: str) -> None:
         _known(
             generated.instance, instances, what=f"generated {generated.name!r}: unknown instance", file=file
         )
+    whole = [one.name for one in manifest.implementation if one.of is None]
+    for sampled in manifest.implementation:
+        if sampled.of is not None:
+            what = f"implementation {sampled.name!r}: unknown entry"
+            _known(sampled.of, whole, what=what, file=file)
     claimed = {claim for program in manifest.interleave for claim in program.claims}
     for mutant in manifest.mutant:
         claims = claimed | set(manifest.kinds_of(mutant))

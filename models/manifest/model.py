@@ -249,6 +249,64 @@ class GeneratedMutants(Strict):
     equivalent: dict[str, str] = Field(default_factory=dict)
     """Reviewed survivors: mutant id -> reason."""
 
+    @property
+    def reviewed(self) -> dict[str, str]:
+        """All that need not be killed, with the reasons."""
+        return self.equivalent
+
+
+class ImplementationMutants(Strict):
+    """Mutants made by rule from the source of the implementation, tried by the judges of the gate.
+
+    Either ``files`` and ``hosts`` are given, or ``of`` names the entry that has them, of which ``sample``
+    mutants are tried: none that is reviewed there.
+    """
+
+    name: Name
+    section: Literal["implementation"] = "implementation"
+    tier: Tier = Tier.FAST
+    about: str = ""
+    package: str = "tidemark.impl"
+    """The package of the implementation. A mutant is named after its file in the package's folder."""
+    files: tuple[str, ...] = ()
+    """Files of the package's folder."""
+    hosts: tuple[Name, ...] = ()
+    """Programs and drivers, of any manifest, that try the mutants: in the order in which they kill."""
+    total: int = Field(gt=0)
+    """Pinned number of mutants that are tried."""
+    counts: dict[str, Count] = Field(default_factory=dict)
+    """Pinned: mutants by fate, and ``names``, a check sum of their names."""
+    of: Name | None = None
+    sample: int | None = Field(default=None, gt=0)
+    """Try so many of them, always the same ones."""
+    seed: int = 0
+    """Another sample for another number."""
+    distributed: bool = False
+    """Try them in Spark tasks."""
+    equivalent: dict[str, str] = Field(default_factory=dict)
+    """Reviewed: mutant id -> why nothing can tell it apart."""
+    counted: dict[str, str] = Field(default_factory=dict)
+    """Reviewed: mutant id -> why it shows only as a count, a refusal or a step without an end."""
+    holes: dict[str, str] = Field(default_factory=dict)
+    """Known: mutant id -> what no judge looks at."""
+
+    @property
+    def reviewed(self) -> dict[str, str]:
+        """All that need not be killed by a claim, with the reasons."""
+        return {**self.equivalent, **self.counted, **self.holes}
+
+    @model_validator(mode="after")
+    def _has_files(self) -> ImplementationMutants:
+        whole = bool(self.files and self.hosts)
+        if whole == (self.of is not None) or (self.of is None) != (self.sample is None):
+            raise ValueError(
+                f"implementation {self.name!r} needs either 'files' and 'hosts', or 'of' and 'sample'"
+            )
+        reviewed = [*self.equivalent, *self.counted, *self.holes]
+        if len(set(reviewed)) != len(reviewed):
+            raise ValueError(f"implementation {self.name!r} gives one mutant two reasons")
+        return self
+
 
 class ArgumentEntry(Entry):
     """What a protocol assumes: proved properties of others, and facts about its environment.
@@ -328,6 +386,7 @@ AnyEntry = (
     | FramesEntry
     | MutantEntry
     | GeneratedMutants
+    | ImplementationMutants
 )
 
 
@@ -347,6 +406,7 @@ class Manifest(Strict):
     frames: tuple[FramesEntry, ...] = ()
     mutant: tuple[MutantEntry, ...] = ()
     generated: tuple[GeneratedMutants, ...] = ()
+    implementation: tuple[ImplementationMutants, ...] = ()
 
     def entries(self) -> Iterator[AnyEntry]:
         """All entries, in the order in which they are judged."""
@@ -359,6 +419,7 @@ class Manifest(Strict):
         yield from self.interleave
         yield from self.mutant
         yield from self.generated
+        yield from self.implementation
 
     @property
     def kinds(self) -> dict[str, Kind]:

@@ -1,0 +1,33 @@
+"""The command ``mutants``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tidemark.checks.cli.options import Build, Jobs, ManifestOption
+from tidemark.checks.cli.run import manifests
+from tidemark.checks.verdicts.commands import BUILD
+
+
+def mutants(
+    entry: Annotated[
+        str, typer.Argument(help="Manifest entry of mutants of the implementation; by default all of them.")
+    ] = "",
+    *,
+    only: Annotated[str, typer.Option("--only", help="A part of the ids of the mutants to be tried.")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="Only list them, with what they change.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Try none: the table of what is kept.")] = False,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    jobs: Jobs = None,
+) -> int:
+    """Try the mutants of the implementation; print what became of each, and the table per file.
+
+    What was tried is kept in the build folder and taken over, as long as no code has changed.
+    """
+    from tidemark.checks.mutation.implementation import command
+
+    chosen = command.Chosen(entry=entry, only=only, listed=listed, last=last, build=build, jobs=jobs)
+    return command.mutants(chosen, manifests(manifest or ()))

@@ -1,0 +1,109 @@
+"""What ``tidemark mutants`` does: try the mutants, keep what became of them, print it and the table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from tidemark.checks.mutation.implementation.farm import Farm
+from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Trial
+from tidemark.checks.mutation.implementation.journal import Journal
+from tidemark.checks.mutation.implementation.judge import Plan, reaches_of, trials_without_hosts
+from tidemark.checks.mutation.implementation.table import killers_text, seconds_text, table_text
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.cores import cores
+from tidemark.models.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of the mutants of one entry."""
+
+    plan: Plan
+    trials: tuple[Trial, ...]
+
+    @property
+    def unexpected(self) -> list[Trial]:
+        """Neither noticed nor reviewed, or reviewed and noticed all the same."""
+        whole = self.plan.whole
+        quiet = {*whole.equivalent, *whole.holes}
+        return [t for t in self.trials if t.fate not in (UNNOTICED if t.id in quiet else NOTICED)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The options of the command."""
+
+    entry: str
+    only: str
+    listed: bool
+    last: bool
+    build: Path
+    jobs: int | None
+
+
+def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
+    """Try, print, and return the exit status. Raises BadInputError for an unknown entry."""
+    plans = list(_plans(manifests, chosen.entry))
+    if chosen.listed:
+        for plan in plans:
+            for mutant in plan.mutants:
+                if chosen.only in mutant.id:
+                    print(mutant)
+        return ExitCode.AS_EXPECTED.value
+    return _show([_tried(plan, chosen) for plan in plans])
+
+
+def _plans(manifests: Sequence[Manifest], name: str) -> Iterator[Plan]:
+    whole = {
+        entry.name: (entry, manifest)
+        for manifest in manifests
+        for entry in manifest.implementation
+        if (entry.name == name if name else entry.of is None)
+    }
+    if not whole:
+        known = [entry.name for one in manifests for entry in one.implementation]
+        raise BadInputError(f"there are no mutants {name!r}", remedy=known_names(name, known))
+    for entry, manifest in whole.values():
+        yield Plan.of(entry, manifest)
+
+
+def _tried(plan: Plan, chosen: Chosen) -> _Found:
+    journal = Journal(chosen.build, plan.entry.name)
+    known = {trial.id: trial for trial in journal.trials()}
+    due = [mutant.id for mutant in plan.mutants if chosen.only in mutant.id]
+    if not chosen.last and not set(due) <= set(known):
+        reaches = reaches_of(plan, progress=_progress)
+        orders = [order for order in plan.orders(reaches) if order[0] in due and order[0] not in known]
+        seconds = {name: reach.seconds for name, reach in reaches.items()}
+        farm = Farm(plan.target, seconds=seconds, jobs=chosen.jobs or cores())
+        for trial in chain(trials_without_hosts(orders), farm.trials([one for one in orders if one[1]])):
+            journal.keep(trial)
+            known[trial.id] = trial
+    return _Found(plan, tuple(known[name] for name in due if name in known))
+
+
+def _progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
+    sys.stderr.write(f"[{done}/{total}] {unit}: {note}\n")
+
+
+def _show(found: Sequence[_Found]) -> int:
+    trials = [trial for one in found for trial in one.trials]
+    equivalent = {name for one in found for name in one.plan.whole.equivalent}
+    for one in found:
+        texts = {mutant.id: str(mutant) for mutant in one.plan.mutants}
+        for trial in one.trials:
+            if trial in one.unexpected:
+                print(f"{trial}\n    {texts[trial.id]}")
+    if not trials:
+        raise BadInputError("nothing was tried", remedy="leave --last or --only out")
+    print(table_text(trials, equivalent))
+    judges = {host.name: host.task.judge for one in found for host in one.plan.hosts}
+    print(killers_text(trials, judges))
+    print(seconds_text(trials))
+    bad = any(one.unexpected for one in found)
+    return (ExitCode.MISSING_REFUTATION if bad else ExitCode.AS_EXPECTED).value

@@ -1,0 +1,164 @@
+"""Tries mutants in processes, several at a time. What a process does not say by itself is said of it here."""
+
+from __future__ import annotations
+
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import connection, get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import psutil
+
+from tidemark.checks.gate.pool import METHOD
+from tidemark.checks.mutation.implementation.fate import Fate, Trial
+from tidemark.checks.mutation.implementation.hosts import Host
+from tidemark.checks.mutation.implementation.trial import Began, Job, Target, work
+
+ENDED_BY_US = frozenset({-signal.SIGXCPU, -signal.SIGKILL})
+"""Exit status of a process that a limit has ended."""
+_POLL_S = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How long one host may take with a mutant.
+
+    factor, extra: of the processor time that it takes with the real code, and seconds on top. idle: wall
+    seconds without any work, after which a process counts as stuck. unknown: the processor time of a host
+    that was not measured.
+    """
+
+    factor: float = 4.0
+    extra: float = 5.0
+    idle: float = 20.0
+    unknown: float = 10.0
+
+    def of(self, seconds: float | None) -> float:
+        """Processor seconds for a host that takes so many."""
+        return self.factor * (self.unknown if seconds is None else seconds) + self.extra
+
+
+@dataclass
+class _Running:
+    mutant: str
+    process: BaseProcess
+    pipe: Connection
+    host: str = ""
+    trial: Trial | None = None
+    used: float = 0.0
+    worked: float = field(default_factory=time.monotonic)
+
+
+Order = tuple[str, Sequence[Host]]
+"""A mutant's id and the hosts that are to try it, in order."""
+Main = Callable[..., None]
+
+
+class Farm:
+    """Tries mutants of one target.
+
+    Args:
+        seconds: by host the processor time that it takes with the real code, as far as it is known.
+        jobs: processes at a time.
+        main: what a process does; another one only for tests of the farm itself.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        seconds: Mapping[str, float],
+        jobs: int = 1,
+        seed: int = 0,
+        limits: Limits | None = None,
+        main: Main = work,
+    ) -> None:
+        self._target = target
+        self._seconds = dict(seconds)
+        self._jobs = jobs
+        self._seed = seed
+        self._limits = limits or Limits()
+        self._main = main
+
+    def trials(self, orders: Sequence[Order]) -> Iterator[Trial]:
+        """The trial of each mutant, as they end."""
+        waiting = list(reversed(orders))
+        running: list[_Running] = []
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._jobs:
+                    running.append(self._start(*waiting.pop()))
+                connection.wait([one.pipe for one in running], timeout=_POLL_S)
+                for one in list(running):
+                    self._listen(one)
+                    self._look_after(one)
+                    if one.trial is not None:
+                        running.remove(one)
+                        _end(one)
+                        yield one.trial
+        finally:
+            for one in running:
+                _end(one)
+
+    def _start(self, mutant: str, hosts: Sequence[Host]) -> _Running:
+        context: Any = get_context(METHOD)
+        here, there = context.Pipe()
+        limits = tuple(self._limits.of(self._seconds.get(host.name)) for host in hosts)
+        job = Job(self._target, mutant, tuple(hosts), limits, self._seed)
+        process = context.Process(target=self._main, args=(there, job), name=f"mutant {mutant}")
+        with warnings.catch_warnings():
+            # The other threads of this process only wait for its parent: they hold nothing that is needed.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        there.close()
+        return _Running(mutant, process, here)
+
+    def _listen(self, one: _Running) -> None:
+        try:
+            while one.trial is None and one.pipe.poll():
+                message = one.pipe.recv()
+                if isinstance(message, Trial):
+                    one.trial = message
+                elif isinstance(message, Began):
+                    one.host = message.host
+        except (EOFError, OSError):
+            one.process.join(_POLL_S)
+            one.trial = _unsaid(one)
+
+    def _look_after(self, one: _Running) -> None:
+        """End a process that waits for something that never comes."""
+        if one.trial is not None or one.process.pid is None:
+            return
+        try:
+            times = psutil.Process(one.process.pid).cpu_times()
+        except psutil.Error:
+            return
+        now, used = time.monotonic(), times.user + times.system
+        if used - one.used > 0.01:
+            one.used, one.worked = used, now
+        elif now - one.worked > self._limits.idle:
+            words = f"no work was done for {self._limits.idle:g} s"
+            one.trial = Trial(id=one.mutant, fate=Fate.LATE, host=one.host, words=words, seconds=used)
+
+
+def _unsaid(one: _Running) -> Trial:
+    """What is said of a process that has ended without a word: it was late, or it is broken. Never a kill."""
+    status = one.process.exitcode
+    if status in ENDED_BY_US:
+        words = f"the limit of processor time was reached ({signal.Signals(-(status or 0)).name})"
+        return Trial(id=one.mutant, fate=Fate.LATE, host=one.host, words=words, seconds=one.used)
+    words = f"the process that tried it ended with exit status {status}"
+    return Trial(id=one.mutant, fate=Fate.BROKEN, host=one.host, words=words, seconds=one.used)
+
+
+def _end(one: _Running) -> None:
+    with suppress(OSError):
+        one.process.kill()
+    one.process.join()
+    one.pipe.close()

@@ -1,0 +1,89 @@
+"""What became of a mutant of the implementation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """The answers that a mutant can get. Only ``KILLED`` names what is wrong."""
+
+    KILLED = "killed"
+    """A judge refutes a claim."""
+    COUNTED = "by count"
+    """The gate is red, but only because a pinned count, a witness or a coverage changed."""
+    REFUSED = "by refusal"
+    """The gate is red because a judge, or its adapter for the implementation, ended with an error."""
+    ENDLESS = "endless"
+    """One step of the mutant does not end."""
+    SURVIVED = "survived"
+    """Every judge says what it says of the real code."""
+    UNREACHED = "unreached"
+    """No judge runs the changed statement."""
+    LATE = "timed out"
+    """A limit was reached; nothing is known."""
+    BROKEN = "not tried"
+    """The process that tried it failed: says nothing about the mutant."""
+
+
+NOTICED = frozenset({Fate.KILLED, Fate.COUNTED, Fate.REFUSED, Fate.ENDLESS})
+"""The gate would be red."""
+UNNOTICED = frozenset({Fate.SURVIVED, Fate.UNREACHED})
+"""The gate would be green."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One mutant, tried.
+
+    host: the entry that decided; empty if none did. claim: what it refutes. words: what was seen.
+    tried: the hosts that were run, in order. seconds: processor time.
+    """
+
+    id: str
+    fate: Fate
+    host: str = ""
+    claim: str = ""
+    words: str = ""
+    tried: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        by = f" by {self.host}: {self.claim}" if self.claim else f" ({self.host})" if self.host else ""
+        words = f"; {self.words}" if self.words else ""
+        return f"{self.id}: {self.fate.value}{by}{words}"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Mutants by fate."""
+
+    fates: Counter[Fate]
+    equivalent: int = 0
+    """Those among the unnoticed that are reviewed: nothing can tell them apart."""
+
+    @classmethod
+    def of(cls, trials: Iterable[Trial], equivalent: Iterable[str] = ()) -> Tally:
+        """Count; ``equivalent`` are the ids of the reviewed ones."""
+        found = list(trials)
+        reviewed = set(equivalent)
+        same = sum(trial.id in reviewed for trial in found)
+        return cls(Counter(trial.fate for trial in found if trial.id not in reviewed), same)
+
+    @property
+    def total(self) -> int:
+        """All that were made."""
+        return self.fates.total() + self.equivalent
+
+    @property
+    def share(self) -> float:
+        """Killed by a claim, of those that are not equivalent; 1 if there are none."""
+        return self.fates[Fate.KILLED] / self.fates.total() if self.fates else 1.0
+
+    def __str__(self) -> str:
+        parts = [f"{self.fates[fate]} {fate.value}" for fate in Fate if self.fates[fate]]
+        parts += [f"{self.equivalent} equivalent"] if self.equivalent else []
+        return f"{self.total} mutants: {', '.join(parts) or 'none'}"

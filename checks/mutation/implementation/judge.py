@@ -1,0 +1,248 @@
+"""Verdicts about the mutants of an entry: each must be noticed, unless it is reviewed."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.checks.mutation.implementation.farm import Farm, Order
+from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Tally, Trial
+from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
+from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
+from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
+from tidemark.checks.verdicts.commands import check_command
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.progress import Progress
+from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
+from tidemark.models.manifest import ImplementationMutants, Manifest
+from tidemark.models.mutation.source.mutants import SourceMutant, mutants_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SUMMARY = "implementation-mutants"
+"""Claim id of the count of mutants by fate."""
+CONTROLS = "controls"
+"""Claim id: the real code is not killed, and a trial that cannot be made is no kill."""
+_CONTROL_HOSTS = 3
+"""Hosts that try the real code: the first ones, which decide most."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an entry asks for.
+
+    entry: as it stands. whole: the entry that has files, hosts and reviews. mutants: those to be tried.
+    """
+
+    entry: ImplementationMutants
+    whole: ImplementationMutants
+    target: Target
+    hosts: tuple[Host, ...]
+    mutants: tuple[SourceMutant, ...]
+
+    @classmethod
+    def of(cls, entry: ImplementationMutants, manifest: Manifest) -> Plan:
+        """Raises BadInputError: a file, a host or a package does not exist."""
+        whole = next((one for one in manifest.implementation if one.name == entry.of), entry)
+        try:
+            target = Target.of(whole.package)
+            made = [mutant for file in whole.files for mutant in mutants_of(target.root, file)]
+        except (OSError, SyntaxError, ModuleNotFoundError) as error:
+            raise BadInputError(f"{entry.name}: {error}", remedy="correct 'package' and 'files'") from error
+        hosts = tuple(hosts_of(whole.hosts, manifest))
+        if entry.sample is None:
+            return cls(entry, whole, target, hosts, tuple(made))
+        rest = [mutant for mutant in made if mutant.id not in whole.reviewed]
+        chosen = sampled([mutant.id for mutant in rest], entry.sample, entry.seed)
+        return cls(entry, whole, target, hosts, tuple(one for one in rest if one.id in chosen))
+
+    def orders(self, reaches: Mapping[str, Reach] | None) -> list[Order]:
+        """Each mutant with the hosts that are to try it; all hosts if it is not known what they run."""
+        if reaches is None:
+            return [(mutant.id, self.hosts) for mutant in self.mutants]
+        return [(mutant.id, in_order(self.hosts, reaches, mutant)) for mutant in self.mutants]
+
+
+def sampled(ids: Sequence[str], size: int, seed: int) -> frozenset[str]:
+    """At most ``size`` of the ids, always the same ones for a seed."""
+
+    def rank(name: str) -> bytes:
+        return hashlib.sha256(f"{seed} {name}".encode()).digest()
+
+    return frozenset(sorted(ids, key=rank)[:size])
+
+
+def implementation_verdicts(entry: ImplementationMutants, context: Context) -> Iterator[Verdict]:
+    """A verdict per mutant, the controls, and the count by fate."""
+    plan = Plan.of(entry, context.manifest)
+    reaches = None if entry.sample is not None else reaches_of(plan, progress=context.progress)
+    trials = tried(plan, context, reaches)
+    subjects = {
+        trial.id: context.subject(entry, "mutate", trial.id, Aspect.SLIP)
+        for trial in trials
+        if trial.id not in (UNCHANGED, FAILING, DYING)
+    }
+    texts = {mutant.id: str(mutant) for mutant in plan.mutants}
+    for trial in trials:
+        if trial.id in subjects:
+            yield _verdict(subjects[trial.id], trial, texts[trial.id], plan)
+    controls = {trial.id: trial for trial in trials if trial.id not in subjects}
+    yield _controls(context.subject(entry, "mutate", CONTROLS, Aspect.PIN), controls)
+    own = [trial for trial in trials if trial.id in subjects]
+    yield _summary(context.subject(entry, "mutate", SUMMARY, Aspect.PIN), own, plan)
+
+
+def reaches_of(plan: Plan, *, progress: Progress) -> dict[str, Reach]:
+    """What each host runs of the files with the real code.
+
+    Raises BadInputError: a host does not say with the real code what it is pinned to say.
+    """
+    found = {}
+    for number, host in enumerate(plan.hosts, start=1):
+        reach = reach_of(host, plan.whole.files, plan.target)
+        if reach.answer.kind is not Kind.SAME:
+            raise BadInputError(
+                f"{host.name} is not green without any mutant: {reach.answer.words}",
+                remedy=f"first make it green: {check_command(host.task.judge, host.name)}",
+            )
+        found[host.name] = reach
+        progress(number, total=len(plan.hosts), unit="hosts", note=host.name)
+    return found
+
+
+def tried(plan: Plan, context: Context, reaches: Mapping[str, Reach] | None) -> list[Trial]:
+    """The trials of the mutants and of the controls, in order."""
+    seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
+    first = plan.hosts[:_CONTROL_HOSTS]
+    controls: list[Order] = [(UNCHANGED, first), (FAILING, first[:1]), (DYING, first[:1])]
+    every = plan.orders(reaches)
+    unreached = trials_without_hosts(every)
+    orders = [*controls, *(order for order in every if order[1])]
+    jobs = context.workers or 1
+    if plan.entry.distributed:
+        found = _spread(_session(context), plan, orders, seconds, context)
+    else:
+        farm = Farm(plan.target, seconds=seconds, jobs=jobs, seed=context.seed)
+        found = []
+        for trial in farm.trials(orders):
+            found.append(trial)
+            context.progress(len(found), total=len(orders), unit="mutants", note=trial.id)
+    place = {name: number for number, (name, _) in enumerate([*controls, *every])}
+    return sorted([*found, *unreached], key=lambda trial: place[trial.id])
+
+
+def trials_without_hosts(orders: Sequence[Order]) -> list[Trial]:
+    """The mutants that no host runs: they need not be tried."""
+    return [Trial(id=mutant, fate=Fate.UNREACHED) for mutant, hosts in orders if not hosts]
+
+
+def _session(context: Context) -> SparkSession:
+    from tidemark.checks.spark.session import spark_session
+
+    return spark_session(master=context.master, build=context.build)
+
+
+Part = tuple[Target, tuple[Order, ...], dict[str, float], int]
+
+
+def _spread(
+    spark: SparkSession, plan: Plan, orders: Sequence[Order], seconds: dict[str, float], context: Context
+) -> list[Trial]:
+    """Neighbours are alike and go to different tasks, so that the tasks take the same time."""
+    from tidemark.checks.spark.sweep import run_many
+
+    tasks = max(1, min(len(orders), 4 * spark.sparkContext.defaultParallelism))
+    parts = [(plan.target, tuple(orders[number::tasks]), seconds, context.seed) for number in range(tasks)]
+    results: list[list[Trial]] = run_many(
+        spark,
+        parts,
+        "tidemark.checks.mutation.implementation.judge:trials_of_part",
+        name=f"mutants of {plan.entry.name}",
+        unit="parts",
+        progress=context.progress,
+    )
+    return [trial for part in results for trial in part]
+
+
+def trials_of_part(part: Part) -> list[Trial]:
+    """The work of one Spark task."""
+    target, orders, seconds, seed = part
+    return list(Farm(target, seconds=seconds, seed=seed).trials(orders))
+
+
+def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:
+    counts = {"executions": max(1, len(trial.tried))}
+    notes = (
+        text,
+        *((f"reviewed: {plan.whole.reviewed[trial.id]}",) if trial.id in plan.whole.reviewed else ()),
+    )
+    replay = check_command("mutate", subject.instance)
+    if trial.fate in NOTICED:
+        return refuted(
+            subject,
+            counts=counts,
+            counterexample=None,
+            reason=str(trial),
+            seconds=trial.seconds,
+            replay=replay,
+            notes=notes,
+        )
+    if trial.fate in UNNOTICED:
+        return holds(
+            subject,
+            counts=counts,
+            bounds=f"{len(trial.tried)} entries: {', '.join(trial.tried) or 'none reaches it'}",
+            seconds=trial.seconds,
+            replay=replay,
+            notes=notes,
+        )
+    return inconclusive(
+        subject, reason=str(trial), counts=counts, seconds=trial.seconds, replay=replay, notes=notes
+    )
+
+
+def _controls(subject: Subject, controls: Mapping[str, Trial]) -> Verdict:
+    """A runner that kills the real code, or that counts its own failures as kills, is found out here."""
+    due = {UNCHANGED: Fate.SURVIVED, FAILING: Fate.BROKEN, DYING: Fate.BROKEN}
+    problems = []
+    for name, fate in due.items():
+        trial = controls.get(name)
+        if trial is None or trial.fate is not fate:
+            problems.append(f"{name} must be {fate.value!r}: {trial or 'it was not tried'}")
+    replay = check_command("mutate", subject.instance)
+    if problems:
+        return refuted(
+            subject,
+            counts={"pins": len(due)},
+            counterexample=None,
+            reason="; ".join(problems),
+            replay=replay,
+        )
+    return holds(subject, counts={"pins": len(due)}, bounds="the runner of mutants", replay=replay)
+
+
+def _summary(subject: Subject, trials: Sequence[Trial], plan: Plan) -> Verdict:
+    found = Tally.of(trials, plan.whole.equivalent)
+    names = "\n".join(sorted(trial.id for trial in trials))
+    counts = {
+        "pins": max(1, found.total),
+        "killed": found.fates[Fate.KILLED],
+        "by_count": found.fates[Fate.COUNTED],
+        "by_refusal": found.fates[Fate.REFUSED],
+        "endless": found.fates[Fate.ENDLESS],
+        "survived": found.fates[Fate.SURVIVED] + found.fates[Fate.UNREACHED],
+        "equivalent": found.equivalent,
+        "names_crc32": zlib.crc32(names.encode()),
+    }
+    killers = Counter(trial.host for trial in trials if trial.fate is Fate.KILLED)
+    notes = (str(found), *(f"{host} kills {number}" for host, number in killers.most_common()))
+    bounds = f"{len(plan.hosts)} entries, in the order in which they kill"
+    return holds(
+        subject, counts=counts, bounds=bounds, replay=check_command("mutate", subject.instance), notes=notes
+    )

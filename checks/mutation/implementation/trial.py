@@ -1,0 +1,180 @@
+"""The process in which one mutant is tried: put in, tried by each host in turn, first kill ends it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import signal
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+
+from tidemark.checks.mutation.implementation.fate import Fate, Trial
+from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
+from tidemark.models.manifest import ConformEntry
+from tidemark.models.mutation.source.mutants import folder_of, mutant_of
+from tidemark.models.mutation.source.planting import planted
+
+_TICK_S = 0.5
+"""Processor time between two looks at the stack."""
+_STUCK_TICKS = 6
+"""Looks in a row with the same call on the stack after which a step counts as endless. A step takes
+microseconds; the same call is never seen twice in a run of the real code."""
+
+
+UNCHANGED = "control:unchanged"
+"""Id of a trial of the real code: every host must say what it is pinned to say."""
+FAILING = "control:failing"
+"""Id of a trial that cannot be made: it must come out as broken, never as a kill."""
+DYING = "control:dying"
+"""Id of a trial whose process ends without a word: likewise."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The code that is made wrong. root: its folder. package: its name as a package."""
+
+    root: Path
+    package: str
+
+    @classmethod
+    def of(cls, package: str) -> Target:
+        """The package of that name. Raises ModuleNotFoundError."""
+        return cls(folder_of(package), package)
+
+    def planting(self, mutant_id: str) -> AbstractContextManager[None]:
+        """Run the mutant in place of the real code. Raises KeyError and PlantingError."""
+        if mutant_id == DYING:
+            os._exit(3)
+        if mutant_id == UNCHANGED:
+            return nullcontext()
+        return planted(mutant_of(self.root, mutant_id), root=self.root, package=self.package)
+
+
+@dataclass(frozen=True)
+class Began:
+    """The process has come to this host."""
+
+    host: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """One mutant to be tried. limits: processor seconds that each host may take."""
+
+    target: Target
+    mutant: str
+    hosts: tuple[Host, ...]
+    limits: tuple[float, ...]
+    seed: int
+
+
+def work(parent: Connection, job: Job) -> None:
+    """The main function of the process: sends ``Began`` for each host, and one ``Trial`` at the end.
+
+    An error that says nothing about the mutant is a trial
+    that is ``BROKEN``; no answer at all is one, too.
+    """
+    gc.freeze()
+    tried: list[str] = []
+
+    def tell(fate: Fate, *, host: str = "", claim: str = "", words: str = "") -> None:
+        trial = Trial(
+            id=job.mutant,
+            fate=fate,
+            host=host,
+            claim=claim,
+            words=" ".join(words.split())[:400],
+            tried=tuple(tried),
+            seconds=time.process_time() - begun,
+        )
+        parent.send(trial)
+
+    begun = time.process_time()
+    watch = _Watch(str(job.target.root), lambda words: tell(Fate.ENDLESS, host=tried[-1], words=words))
+    try:
+        with job.target.planting(job.mutant):
+            seen: dict[str, Answer] = {}
+            for host, limit, few in _turns(job.hosts, job.limits):
+                tried.append(host.name)
+                parent.send(Began(host.name))
+                _allow(limit)
+                with watch:
+                    answer = ask(host, seed=job.seed, few=few)
+                if answer.kind is Kind.CLAIM:
+                    tell(Fate.KILLED, host=host.name, claim=answer.claim, words=answer.words)
+                    return
+                if not few:
+                    seen[host.name] = answer
+        _tell_unclaimed(seen, tell)
+    except BaseException as error:  # noqa: BLE001  whatever it is, it is no word about the mutant
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        tell(Fate.BROKEN, words=f"{type(error).__name__}: {error} at {place}")
+
+
+def _turns(hosts: Sequence[Host], limits: Sequence[float]) -> list[tuple[Host, float, bool]]:
+    """The hosts in order with their limits. A driver has its first examples in its place, and all of them
+    when the programs have had their turn: the examples that refute are mostly among the first.
+    """
+    pairs = list(zip(hosts, limits, strict=True))
+    drivers = [(host, limit, False) for host, limit in pairs if isinstance(host.entry, ConformEntry)]
+    return [*((host, limit, isinstance(host.entry, ConformEntry)) for host, limit in pairs), *drivers]
+
+
+def _tell_unclaimed(seen: dict[str, Answer], tell: object) -> None:
+    """No claim is refuted. A judge that ended with an error says more than a changed count."""
+    assert callable(tell)
+    for kind, fate in ((Kind.ERROR, Fate.REFUSED), (Kind.COUNT, Fate.COUNTED)):
+        for host, answer in seen.items():
+            if answer.kind is kind:
+                tell(fate, host=host, words=answer.words)
+                return
+    tell(Fate.SURVIVED)
+
+
+def _allow(seconds: float) -> None:
+    """The system ends the process when it has used so much processor time more."""
+    used = time.process_time()
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used + seconds) + 2, resource.RLIM_INFINITY))
+
+
+class _Watch:
+    """Finds a step that does not end: looks at the stack from time to time, in processor time."""
+
+    def __init__(self, folder: str, tell: object) -> None:
+        self._folder = folder
+        self._tell = tell
+        self._frames: list[FrameType] = []
+        self._times = 0
+
+    def __enter__(self) -> None:
+        self._frames, self._times = [], 0
+        signal.signal(signal.SIGVTALRM, self._look)
+        signal.setitimer(signal.ITIMER_VIRTUAL, _TICK_S, _TICK_S)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        self._frames = []
+
+    def _look(self, _signal: int, frame: FrameType | None) -> None:
+        running = []
+        while frame is not None:
+            if frame.f_code.co_filename.startswith(self._folder):
+                running.append(frame)
+            frame = frame.f_back
+        same = [one for one in running if any(one is other for other in self._frames)]
+        self._frames, self._times = (same, self._times + 1) if same else (running, 0)
+        if self._times >= _STUCK_TICKS:
+            code = same[0].f_code
+            seconds = _TICK_S * self._times
+            assert callable(self._tell)
+            self._tell(f"{code.co_qualname} is still running after {seconds:g} s of processor time")
+            os._exit(0)

@@ -1,0 +1,199 @@
+"""What each call of the data coordinator may do to its records, and what it may answer, one call at a time.
+
+The coordinator must behave as if its calls came one after the other: each change of the stored records is
+that of one call that is under way, and each answer is the one that belongs to the records of that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from tidemark.impl.types import (
+    DROPPED_CHECKPOINT,
+    BinlogRecord,
+    ChannelName,
+    ChannelRecord,
+    EndPosition,
+    FlushRequest,
+    MetaSnapshot,
+    Owner,
+    SegmentId,
+    SegmentRecord,
+)
+
+DROPPED = "ChannelDroppedError"
+UNKNOWN = "UnknownChannelError"
+NOT_OWNER = "NotOwnerError"
+
+
+class Call(NamedTuple):
+    """One call: its name, and its arguments as the contract below takes them."""
+
+    name: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Records:
+    """The stored records by name and id; a call replaces one of them, or the checkpoints of several."""
+
+    channels: tuple[ChannelRecord, ...]
+    segments: tuple[SegmentRecord, ...]
+
+    @classmethod
+    def of(cls, stored: MetaSnapshot) -> Records:
+        """Those of a store, in order."""
+        return cls(
+            tuple(sorted(stored.channels, key=lambda record: record.channel)),
+            tuple(sorted(stored.segments, key=lambda record: record.segment_id)),
+        )
+
+    def channel(self, name: ChannelName) -> ChannelRecord | None:
+        """The record of a channel, if there is one."""
+        return next((record for record in self.channels if record.channel == name), None)
+
+    def segment(self, number: SegmentId) -> SegmentRecord | None:
+        """The record of a segment, if there is one."""
+        return next((record for record in self.segments if record.segment_id == number), None)
+
+    def with_channel(self, record: ChannelRecord, **changes: Any) -> Records:
+        """The same with one channel's record changed."""
+        others = [one for one in self.channels if one.channel != record.channel]
+        return Records.of(MetaSnapshot((*others, replace(record, **changes)), self.segments))
+
+    def with_segment(self, record: SegmentRecord) -> Records:
+        """The same with one segment's record in place."""
+        others = [one for one in self.segments if one.segment_id != record.segment_id]
+        return Records.of(MetaSnapshot(self.channels, (*others, record)))
+
+
+Effect = tuple[Records, Hashable]
+"""The records after a call, and its answer; the name of an error is an answer."""
+
+
+def effect(records: Records, call: Call) -> Effect:
+    """What the call does to the records, and what it answers, if nothing comes between."""
+    return _RULES[call.name](records, *call.arguments)
+
+
+def _assign(records: Records, name: ChannelName, node: str) -> Effect:
+    """Another owner begins a new term, in which no incarnation is known. The last owner comes back in its
+    own.
+    """
+    old = records.channel(name) or ChannelRecord(channel=name)
+    if old.last_owner == node:
+        return records.with_channel(old, assigned_to=node), None
+    changed = {"assigned_to": node, "last_owner": node, "term": old.term + 1, "session": 0}
+    return records.with_channel(old, **changed), None
+
+
+def _unassign(records: Records, name: ChannelName) -> Effect:
+    """Nobody may write; who was the last owner stays known."""
+    old = records.channel(name)
+    return (records, UNKNOWN) if old is None else (records.with_channel(old, assigned_to=None), None)
+
+
+def _recover(records: Records, name: ChannelName, node: str, session: int) -> Effect:
+    """A term for each incarnation, and one for each question without a number. An earlier one is refused."""
+    old = records.channel(name)
+    if old is None or old.dropped:
+        return records, UNKNOWN if old is None else DROPPED
+    if old.assigned_to is not None and old.assigned_to != node:
+        return records, NOT_OWNER
+    last = old.session if old.last_owner == node else 0
+    if session and session < last:
+        return records, NOT_OWNER
+    again = bool(session) and session == last
+    term = old.term if again else old.term + 1
+    new = records.with_channel(old, assigned_to=node, last_owner=node, term=term, session=session)
+    stored = tuple(record for record in records.segments if record.channel == name)
+    return new, (Owner(node, term), EndPosition(old.checkpoint), stored)
+
+
+def _save(  # noqa: PLR0917  the fields of a request
+    records: Records,
+    name: ChannelName,
+    node: str,
+    term: int,
+    number: SegmentId,
+    position: int,
+    rows: tuple[int, ...],
+    end: str,
+) -> Effect:
+    """Only the last incarnation writes. Rows are taken once, and never after the segment's end."""
+    owner = records.channel(name)
+    if owner is None or (owner.assigned_to, owner.term) != (node, term):
+        return records, "not owner"
+    old = records.segment(number) or SegmentRecord(segment_id=number, channel=name)
+    new = old
+    if position > old.dml_position.ts and not (old.flushed or old.dropped):
+        added = (binlog_of(rows),) if rows else ()
+        new = replace(old, dml_position=EndPosition(position), binlogs=(*old.binlogs, *added))
+    new = replace(new, flushed=new.flushed or end == "flush", dropped=new.dropped or end == "drop")
+    return (records, "already recorded") if new == old else (records.with_segment(new), "recorded")
+
+
+def binlog_of(rows: tuple[int, ...]) -> BinlogRecord:
+    """The record of a binlog with these rows."""
+    return BinlogRecord(path=f"rows {rows}", row_positions=rows)
+
+
+def _checkpoint(records: Records, *positions: tuple[ChannelName, str, int, int]) -> Effect:
+    """The assigned node raises, in whichever term; a smaller position, or another node's, changes nothing."""
+    new = records
+    for name, node, _term, position in positions:
+        old = records.channel(name)
+        if old is not None and old.assigned_to == node and position > old.checkpoint:
+            new = new.with_channel(old, checkpoint=position)
+    return new, None
+
+
+def _ask(records: Records, name: ChannelName, flush_ts: int, segments: tuple[SegmentId, ...]) -> Effect:
+    """A flush is remembered once, with the segments that it is to end."""
+    old = records.channel(name)
+    if old is None or old.dropped:
+        return records, UNKNOWN if old is None else DROPPED
+    if flush_ts <= 0:
+        return records, "ValueError"
+    asked = tuple(sorted({*old.flush_requests, FlushRequest(flush_ts, tuple(sorted(segments)))}))
+    return records.with_channel(old, flush_requests=asked), None
+
+
+def _confirm(records: Records, name: ChannelName, flush_ts: int, segments: tuple[SegmentId, ...]) -> Effect:
+    """Done when the checkpoint has come to it and each segment that is known has ended; then forgotten."""
+    old = records.channel(name)
+    if not _is_done(records, name, flush_ts, segments):
+        return records, UNKNOWN if old is None else False
+    assert old is not None
+    done = FlushRequest(flush_ts, tuple(sorted(segments)))
+    left = tuple(request for request in old.flush_requests if request != done)
+    return records.with_channel(old, flush_requests=left), True
+
+
+def _is_done(records: Records, name: ChannelName, flush_ts: int, segments: Iterable[SegmentId]) -> bool:
+    old = records.channel(name)
+    known = [record for record in records.segments if record.segment_id in set(segments)]
+    ended = [record for record in known if record.flushed or record.dropped]
+    return len(ended) == len(known) and old is not None and old.checkpoint >= flush_ts
+
+
+def _drop(records: Records, name: ChannelName, node: str) -> Effect:
+    """Only the assigned node drops; no checkpoint comes after that."""
+    old = records.channel(name)
+    if old is None or old.assigned_to != node:
+        return records, UNKNOWN if old is None else NOT_OWNER
+    return records.with_channel(old, checkpoint=DROPPED_CHECKPOINT, dropped=True), None
+
+
+_RULES: dict[str, Callable[..., Effect]] = {
+    "assign": _assign,
+    "unassign": _unassign,
+    "recover": _recover,
+    "save": _save,
+    "checkpoint": _checkpoint,
+    "ask": _ask,
+    "confirm": _confirm,
+    "drop": _drop,
+}
