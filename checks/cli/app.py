@@ -19,7 +19,6 @@ from tidemark.checks.cli import on_spark
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
-from tidemark.checks.cli.mutants import mutants
 from tidemark.checks.cli.observe import observe
 from tidemark.checks.cli.options import (
     MOST,
@@ -40,6 +39,7 @@ from tidemark.checks.cli.options import (
     settings_of,
 )
 from tidemark.checks.cli.pin import pin
+from tidemark.checks.mutation.command import mutants
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table

@@ -258,8 +258,8 @@ class GeneratedMutants(Strict):
 class ImplementationMutants(Strict):
     """Mutants made by rule from the source of the implementation, tried by the judges of the gate.
 
-    Either ``files`` and ``hosts`` are given, or ``of`` names the entry that has them, of which ``sample``
-    mutants are tried: none that is reviewed there.
+    Either ``files`` and ``hosts`` are given, or ``of`` names the entry that has them. With ``sample`` only so
+    many are tried: none that is reviewed.
     """
 
     name: Name
@@ -278,7 +278,7 @@ class ImplementationMutants(Strict):
     """Pinned: mutants by fate, and ``names``, a check sum of their names."""
     of: Name | None = None
     sample: int | None = Field(default=None, gt=0)
-    """Try so many of them, always the same ones."""
+    """Try so many of them, always the same ones for a ``seed``."""
     seed: int = 0
     """Another sample for another number."""
     distributed: bool = False
@@ -298,7 +298,7 @@ class ImplementationMutants(Strict):
     @model_validator(mode="after")
     def _has_files(self) -> ImplementationMutants:
         whole = bool(self.files and self.hosts)
-        if whole == (self.of is not None) or (self.of is None) != (self.sample is None):
+        if whole == (self.of is not None) or (self.of is not None and self.sample is None):
             raise ValueError(
                 f"implementation {self.name!r} needs either 'files' and 'hosts', or 'of' and 'sample'"
             )

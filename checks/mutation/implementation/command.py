@@ -69,7 +69,7 @@ def _plans(manifests: Sequence[Manifest], name: str) -> Iterator[Plan]:
         known = [entry.name for one in manifests for entry in one.implementation]
         raise BadInputError(f"there are no mutants {name!r}", remedy=known_names(name, known))
     for entry, manifest in whole.values():
-        yield Plan.of(entry, manifest)
+        yield Plan.of(entry, manifest, every=True)
 
 
 def _tried(plan: Plan, chosen: Chosen) -> _Found:

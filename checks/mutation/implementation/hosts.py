@@ -4,7 +4,6 @@ being made short: that is for the reader of one verdict, and costs more than all
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from tidemark.checks.conform.judge import CLAIM, ConformJudge, Drive
+from tidemark.checks.conform.judge import CLAIM, Drive
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.gate.registry import registry
@@ -31,7 +30,7 @@ CLOSED_WORLD = "closed-world"
 _TIMES = 3
 """How many times the pinned number of executions a mutant may take before its count counts as changed."""
 FEW = 8
-"""Examples of a driver that are run before the other hosts."""
+"""Examples of a driver: the examples that refute are mostly among the first, and all of them take long."""
 _OF_THE_IMPLEMENTATION = (str(ROOT / "impl"), str(ROOT / "models" / "protocols"))
 """Where an error is raised by the implementation, or by what reads its state."""
 
@@ -95,14 +94,15 @@ def hosts_of(names: Sequence[str], own: Manifest) -> list[Host]:
 
 def _hosts(manifests: Iterable[Manifest]) -> Iterable[Host]:
     for manifest in manifests:
-        for entry in (*manifest.interleave, *manifest.conform):
+        entries: tuple[InterleaveEntry | ConformEntry, ...] = (*manifest.interleave, *manifest.conform)
+        for entry in entries:
             yield Host(manifest, entry)
 
 
-def ask(host: Host, *, seed: int = 0, few: bool = False) -> Answer:
+def ask(host: Host, *, seed: int = 0) -> Answer:
     """Run the host with the code that is loaded now.
 
-    few: run the first examples of a driver only, which can refute and say nothing else.
+    Of a driver the first examples are run, which can refute and say nothing else.
 
     Raises whatever is neither the implementation's nor a judge's: a fault of the suite.
     """
@@ -110,7 +110,7 @@ def ask(host: Host, *, seed: int = 0, few: bool = False) -> Answer:
     try:
         if isinstance(host.entry, InterleaveEntry):
             return _interleaved(host, host.entry, context)
-        return _driven(host, host.entry, context, few=few)
+        return _driven(host.entry, context)
     except (CheckError, SpecError) as error:
         return Answer(Kind.ERROR, words=f"{type(error).__name__}: {error}")
     except Exception as error:
@@ -149,17 +149,10 @@ def _interleaved(host: Host, entry: InterleaveEntry, context: Context) -> Answer
     return _compared(host, verdicts_of(entry, context, result))
 
 
-def _driven(host: Host, entry: ConformEntry, context: Context, *, few: bool) -> Answer:
-    if few:
-        entry = entry.model_copy(update={"examples": min(entry.examples, FEW)})
-    drive = Drive.of(entry, context)
-    begin = time.perf_counter()
-    failing = drive.failing()
-    if failing is not None:
-        return Answer(Kind.CLAIM, CLAIM, str(failing.mismatch))
-    if few:
-        return Answer(Kind.SAME)
-    return _compared(host, ConformJudge().verdicts(drive, None, time.perf_counter() - begin))
+def _driven(entry: ConformEntry, context: Context) -> Answer:
+    few = entry.model_copy(update={"examples": min(entry.examples, FEW)})
+    failing = Drive.of(few, context).failing()
+    return Answer(Kind.SAME) if failing is None else Answer(Kind.CLAIM, CLAIM, str(failing.mismatch))
 
 
 def _compared(host: Host, verdicts: Sequence[Verdict]) -> Answer:

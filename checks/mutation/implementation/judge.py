@@ -47,8 +47,8 @@ class Plan:
     mutants: tuple[SourceMutant, ...]
 
     @classmethod
-    def of(cls, entry: ImplementationMutants, manifest: Manifest) -> Plan:
-        """Raises BadInputError: a file, a host or a package does not exist."""
+    def of(cls, entry: ImplementationMutants, manifest: Manifest, *, every: bool = False) -> Plan:
+        """``every``: no sample. Raises BadInputError: a file, a host or a package does not exist."""
         whole = next((one for one in manifest.implementation if one.name == entry.of), entry)
         try:
             target = Target.of(whole.package)
@@ -56,7 +56,7 @@ class Plan:
         except (OSError, SyntaxError, ModuleNotFoundError) as error:
             raise BadInputError(f"{entry.name}: {error}", remedy="correct 'package' and 'files'") from error
         hosts = tuple(hosts_of(whole.hosts, manifest))
-        if entry.sample is None:
+        if entry.sample is None or every:
             return cls(entry, whole, target, hosts, tuple(made))
         rest = [mutant for mutant in made if mutant.id not in whole.reviewed]
         chosen = sampled([mutant.id for mutant in rest], entry.sample, entry.seed)

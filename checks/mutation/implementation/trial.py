@@ -8,7 +8,7 @@ import resource
 import signal
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -17,11 +17,10 @@ from types import FrameType
 
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
-from tidemark.models.manifest import ConformEntry
 from tidemark.models.mutation.source.mutants import folder_of, mutant_of
 from tidemark.models.mutation.source.planting import planted
 
-_TICK_S = 0.5
+TICK_S = 0.5
 """Processor time between two looks at the stack."""
 _STUCK_TICKS = 6
 """Looks in a row with the same call on the stack after which a step counts as endless. A step takes
@@ -97,35 +96,25 @@ def work(parent: Connection, job: Job) -> None:
         parent.send(trial)
 
     begun = time.process_time()
-    watch = _Watch(str(job.target.root), lambda words: tell(Fate.ENDLESS, host=tried[-1], words=words))
+    watch = Watch(str(job.target.root), lambda words: tell(Fate.ENDLESS, host=tried[-1], words=words))
     try:
         with job.target.planting(job.mutant):
             seen: dict[str, Answer] = {}
-            for host, limit, few in _turns(job.hosts, job.limits):
+            for host, limit in zip(job.hosts, job.limits, strict=True):
                 tried.append(host.name)
                 parent.send(Began(host.name))
-                _allow(limit)
+                allow(limit)
                 with watch:
-                    answer = ask(host, seed=job.seed, few=few)
+                    answer = ask(host, seed=job.seed)
                 if answer.kind is Kind.CLAIM:
                     tell(Fate.KILLED, host=host.name, claim=answer.claim, words=answer.words)
                     return
-                if not few:
-                    seen[host.name] = answer
+                seen[host.name] = answer
         _tell_unclaimed(seen, tell)
     except BaseException as error:  # noqa: BLE001  whatever it is, it is no word about the mutant
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
         tell(Fate.BROKEN, words=f"{type(error).__name__}: {error} at {place}")
-
-
-def _turns(hosts: Sequence[Host], limits: Sequence[float]) -> list[tuple[Host, float, bool]]:
-    """The hosts in order with their limits. A driver has its first examples in its place, and all of them
-    when the programs have had their turn: the examples that refute are mostly among the first.
-    """
-    pairs = list(zip(hosts, limits, strict=True))
-    drivers = [(host, limit, False) for host, limit in pairs if isinstance(host.entry, ConformEntry)]
-    return [*((host, limit, isinstance(host.entry, ConformEntry)) for host, limit in pairs), *drivers]
 
 
 def _tell_unclaimed(seen: dict[str, Answer], tell: object) -> None:
@@ -139,26 +128,33 @@ def _tell_unclaimed(seen: dict[str, Answer], tell: object) -> None:
     tell(Fate.SURVIVED)
 
 
-def _allow(seconds: float) -> None:
+def allow(seconds: float) -> None:
     """The system ends the process when it has used so much processor time more."""
     used = time.process_time()
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CPU, (int(used + seconds) + 2, resource.RLIM_INFINITY))
 
 
-class _Watch:
-    """Finds a step that does not end: looks at the stack from time to time, in processor time."""
+class Watch:
+    """Finds a step that does not end: looks at the stack from time to time, in processor time.
 
-    def __init__(self, folder: str, tell: object) -> None:
+    Args:
+        folder: calls of functions in files below it count.
+        tell: told what was found; the process ends then.
+        tick: processor seconds between two looks.
+    """
+
+    def __init__(self, folder: str, tell: Callable[[str], None], *, tick: float = TICK_S) -> None:
         self._folder = folder
         self._tell = tell
+        self._tick = tick
         self._frames: list[FrameType] = []
         self._times = 0
 
     def __enter__(self) -> None:
         self._frames, self._times = [], 0
         signal.signal(signal.SIGVTALRM, self._look)
-        signal.setitimer(signal.ITIMER_VIRTUAL, _TICK_S, _TICK_S)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self._tick, self._tick)
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
@@ -174,7 +170,6 @@ class _Watch:
         self._frames, self._times = (same, self._times + 1) if same else (running, 0)
         if self._times >= _STUCK_TICKS:
             code = same[0].f_code
-            seconds = _TICK_S * self._times
-            assert callable(self._tell)
+            seconds = self._tick * self._times
             self._tell(f"{code.co_qualname} is still running after {seconds:g} s of processor time")
             os._exit(0)

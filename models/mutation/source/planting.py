@@ -60,8 +60,8 @@ def probed(file: str, reached: Callable[[int], None], *, root: Path, package: st
     tree = parsed(root, file)
     names = [name for name, _ in functions(tree)]
     kept = {name: function_of(module, name) for name in names}
-    for _, function in functions(tree):
-        _Probing().visit(function)
+    for _, node in functions(tree):
+        _Probing().visit(node)
     ast.fix_missing_locations(tree)
     before = {name: function.__code__ for name, function in kept.items()}
     setattr(module, _PROBE, reached)

@@ -12,6 +12,7 @@ from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, p
 from tidemark.models.manifest import (
     AnyEntry,
     GeneratedMutants,
+    ImplementationMutants,
     InstanceEntry,
     Kind,
     Manifest,
@@ -129,7 +130,7 @@ def expected_verdicts(by: Fake, entry: AnyEntry, context: Context) -> list[Verdi
         return [
             refuted(subject, counts=counts, counterexample=trace(), replay=f"tidemark mutate {entry.name}")
         ]
-    assert not isinstance(entry, GeneratedMutants)
+    assert not isinstance(entry, GeneratedMutants | ImplementationMutants)
     counts = {name: count for name, count in entry.counts.items() if name != "obligations"} or {
         "obligations": 2
     }

@@ -1,0 +1,14 @@
+"""Functions for tests of the time limit: one that does not end, and one that does."""
+
+from __future__ import annotations
+
+
+def spin() -> None:
+    """Never return."""
+    while True:
+        step()
+
+
+def step() -> int:
+    """Return soon."""
+    return sum(range(50))
