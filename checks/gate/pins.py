@@ -71,7 +71,8 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
     if isinstance(entry, MutantEntry):
         return Outcome.HOLDS if entry.killer is None else Outcome.REFUTED
     if isinstance(entry, ImplementationMutants):
-        return Outcome.HOLDS if claim in {**entry.equivalent, **entry.holes} else Outcome.REFUTED
+        whole = next((one for one in task.manifest.implementation if one.name == entry.of), entry)
+        return Outcome.HOLDS if claim in {**whole.equivalent, **whole.holes} else Outcome.REFUTED
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
     if aspect is Aspect.VACUITY and claim not in _known_claims(task) and not isinstance(entry, ArgumentEntry):
@@ -158,9 +159,9 @@ def _generated(task: Task, own: Sequence[Verdict], problems: list[str]) -> Verdi
     pinned = task.entry.total
     if len(mutants) != pinned:
         problems.append(f"generated mutants: pinned {pinned}, seen {len(mutants)}")
-    problems += [
-        f"reviewed mutant {name!r} was not generated" for name in task.entry.reviewed if name not in mutants
-    ]
+    # Of the implementation the judge itself looks whether they exist: a sample leaves them out.
+    reviewed = task.entry.reviewed if isinstance(task.entry, GeneratedMutants) else ()
+    problems += [f"reviewed mutant {name!r} was not generated" for name in reviewed if name not in mutants]
     return _pin(task, CLAIMS, problems, pins=pinned)
 
 

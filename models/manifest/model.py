@@ -297,11 +297,8 @@ class ImplementationMutants(Strict):
 
     @model_validator(mode="after")
     def _has_files(self) -> ImplementationMutants:
-        whole = bool(self.files and self.hosts)
-        if whole == (self.of is not None) or (self.of is not None and self.sample is None):
-            raise ValueError(
-                f"implementation {self.name!r} needs either 'files' and 'hosts', or 'of' and 'sample'"
-            )
+        if bool(self.files and self.hosts) == (self.of is not None):
+            raise ValueError(f"implementation {self.name!r} needs either 'files' and 'hosts', or 'of'")
         reviewed = [*self.equivalent, *self.counted, *self.holes]
         if len(set(reviewed)) != len(reviewed):
             raise ValueError(f"implementation {self.name!r} gives one mutant two reasons")

@@ -11,7 +11,7 @@ from pathlib import Path
 from tidemark.checks.mutation.implementation.farm import Farm
 from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Trial
 from tidemark.checks.mutation.implementation.journal import Journal
-from tidemark.checks.mutation.implementation.judge import Plan, reaches_of, trials_without_hosts
+from tidemark.checks.mutation.implementation.judge import Plan, is_harmless, reaches_of, trials_without_hosts
 from tidemark.checks.mutation.implementation.table import killers_text, seconds_text, table_text
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -31,7 +31,12 @@ class _Found:
         """Neither noticed nor reviewed, or reviewed and noticed all the same."""
         whole = self.plan.whole
         quiet = {*whole.equivalent, *whole.holes}
-        return [t for t in self.trials if t.fate not in (UNNOTICED if t.id in quiet else NOTICED)]
+        harmless = {trial.id for trial in self.trials if is_harmless(trial, self.plan)}
+        return [
+            trial
+            for trial in self.trials
+            if trial.id not in harmless and trial.fate not in (UNNOTICED if trial.id in quiet else NOTICED)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

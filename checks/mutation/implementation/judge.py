@@ -55,6 +55,12 @@ class Plan:
             made = [mutant for file in whole.files for mutant in mutants_of(target.root, file)]
         except (OSError, SyntaxError, ModuleNotFoundError) as error:
             raise BadInputError(f"{entry.name}: {error}", remedy="correct 'package' and 'files'") from error
+        gone = sorted(set(whole.reviewed) - {mutant.id for mutant in made})
+        if gone:
+            raise BadInputError(
+                f"{whole.name}: the reviewed mutant {gone[0]!r} is not made any more",
+                remedy="review the function anew: tidemark mutants --list shows the present names",
+            )
         hosts = tuple(hosts_of(whole.hosts, manifest))
         if entry.sample is None or every:
             return cls(entry, whole, target, hosts, tuple(made))
@@ -183,7 +189,7 @@ def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:
         *((f"reviewed: {plan.whole.reviewed[trial.id]}",) if trial.id in plan.whole.reviewed else ()),
     )
     replay = check_command("mutate", subject.instance)
-    if trial.fate in NOTICED:
+    if trial.fate in NOTICED and not is_harmless(trial, plan):
         return refuted(
             subject,
             counts=counts,
@@ -193,7 +199,7 @@ def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:
             replay=replay,
             notes=notes,
         )
-    if trial.fate in UNNOTICED:
+    if trial.fate in UNNOTICED or is_harmless(trial, plan):
         return holds(
             subject,
             counts=counts,
@@ -205,6 +211,11 @@ def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:
     return inconclusive(
         subject, reason=str(trial), counts=counts, seconds=trial.seconds, replay=replay, notes=notes
     )
+
+
+def is_harmless(trial: Trial, plan: Plan) -> bool:
+    """An equivalent mutant may have other interleavings: the counts of a search change, and nothing else."""
+    return trial.fate is Fate.COUNTED and trial.id in plan.whole.equivalent
 
 
 def _controls(subject: Subject, controls: Mapping[str, Trial]) -> Verdict:

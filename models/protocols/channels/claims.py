@@ -29,6 +29,9 @@ THE_OWNER_IS_SERVED = "the_owner_is_served"
 A_DONE_FLUSH_IS_CONFIRMED = "a_done_flush_is_confirmed"
 """At the end no flush is open of which everything is done, and every open one is known to the node."""
 
+ANSWERED_IS_STORED = "answered_is_stored"
+"""What the node is told to be recorded is recorded: a call whose time is over has no answer."""
+
 CLAIMS = (
     RECORDS_ARE_STORED,
     OBJECTS_HOLD_THEIR_ROWS,
@@ -39,6 +42,7 @@ CLAIMS = (
     THE_BIGGEST_GOES_FIRST,
     DROPPED_IS_GONE,
     A_DONE_FLUSH_IS_CONFIRMED,
+    ANSWERED_IS_STORED,
 )
 
 Objects = Mapping[str, Sequence[Row]]

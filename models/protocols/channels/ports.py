@@ -123,20 +123,29 @@ class CoordinatorCalls:
 
 
 class Watched:
-    """A client of the coordinator that notes which checkpoints are sent to it."""
+    """A client of the coordinator that tells which checkpoints are sent to it, and what it has answered."""
 
-    def __init__(self, client: CoordinatorClient, sent: Callable[[UpdateCheckpoints], None]) -> None:
+    def __init__(
+        self,
+        client: CoordinatorClient,
+        sent: Callable[[UpdateCheckpoints], None],
+        answered: Callable[[UpdateCheckpoints | SaveBinlogPaths, object], None],
+    ) -> None:
         self._client = client
         self._sent = sent
+        self._answered = answered
 
     async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
         """Record a binlog."""
-        return await self._client.save_binlog_paths(request, deadline=deadline)
+        outcome = await self._client.save_binlog_paths(request, deadline=deadline)
+        self._answered(request, outcome)
+        return outcome
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
         """Raise checkpoints."""
         self._sent(request)
         await self._client.update_channel_checkpoints(request, deadline=deadline)
+        self._answered(request, None)
 
     async def recover_channel(
         self, channel: ChannelName, node_id: str, session: int, *, deadline: float

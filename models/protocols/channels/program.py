@@ -25,6 +25,8 @@ from tidemark.impl.types import (
     MetaSnapshot,
     Owner,
     RecoveryAnswer,
+    SaveBinlogPaths,
+    SaveOutcome,
     SegmentId,
     SegmentPhase,
     SegmentRecord,
@@ -33,6 +35,7 @@ from tidemark.impl.types import (
 from tidemark.models.protocols.channels.claims import (
     A_DONE_FLUSH_IS_CONFIRMED,
     A_ROUND_SENDS_ALL,
+    ANSWERED_IS_STORED,
     CHECKPOINT_IS_DURABLE,
     CLAIMS,
     DROPPED_IS_GONE,
@@ -209,7 +212,7 @@ class ChannelsProgram(Program):
             clock=self.clock,
             log=Logs(self.world, self.scenario.packs()),
             store=Objects(process),
-            coordinator=Watched(client, self._note),
+            coordinator=Watched(client, self._note, self._hear),
             preemption=process,
         )
         node = DataNode(node_id=NODE, session=1, ports=ports, config=config, parts=self._parts)
@@ -237,6 +240,23 @@ class ChannelsProgram(Program):
                 )
         if len(request.positions) > 1:
             self._covered.add("a call with several positions")
+
+    def _hear(self, request: UpdateCheckpoints | SaveBinlogPaths, outcome: object) -> None:
+        """What was answered is stored by then. The node is the owner all the time."""
+        self.world.touch(reads=self.world.interner.bit(COORDINATOR))
+        stored = self.stored()
+        if isinstance(request, SaveBinlogPaths):
+            positions = {record.segment_id: record.dml_position.ts for record in stored.segments}
+            done = isinstance(outcome, SaveOutcome) and (
+                outcome is SaveOutcome.NOT_OWNER
+                or positions.get(request.segment_id, 0) >= request.position.ts
+                or request.binlog is None
+            )
+        else:
+            checkpoints = {record.channel: record.checkpoint for record in stored.channels}
+            done = all(checkpoints[one.channel] >= one.position.ts for one in request.positions)
+        if not done:
+            self.wrong[self._home] = f"{ANSWERED_IS_STORED}: {request} is answered by {outcome}"
 
     def _round_begins(self) -> None:
         assert self.node is not None
