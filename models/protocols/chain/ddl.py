@@ -36,6 +36,8 @@ LOG = "cell log"
 CHANNEL = "a"
 LOOPS = "loops_go_on"
 """Claim id: at the end both loops have run as often as their timers have ended."""
+FINISHED = "every_task_is_finished"
+"""Claim id: at the end no task with a timestamp is unfinished, dummies neither: the minimum would stay."""
 POINTS = ("ddl.scheduler", "ddl.finish", "background.note", "ddl.push")
 
 
@@ -51,7 +53,7 @@ class DdlChainProgram(Program):
         coordinator: class of the coordinator itself.
     """
 
-    claims = (WATERMARK, FORWARD, LOOPS)
+    claims = (WATERMARK, FORWARD, LOOPS, FINISHED)
 
     def __init__(
         self,
@@ -148,9 +150,14 @@ class DdlChainProgram(Program):
         )
 
     def check_final(self) -> str | None:
-        """Each loop has slept again after its last round."""
+        """Each loop has slept again after its last round, and nothing is left in the scheduler."""
         assert self.coordinator is not None
-        _, clock, _ = self.coordinator
+        coordinator, clock, _ = self.coordinator
+        ddl = coordinator.ddl
+        assert isinstance(ddl, DdlSource)
+        if ddl.scheduler.heap:
+            left = ", ".join(f"{task.ts} ({task.phase.value})" for task in ddl.scheduler.heap)
+            return f"{FINISHED}: the scheduler still has {left}"
         idle = [name for name, left in clock.left.items() if left]
         return f"{LOOPS}: {idle[0]} has not ended as often as it may" if idle else None
 
