@@ -26,6 +26,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`[[mutant]]`": model.MutantEntry,
     "`[[mutants]]`": MutantModule,
     "`[[generated]]`": model.GeneratedMutants,
+    "`[[implementation]]`": model.ImplementationMutants,
 }
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
 NOTHING = {"none", "all", "empty", "from the file of pins", "from the entries"}
