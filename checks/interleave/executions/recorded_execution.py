@@ -201,8 +201,8 @@ class _Story:
         checker = self.program.checker
         props = {prop.id: prop for prop in checker.spec.properties}
         prop = props.get(violation.claim) if violation is not None else None
-        if prop is None or len(self.states) < 2:
-            return message
+        if prop is None or prop.kind == "leads_to" or len(self.states) < 2:
+            return message  # a claim about an end has no conjunct that one state breaks
         before, after = self.states[-2], self.states[-1]
         if prop.kind == "transition_invariant":
             return failing_conjunct(checker.interpreter, prop, before, after) or message

@@ -130,7 +130,7 @@ class _Hopeful(DirectCoordinatorClient):
         self._calls = _HopefulCalls()
 
 
-@mutant(killer="checkpoint_is_durable", source="facts 7.6; B14", instance="channels-deadline")
+@mutant(killer="answered_is_stored", source="facts 7.6; B14", instance="channels-deadline")
 def timeout_is_a_success(**scenario: Any) -> ChannelsProgram:
     """A call whose deadline passes is answered as if it had been carried out."""
     return channels(rpc=_Hopeful, **scenario)

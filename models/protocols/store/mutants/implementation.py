@@ -298,7 +298,7 @@ def window_falls(**scenario: Any) -> StoreProgram:
     return programs.window(_window_with(_PlainSave), **scenario)
 
 
-@mutant(killer="refinement", source="H43", instance="store-sqlite-window")
+@mutant(killer="refinement", source="H43", instance="store-sqlite-window-lapse")
 def fence_is_ignored(**scenario: Any) -> StoreProgram:
     """Saves of any term are taken."""
     return programs.window(_window_with(_NoFence), **scenario)
