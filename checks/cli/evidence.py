@@ -29,6 +29,9 @@ def evidence(
     spark: Annotated[
         bool | None, typer.Option("--spark/--plain", help="Where to read; by default depends on the size.")
     ] = None,
+    etcd: Annotated[
+        str, typer.Option(help="Gateway of a live etcd, as http://127.0.0.1:2379: its history is judged too.")
+    ] = "",
     instance: Annotated[str, typer.Option(help="Instance of runs in ITF that do not name theirs.")] = "",
     master: Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")] = "local[*]",
     build: Annotated[Path, typer.Option(help="Folder for the files of the run.")] = EVIDENCE_BUILD,
@@ -45,6 +48,9 @@ def evidence(
     if claims:
         listed: int = command.show_claims(screen)
         return listed
+    if etcd:
+        live = import_module("tidemark.checks.evidence.live")
+        paths = [*(paths or ()), live.save_store(etcd, build=build)]
     if not paths:
         raise BadInputError("no path is given", remedy="name log files, or folders with evidence")
     options = command.Options(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import lzma
@@ -15,6 +16,7 @@ import pytest
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
+from tidemark.checks.cli import app
 from tidemark.checks.evidence.readers import broker, client, etcd, fields, protobuf, trace
 from tidemark.checks.evidence.readers.client_columns import op_batch
 from tidemark.checks.evidence.readers.lines import JsonReader
@@ -24,6 +26,7 @@ from tidemark.checks.evidence.table.kinds import KINDS
 from tidemark.checks.evidence.table.plain import gather
 from tidemark.checks.evidence.table.schema import LARGEST, Row, batch
 from tidemark.checks.evidence.table.whole import gaps, mixed, unknown_versions
+from tidemark.checks.verdicts.exit_codes import ExitCode
 
 
 def lines_of(text: str) -> tuple[list[Row], LogReader]:
@@ -203,8 +206,6 @@ def gateway(*answers: dict[str, object]) -> tuple[HTTPServer, str]:
 
 def test_a_live_store() -> None:
     one = parts.window(3, 5000)
-    import base64
-
     kv = {"key": base64.b64encode(one["key"].encode()).decode(), "value": one["value"], "mod_revision": "3"}
     server, address = gateway({"created": True}, {"events": [{"kv": kv}]})
     try:
@@ -213,6 +214,28 @@ def test_a_live_store() -> None:
         server.shutdown()
         server.server_close()
     assert [etcd.etcd_row("live", entry) for entry in found] == [etcd.etcd_row("live", one)]
+
+
+def test_the_command_judges_a_live_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = []
+    for revision, end in ((3, 5000), (4, 4000)):
+        one = parts.window(revision, end)
+        key = base64.b64encode(one["key"].encode()).decode()
+        changes.append(
+            {"events": [{"kv": {"key": key, "value": one["value"], "mod_revision": str(revision)}}]}
+        )
+    build = ["--build", str(tmp_path)]
+    server, address = gateway({"created": True}, *changes)
+    try:
+        assert app.run(["evidence", "--etcd", address, *build]) == ExitCode.UNEXPECTED_REFUTATION
+    finally:
+        server.shutdown()
+        server.server_close()
+    said = capsys.readouterr().out
+    assert "tso.saved_never_goes_back is refuted" in said
+    assert f"tidemark evidence {tmp_path.as_posix()}/live/etcd.ndjson" in said
+    assert app.run(["evidence", "--etcd", address, *build]) == ExitCode.BAD_INPUT
+    assert "does not answer" in capsys.readouterr().err
 
 
 def test_a_store_that_has_forgotten_or_is_not_there() -> None:
