@@ -12,7 +12,7 @@ from rich.console import Console
 from tidemark.checks.cache.kept import JUDGE_CHANGED, Kept, Use
 from tidemark.checks.gate.judging import TRACEBACKS
 from tidemark.checks.gate.lock import hold
-from tidemark.checks.gate.plan import plan
+from tidemark.checks.gate.plan import Task, plan
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
@@ -30,23 +30,40 @@ _WIDE = 160
 __all__ = ["Settings", "gate", "manifests"]
 
 
-def manifests(paths: Sequence[Path] = (), *, kept: Kept | None = None) -> list[Manifest]:
+def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
     """The given manifests, else the project's or the repository's, each compared with its specification.
 
-    With ``kept`` a manifest that agreed with the same text of its specification is not compared again.
     Raises ManifestError or PinError.
     """
-    found: list[Manifest] = []
-    for path in paths or default_manifests():
-        manifest = load(path)
-        if kept is None:
-            check_against_spec(manifest, file=path.name)
-        else:
+    found = _read(paths)
+    for path, manifest in found:
+        check_against_spec(manifest, file=path.name)
+    return [manifest for _, manifest in found]
+
+
+def chosen_tasks(
+    paths: Sequence[Path], *, tier: Tier, only: str | None, judge: str | None = None, kept: Kept
+) -> list[Task]:
+    """The plan of a run. Of a part of the checks, only their manifests are compared with a specification.
+
+    A manifest that agreed with the same text of its specification is not compared again.
+    Raises ManifestError, PinError, or the errors of the plan.
+    """
+    found = _read(paths)
+    tasks = plan([manifest for _, manifest in found], tier=tier, only=only, judge=judge)
+    whole = only is None and judge is None
+    needed = {task.manifest.name for task in tasks}
+    for path, manifest in found:
+        if whole or manifest.name in needed:
             kept.check_once(manifest, file=path.name)
-        found.append(manifest)
+    return tasks
+
+
+def _read(paths: Sequence[Path]) -> list[tuple[Path, Manifest]]:
+    found = [(path, load(path)) for path in paths or default_manifests()]
     if not found:
         raise BadInputError("there is no manifest", remedy="write models/protocols/NAME/manifest.toml")
-    _check_distinct(found)
+    _check_distinct([manifest for _, manifest in found])
     return found
 
 
@@ -104,7 +121,7 @@ def _gate(
     screen: Console,
 ) -> int:
     kept = kept_of(settings, judging, use=use)
-    chosen = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only, judge=judge)
+    chosen = chosen_tasks(settings.manifests, tier=Tier(settings.tier), only=only, judge=judge, kept=kept)
     if judge is not None or (only is not None and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
     earlier = earlier_results(settings) if resume else None

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidemark.checks.cli.run import kept_of, manifests, wide_console
+from tidemark.checks.cli.run import chosen_tasks, kept_of, wide_console
 from tidemark.checks.gate.lock import hold
-from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -27,7 +26,7 @@ def once(settings: Settings, *, only: str | None) -> int:
     kept = kept_of(settings, judges)
     console = wide_console()
     try:
-        tasks = plan(manifests(settings.manifests, kept=kept), tier=Tier(settings.tier), only=only)
+        tasks = chosen_tasks(settings.manifests, tier=Tier(settings.tier), only=only, kept=kept)
     except (ManifestError, SpecError) as error:
         console.print(f"BROKE  {error}", markup=False, highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT.value

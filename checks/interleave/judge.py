@@ -145,7 +145,7 @@ def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
     """A claim that no step is checked for would hold for nothing."""
     spec = program.checker.spec
     stepwise = (p.id for p in spec.of_kind(*CHECKED, WITNESS))
-    known = {REFINEMENT, EXECUTION, *program.claims, *program.at_rest, *stepwise}
+    known = {REFINEMENT, EXECUTION, *program.claims, *getattr(program, "at_rest", ()), *stepwise}
     for claim in entry.claims:
         if claim not in known:
             raise BadInputError(

@@ -8,7 +8,7 @@ import json
 import lzma
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -197,7 +197,7 @@ class _Gateway(BaseHTTPRequestHandler):
         pass
 
 
-def gateway(*answers: dict[str, object]) -> tuple[HTTPServer, str]:
+def gateway(*answers: Mapping[str, object]) -> tuple[HTTPServer, str]:
     handler = type("Handler", (_Gateway,), {"answers": answers})
     server = HTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
