@@ -1,8 +1,12 @@
-"""How many cores there are."""
+"""How many cores there are, and how processes for them start."""
 
 from __future__ import annotations
 
 import os
+import sys
+
+METHOD = "fork" if sys.platform == "linux" else "spawn"
+"""How the first processes start. Later ones are spawned: by then the parent may have threads."""
 
 
 def cores() -> int:

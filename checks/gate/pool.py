@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -31,9 +30,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.progress import Progress, Reporter, silent
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
-
-METHOD = "fork" if sys.platform == "linux" else "spawn"
-"""How the first processes start. Later ones are spawned: by then the parent may have threads."""
+from tidemark.models.cores import METHOD
 
 GRACE_S = 20.0
 """What a process gets to save what it has, or to end what it started."""

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -153,7 +154,10 @@ def stop_session() -> None:
     with _LOCK:
         session = active_session()
         if session is not None:
-            session.stop()
+            from py4j.protocol import Py4JError
+
+            with suppress(OSError, Py4JError):  # a Java process that is gone needs no stop
+                session.stop()
 
 
 def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str, str]:

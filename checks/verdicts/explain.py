@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tidemark.checks.verdicts.errors import CheckError
+from tidemark.checks.verdicts.errors import EXTRAS, CheckError, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import ManifestError, PinError
@@ -52,8 +52,21 @@ class Explained(NamedTuple):
     remedy: str
 
 
+def _missing_extra(error: BaseException) -> str | None:
+    """The package of an extra without which a text could not be imported, however that was reported."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, CheckError):
+        if isinstance(seen, ModuleNotFoundError) and (seen.name or "").partition(".")[0] in EXTRAS:
+            return seen.name
+        seen = seen.__cause__
+    return None
+
+
 def explain(error: Exception) -> Explained:
     """Say what an exception means."""
+    extra = _missing_extra(error)
+    if extra is not None:
+        error = missing_package("a text that is judged", extra)
     if isinstance(error, CheckError):
         return Explained(error.exit_code, error.message, error.remedy)
     if isinstance(error, ManifestError):

@@ -7,24 +7,30 @@ and the directory is forced to the disk as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import Any
 
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.files import SYSTEM_FILES, Files, make_directories
 from tidemark.impl.types import Row
 
-SCHEMA = pa.schema(
-    [
-        pa.field("ts", pa.int64(), nullable=False),
-        pa.field("segment_id", pa.int64(), nullable=False),
-        pa.field("key", pa.int64(), nullable=False),
-        pa.field("value", pa.string(), nullable=False),
-    ]
-)
 SUFFIX = ".parquet"
+
+
+@cache
+def _schema() -> Any:
+    """The columns. pyarrow is imported at the first use: who never stores a row can do without it."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field("ts", pa.int64(), nullable=False),
+            pa.field("segment_id", pa.int64(), nullable=False),
+            pa.field("key", pa.int64(), nullable=False),
+            pa.field("value", pa.string(), nullable=False),
+        ]
+    )
 
 
 class ParquetStore:
@@ -82,6 +88,9 @@ class ParquetStore:
 
 def encode(rows: Sequence[Row]) -> bytes:
     """Rows as a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     columns = {
         "ts": [row.ts for row in rows],
         "segment_id": [row.segment_id for row in rows],
@@ -89,14 +98,17 @@ def encode(rows: Sequence[Row]) -> bytes:
         "value": [row.value for row in rows],
     }
     out = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns, schema=SCHEMA), out)
+    pq.write_table(pa.table(columns, schema=_schema()), out)
     return bytes(out.getvalue())
 
 
 def decode(data: bytes, *, where: Path) -> tuple[Row, ...]:
     """The rows of a Parquet file. Raises CorruptDataError, which names the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
-        table = pq.read_table(pa.BufferReader(data), schema=SCHEMA, use_threads=False)
+        table = pq.read_table(pa.BufferReader(data), schema=_schema(), use_threads=False)
     except (pa.ArrowException, OSError) as damage:
         raise CorruptDataError(f"binlog {where} is damaged: {damage}; restore it") from damage
     return tuple(

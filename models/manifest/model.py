@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from tidemark.models.manifest.pins import Pin
 from tidemark.models.manifest.strict import Strict
+from tidemark.models.rooms import PACKAGE
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.+-]*$")]
 Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
@@ -266,7 +267,7 @@ class ImplementationMutants(Strict):
     section: Literal["implementation"] = "implementation"
     tier: Tier = Tier.FAST
     about: str = ""
-    package: str = "tidemark.impl"
+    package: str = f"{PACKAGE}.impl"
     """The package of the implementation. A mutant is named after its file in the package's folder."""
     files: tuple[str, ...] = ()
     """Files of the package's folder."""

@@ -15,10 +15,10 @@ from typing import Any
 
 import psutil
 
-from tidemark.checks.gate.pool import METHOD
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Host
 from tidemark.checks.mutation.implementation.trial import Began, Job, Target, work
+from tidemark.models.cores import METHOD
 
 ENDED_BY_US = frozenset({-signal.SIGXCPU, -signal.SIGKILL})
 """Exit status of a process that a limit has ended."""

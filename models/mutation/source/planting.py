@@ -32,7 +32,8 @@ def planted(mutant: SourceMutant, *, root: Path, package: str) -> Iterator[None]
     Raises:
         PlantingError: the function is not in the module, or its code stayed the same.
     """
-    function = function_of(import_module(module_name(package, mutant.file)), mutant.function)
+    name = module_name(package, mutant.file)  # of what the hosts load: a key of a verdict has it through them
+    function = function_of(import_module(name), mutant.function)
     tree = parsed(root, mutant.file)
     _exchange(tree, mutant.function, mutant.changed)
     new = compiled(tree, function.__code__, mutant.function)
@@ -56,7 +57,8 @@ def exchanged(function: FunctionType, code: CodeType) -> Iterator[None]:
 @contextmanager
 def probed(file: str, reached: Callable[[int], None], *, root: Path, package: str) -> Iterator[None]:
     """Tell the first line of each statement of a file's functions that is run."""
-    module = import_module(module_name(package, file))
+    name = module_name(package, file)
+    module = import_module(name)
     tree = parsed(root, file)
     names = [name for name, _ in functions(tree)]
     kept = {name: function_of(module, name) for name in names}

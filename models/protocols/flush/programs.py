@@ -6,7 +6,6 @@ from typing import Any
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.real_stores import RealStoresProgram
 from tidemark.models.protocols.flush.scenario import FlushScenario
 from tidemark.models.simulation.settings import FaultBudget
 
@@ -84,4 +83,6 @@ def flush(
 
 def over_files(**scenario: Any) -> FlushProgram:
     """Return the program over the real adapters, with the same arguments."""
+    from tidemark.models.protocols.flush.real_stores import RealStoresProgram  # needs pyarrow, an extra
+
     return flush(program=RealStoresProgram, **scenario)

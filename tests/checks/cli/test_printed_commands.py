@@ -184,9 +184,9 @@ def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
 def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_path: Path) -> None:
     program = [sys.executable, "-m", "tidemark.checks", command, "--build", "my build"]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")), seconds=120)
+        first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")), seconds=240)
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=60)[0]
+        said = process.communicate(timeout=180)[0]
     assert first
     assert process.returncode == 7, said
     (line,) = re.findall(r"continue with: +(tidemark .*)$", said, re.MULTILINE)

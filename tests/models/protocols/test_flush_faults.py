@@ -80,7 +80,6 @@ def counts_each_question(**scenario: Any) -> FlushProgram:
 
 
 CASES = [
-    ({"crashes": 1}, HERE, not_synced, {**ONE_SYNC, "local_storage": True}, "binlogs_are_stored"),
     ({"torn_writes": 1}, MUTANTS, flush_impl.upload_error_is_swallowed, ONE_SYNC, "binlogs_are_stored"),
     ({"storage_failures": 1}, MUTANTS, flush_impl.upload_error_is_swallowed, ONE_SYNC, "binlogs_are_stored"),
     ({"duplicates": 1}, MUTANTS, flush_impl.repeated_save_appends, ONE_SYNC, "flush.stored_once"),
@@ -125,6 +124,13 @@ def test_a_copy_of_its_question_does_not_fence_a_recovered_node():
     fenced = search(f"{HERE}counts_each_question", {**crash, "duplicates": 1})
     assert fenced.violations == {}
     assert fenced.finals > wanted
+
+
+def test_an_upload_that_is_not_synced_is_seen_without_a_crash():
+    """What counts as uploaded before the disk was forced follows the wrong event."""
+    found = search(f"{HERE}not_synced", {**ONE_SYNC, "local_storage": True})
+    assert found.status is Status.REFUTED
+    assert {violation.claim for violation in found.violations} == {"refinement"}
 
 
 def test_a_crash_leaves_each_part_of_what_was_not_synced():
