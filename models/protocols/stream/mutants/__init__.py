@@ -1,1 +1,1 @@
-"""Mutants and variants: what somebody really wrote, or might, each with what must come out."""
+"""Mutants and variants: what was written in real code, or might be, each with what must come out."""
