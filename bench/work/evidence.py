@@ -16,7 +16,7 @@ from tidemark.bench.sample import NotMeasured, Sample
 from tidemark.bench.work.clock import family_cpu
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
-from tidemark.checks.evidence.monitors.distribute import judge_frame, of_kinds
+from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
 from tidemark.checks.evidence.readers.log import HEAD
 from tidemark.checks.evidence.readers.log_rules import RULES
@@ -280,7 +280,7 @@ def history(*, count: int, folder: str) -> Sample:
         file.writelines(json.dumps(one) + "\n" for one in operations(count))
     begun, cpu = time.perf_counter(), time.process_time()
     read = gather(find([path]))
-    found = judge_history(of_kinds(read.events, KINDS).select(COLUMNS))
+    found = judge_history(read.events.table(*COLUMNS, kinds=KINDS))
     took, used = time.perf_counter() - begun, time.process_time() - cpu
     assert not any(one.broken or one.unsure for one in found)
     return Sample(

@@ -32,6 +32,18 @@ def evidence(
     etcd: Annotated[
         str, typer.Option(help="Gateway of a live etcd, as http://127.0.0.1:2379: its history is judged too.")
     ] = "",
+    kafka: Annotated[
+        str, typer.Option(help="A live Kafka broker, as 127.0.0.1:9092: its messages are judged too.")
+    ] = "",
+    topics: Annotated[
+        str, typer.Option(help="Part of the names of the topics that --kafka reads.")
+    ] = "rootcoord-dml",
+    arrange: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the event table to this folder, partitioned by component, channel, key."
+        ),
+    ] = None,
     instance: Annotated[str, typer.Option(help="Instance of runs in ITF that do not name theirs.")] = "",
     master: Annotated[str, typer.Option(help="Spark master, for example spark://host:7077.")] = "local[*]",
     build: Annotated[Path, typer.Option(help="Folder for the files of the run.")] = EVIDENCE_BUILD,
@@ -42,6 +54,7 @@ def evidence(
     """Judge what a real system leaves behind: logs, store, broker, client histories, traces."""
     try:
         command = import_module("tidemark.checks.evidence.command")
+        live = import_module("tidemark.checks.evidence.live")
     except ModuleNotFoundError as error:
         raise missing_package("evidence", error.name) from error
     screen = wide_console()
@@ -49,12 +62,18 @@ def evidence(
         listed: int = command.show_claims(screen)
         return listed
     if etcd:
-        live = import_module("tidemark.checks.evidence.live")
         paths = [*(paths or ()), live.save_store(etcd, build=build)]
+    if kafka:
+        paths = [*(paths or ()), live.save_topics(kafka, build=build, topics=topics)]
     if not paths:
         raise BadInputError("no path is given", remedy="name log files, or folders with evidence")
     options = command.Options(
-        build=build, spark=spark, master=master, instance=instance, manifests=tuple(manifest or ())
+        build=build,
+        spark=True if arrange else spark,
+        master=master,
+        instance=instance,
+        manifests=tuple(manifest or ()),
+        arrange=arrange,
     )
     if follow:
         status: int = command.follow_evidence(paths, options=options, seconds=seconds, console=screen)

@@ -41,6 +41,8 @@ class Options:
     instance: str = ""
     """Specification instance of traces and runs that do not name theirs."""
     manifests: tuple[Path, ...] = ()
+    arrange: Path | None = None
+    """Folder for the table, partitioned by component, channel and key."""
 
     def command(self, paths: Sequence[Path]) -> str:
         """The command that judges these paths again."""
@@ -102,13 +104,16 @@ def _on_spark(sources: Sequence[Source], options: Options) -> bool:
 
 def _spark(sources: Sequence[Source], options: Options) -> tuple[Evidence, list[Answer]]:
     from tidemark.checks.evidence.monitors.distribute import judge_frame
-    from tidemark.checks.evidence.table.distribute import event_frame, spark_evidence
+    from tidemark.checks.evidence.table.distribute import event_frame, spark_evidence, write_parquet
     from tidemark.checks.spark.session import spark_session
 
     spark = spark_session(master=options.master, build=options.build)
     folder = options.build / "events"
     read = spark_evidence(spark, sources, folder)
-    return read, judge_frame(event_frame(spark, folder), parts=spark.sparkContext.defaultParallelism)
+    frame, parts = event_frame(spark, folder), spark.sparkContext.defaultParallelism
+    if options.arrange is not None:
+        write_parquet(frame, str(options.arrange.resolve()), parts=parts)
+    return read, judge_frame(frame, parts=parts)
 
 
 @dataclass(frozen=True)
@@ -143,10 +148,17 @@ def finish(
         expected=expected,
         further=further,
     )
-    write(read.events, options.build / EVENTS)
     drawn = pictures(read.events, found.answers)
-    files = [*write_files(done, build=options.build, pictures=drawn), options.build / EVENTS]
+    files = [*write_files(done, build=options.build, pictures=drawn), _table(read, options)]
     return Finished(done, files)
+
+
+def _table(read: Evidence, options: Options) -> Path:
+    """Where the event table is: the folder that Spark wrote, or a file that is written now."""
+    if read.folder is not None:
+        return read.folder
+    write(read.events.table(), options.build / EVENTS)
+    return options.build / EVENTS
 
 
 def _name(paths: Sequence[Path]) -> str:

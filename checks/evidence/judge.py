@@ -10,8 +10,7 @@ from tidemark.checks.evidence.histories.judge import MONITOR as HISTORY_MONITOR
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
-from tidemark.checks.evidence.monitors.distribute import of_kinds
-from tidemark.checks.evidence.monitors.run import MONITORS, judge, kinds_present, ordered
+from tidemark.checks.evidence.monitors.run import MONITORS, judge, ordered
 from tidemark.checks.evidence.table.files import Sort
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
@@ -61,7 +60,7 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
         what = "evidence of more than one cluster: " + "; ".join(strange)
         found.problems.append(("all files together", f"{what}; only single files are judged"))
     if answers is None:
-        answers = judge(evidence.events) + history_answers(evidence)
+        answers = judge(evidence.events.table()) + history_answers(evidence)
     alone = {one.name for one in MONITORS if one.within == "source"}
     found.answers = [one for one in answers if not strange or one.monitor in alone]
     _idle(evidence, found)
@@ -70,8 +69,8 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
 
 def history_answers(evidence: Evidence) -> list[Answer]:
     """The answers about what clients saw; none if there is no history."""
-    mine = of_kinds(evidence.events, KINDS)
-    return judge_history(ordered(mine, "source").select(COLUMNS)) if mine.num_rows else []
+    mine = evidence.events.table(*COLUMNS, kinds=KINDS)
+    return judge_history(ordered(mine, "source")) if mine.num_rows else []
 
 
 def _files(evidence: Evidence, found: Finding) -> None:
@@ -104,7 +103,7 @@ def _files(evidence: Evidence, found: Finding) -> None:
 
 
 def _idle(evidence: Evidence, found: Finding) -> None:
-    present = kinds_present(evidence.events)
+    present = evidence.events.kinds()
     for one in MONITORS:
         lacking = [kind for kind in one.needs if kind not in present]
         if lacking:

@@ -1,14 +1,20 @@
-"""The history of a live store, saved beside the other evidence of a run."""
+"""What a live store and a live broker hold, saved beside the other evidence of a run."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from tidemark.checks.evidence.readers.broker import decode, lines
 from tidemark.checks.evidence.readers.etcd import GatewayError, watch
 from tidemark.checks.verdicts.errors import BadInputError
 
 FILE = Path("live") / "etcd.ndjson"
+TOPICS_FILE = Path("live") / "broker.ndjson"
+CHANNELS = "rootcoord-dml"
+"""Part of the names of the topics that carry rows and ticks."""
 
 
 def save_store(address: str, *, build: Path) -> Path:
@@ -32,3 +38,35 @@ def save_store(address: str, *, build: Path) -> Path:
     if not changes:
         raise BadInputError(f"the store at {address} has no change", remedy="name another store")
     return path
+
+
+def save_topics(address: str, *, build: Path, topics: str = CHANNELS) -> Path:
+    """Write the messages of a Kafka broker, up to those it holds now, to a file below the build folder.
+
+    Topics are those with ``topics`` in their name. Nothing is committed: no consumer of the system notices.
+    Raises BadInputError if nothing answers at the address, if no topic has such a name, or if a message is
+    none of Milvus's; ModuleNotFoundError if the extra ``evidence`` is missing.
+    """
+    from tidemark.checks.evidence.readers.kafka import BrokerError, messages
+
+    path = build / TOPICS_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            written = sum(file.write(line) > 0 for line in lines(_known(messages(address, topics))))
+    except (BrokerError, ValueError) as error:
+        raise BadInputError(
+            str(error),
+            remedy="name a broker of the cluster as HOST:PORT, and --topics as its channels are named",
+        ) from error
+    if not written:
+        raise BadInputError(
+            f"the topics of {address} with {topics!r} in their name hold no message",
+            remedy="name another broker, or another part of the names with --topics",
+        )
+    return path
+
+
+def _known(found: Iterator[tuple[str, int, bytes]]) -> Iterator[dict[str, Any]]:
+    for topic, offset, value in found:
+        yield decode(topic, offset, value)

@@ -7,22 +7,23 @@ that comes behind its tick below the line of the ticks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tidemark.checks.evidence.monitors.base import Answer
-from tidemark.checks.evidence.monitors.distribute import of_kinds
 from tidemark.checks.evidence.monitors.run import ordered, rows
 from tidemark.checks.evidence.monitors.ticks import physical_channel
+from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 _WIDTH, _HEIGHT, _MARGIN = 900, 340, 54
 _POINTS = 700
-"""Points of one kind that are drawn; a long channel is thinned evenly, what is wrong never."""
+"""At most twice so many points of one kind are drawn; a long channel is thinned, what is wrong never."""
 _PICTURES = 8
 _LOOKS = {
     "tick": ("tick", "#6b7280"),
@@ -33,55 +34,98 @@ _LOOKS = {
     "start": ("process starts", "#7a3ea1"),
     "wrong": ("violation", "#b3261e"),
 }
-_KINDS = (
-    "broker.tick", "broker.insert", "broker.delete", "broker.ddl", "etcd.window", "etcd.checkpoint",
-    "checkpoint.store", "flush.deliver", "fetch.insert", "segment.buffer", "segment.add", "server.start",
-)  # fmt: skip
+_BROKER = ("broker.tick", "broker.insert", "broker.delete", "broker.ddl")
+_LOG_SORTS = {"checkpoint.store": "checkpoint", "flush.deliver": "flush", "fetch.insert": "fetch"}
+
+
+@dataclass
+class _Line:
+    """Points of one sort, in milliseconds: when, and what. Of many, evenly spaced ones are kept."""
+
+    points: list[tuple[int, int]] = field(default_factory=list)
+    count: int = 0
+    step: int = 1
+
+    def add(self, when: int, what: int) -> None:
+        if not self.count % self.step:
+            self.points.append((when, what))
+            if len(self.points) > 2 * _POINTS:
+                del self.points[1::2]
+                self.step *= 2
+        self.count += 1
 
 
 @dataclass
 class _Picture:
-    """The points of one channel, in milliseconds: when, and what."""
+    """What is drawn of one channel."""
 
-    points: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    lines: dict[str, _Line] = field(default_factory=dict)
+    wrong: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, sort: str, when: int, what: int) -> None:
-        self.points.setdefault(sort, []).append((when, what))
+        if sort == "wrong":
+            self.wrong.append((when, what))
+        else:
+            self.lines.setdefault(sort, _Line()).add(when, what)
+
+    @property
+    def count(self) -> int:
+        return sum(line.count for line in self.lines.values()) + len(self.wrong)
+
+    def sorts(self) -> dict[str, tuple[int, list[tuple[int, int]]]]:
+        """Sort -> how many there are, and those that are drawn."""
+        found = {sort: (line.count, line.points) for sort, line in self.lines.items()}
+        if self.wrong:
+            found["wrong"] = (len(self.wrong), self.wrong)
+        return {sort: found[sort] for sort in _LOOKS if sort in found}
 
 
-def pictures(events: pa.Table, answers: Iterable[Answer]) -> list[tuple[str, str]]:
+def pictures(events: Events, answers: Iterable[Answer]) -> list[tuple[str, str]]:
     """Title and SVG of the channels, those with violations first; at most eight."""
     wrong = {(place.source, place.line) for one in answers for b in one.breaches for place in b.places[-1:]}
     found: dict[str, _Picture] = {}
     _broker(events, found, wrong)
+    _store(events, found)
     _logs(events, found, wrong)
-    drawn = [(name, one) for name, one in found.items() if sum(map(len, one.points.values())) > 1]
-    drawn.sort(key=lambda item: ("wrong" not in item[1].points, item[0]))
+    drawn = [(name, one) for name, one in found.items() if one.count > 1]
+    drawn.sort(key=lambda item: (not item[1].wrong, item[0]))
     return [(f"Channel {name}", _svg(name, one)) for name, one in drawn[:_PICTURES]]
 
 
-def _broker(events: pa.Table, found: dict[str, _Picture], wrong: set[tuple[str, int]]) -> None:
+def _broker(events: Events, found: dict[str, _Picture], wrong: set[tuple[str, int]]) -> None:
+    """Channel by channel: a table of one has to fit into memory, all of them need not."""
+    channels = [str(name) for (name,) in events.distinct("channel", kinds=_BROKER) if name is not None]
+    sources = pa.array(sorted({source for source, _ in wrong}), pa.string())
+    broken = events.distinct(
+        "source", "line", "channel", kinds=_BROKER, where=pc.field("source").isin(sources)
+    )
+    with_breaches = {str(channel) for source, line, channel in broken if (source, line) in wrong}
+    for name in sorted(channels, key=lambda one: (one not in with_breaches, one))[:_PICTURES]:
+        columns = ("source", "line", "kind", "ts")
+        mine = events.table(*columns, kinds=_BROKER, where=pc.field("channel") == name).sort_by("line")
+        found[name] = _of_channel(mine, wrong)
+
+
+def _of_channel(mine: pa.Table, wrong: set[tuple[str, int]]) -> _Picture:
     """A message was appended when the greatest tick before it had been sent."""
-    kinds = tuple(kind for kind in _KINDS if kind.startswith("broker."))
-    columns = ("source", "line", "kind", "channel", "ts")
-    now: dict[str, int] = {}
-    for source, line, kind, channel, ts in rows(ordered(of_kinds(events, kinds), "line"), columns):
-        picture = found.setdefault(channel, _Picture())
+    picture = _Picture()
+    now = -1
+    for source, line, kind, ts in rows(mine, mine.column_names):
         at = physical(ts)
-        when = max(at, now.get(channel, at))
+        when = max(at, now)
         if kind == "broker.tick":
-            now[channel] = when
+            now = when
         sort = "wrong" if (source, line) in wrong else "tick" if kind == "broker.tick" else "message"
         picture.add(sort, when, at)
-    _store(events, found)
+    return picture
 
 
-def _store(events: pa.Table, found: dict[str, _Picture]) -> None:
+def _store(events: Events, found: dict[str, _Picture]) -> None:
     """A checkpoint was stored about three seconds before the end of the window that was saved last."""
     saved = 0
-    columns = ("kind", "channel", "ts")
-    chosen = ordered(of_kinds(events, ("etcd.window", "etcd.checkpoint")), "line")
-    for kind, channel, ts in rows(chosen, columns):
+    columns = ("kind", "channel", "ts", "line", "source")
+    chosen = ordered(events.table(*columns, kinds=("etcd.window", "etcd.checkpoint")), "line")
+    for kind, channel, ts in rows(chosen, columns[:3]):
         if kind == "etcd.window":
             saved = max(saved, physical(ts))
         elif ts < LARGEST and physical_channel(channel) in found:
@@ -89,35 +133,28 @@ def _store(events: pa.Table, found: dict[str, _Picture]) -> None:
             found[physical_channel(channel)].add("checkpoint", when, physical(ts))
 
 
-def _logs(events: pa.Table, found: dict[str, _Picture], wrong: set[tuple[str, int]]) -> None:
+def _logs(events: Events, found: dict[str, _Picture], wrong: set[tuple[str, int]]) -> None:
     """Lines say when they were written. Fetches name a segment; other lines name its channel."""
+    named = events.distinct("source", "segment", "channel", kinds=("segment.buffer", "segment.add"))
+    of_segment = {(source, segment): str(channel) for source, segment, channel in named if channel}
+    starts = [int(str(at)) for (at,) in events.distinct("at", kinds=("server.start",)) if at]
     columns = ("source", "line", "kind", "channel", "segment", "ts", "at")
-    chosen = ordered(of_kinds(events, _KINDS[5:]), "source")
-    listed = list(rows(chosen, columns))
-    of_segment = {(row[0], row[4]): row[3] for row in listed if row[2] in ("segment.buffer", "segment.add")}
-    starts = [row[6] for row in listed if row[2] == "server.start" and row[6]]
     mine: dict[str, _Picture] = {}
-    for source, line, kind, channel, segment, ts, at in listed:
-        name = of_segment.get((source, segment)) if kind == "fetch.insert" else channel
-        if name is None or at is None or ts is None or not 0 < ts < LARGEST:
-            continue
-        sort = {"checkpoint.store": "checkpoint", "flush.deliver": "flush", "fetch.insert": "fetch"}.get(kind)
-        if sort:
-            shown = "wrong" if (source, line) in wrong else sort
-            mine.setdefault(name, _Picture()).add(shown, at, physical(ts))
+    for batch in events.batches(*columns, kinds=tuple(_LOG_SORTS)):
+        for source, line, kind, channel, segment, ts, at in rows(pa.Table.from_batches([batch]), columns):
+            name = of_segment.get((source, segment)) if kind == "fetch.insert" else channel
+            if name is not None and at is not None and ts is not None and 0 < ts < LARGEST:
+                sort = "wrong" if (source, line) in wrong else _LOG_SORTS[kind]
+                mine.setdefault(name, _Picture()).add(sort, at, physical(ts))
     for name, picture in mine.items():
         for start in starts:
             picture.add("start", start, start)
         found[name] = picture
 
 
-def _thinned(points: Sequence[tuple[int, int]], sort: str) -> Sequence[tuple[int, int]]:
-    step = 1 if sort == "wrong" else max(1, len(points) // _POINTS)
-    return points[::step]
-
-
 def _svg(name: str, picture: _Picture) -> str:
-    every = [point for points in picture.points.values() for point in points]
+    sorts = picture.sorts()
+    every = [point for _, points in sorts.values() for point in points]
     low = min(min(point) for point in every)
     high = max(max(point) for point in every) + 1
     span = max(high - low, 1)
@@ -135,10 +172,9 @@ def _svg(name: str, picture: _Picture) -> str:
         f"<title>{escape(name)}: timestamps against the time at which they were seen</title>",
         _axes(span),
     ]
-    order = [sort for sort in _LOOKS if sort in picture.points]
-    for sort in order:
-        parts += _marks(sort, _thinned(picture.points[sort], sort), x, y)
-    parts += _legend(order, picture)
+    for sort, (_, points) in sorts.items():
+        parts += _marks(sort, points, x, y)
+    parts += _legend({sort: count for sort, (count, _) in sorts.items()})
     return "".join([*parts, "</svg>"])
 
 
@@ -174,12 +210,12 @@ def _marks(sort: str, points: Sequence[tuple[int, int]], x: Any, y: Any) -> list
     return drawn
 
 
-def _legend(order: Sequence[str], picture: _Picture) -> list[str]:
+def _legend(counts: Mapping[str, int]) -> list[str]:
     parts: list[str] = []
     place = _MARGIN
-    for sort in order:
+    for sort, count in counts.items():
         text, colour = _LOOKS[sort]
-        label = f"{text} ({len(picture.points[sort]):,})"
+        label = f"{text} ({count:,})"
         parts.append(f'<circle cx="{place + 5}" cy="12" r="4" fill="{colour}"/>')
         parts.append(f'<text x="{place + 13}" y="16">{label}</text>')
         place += 26 + 7 * len(label)

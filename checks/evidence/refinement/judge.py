@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tidemark.checks.evidence.monitors.distribute import of_kinds
 from tidemark.checks.evidence.monitors.run import ordered, rows
 from tidemark.checks.evidence.refinement.model import COLUMNS, KINDS, Trace, TraceError, traces
 from tidemark.checks.evidence.refinement.search import HIDDEN_IN_A_ROW, Refined, refine
@@ -28,7 +27,7 @@ def refinement_verdicts(
 ) -> list[Verdict]:
     """A verdict for the traces of each protocol, and for each run in ITF."""
     found: list[Verdict] = []
-    mine = of_kinds(read.events, KINDS)
+    mine = read.events.table(*COLUMNS, kinds=KINDS)
     if mine.num_rows:
         found += _traces(mine, instance, replay)
     for source in read.sources:

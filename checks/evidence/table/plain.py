@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import Sort, Source, pieces
 from tidemark.checks.evidence.table.read import Account, read
 from tidemark.checks.evidence.table.schema import SCHEMA
@@ -18,22 +19,25 @@ from tidemark.checks.evidence.table.schema import SCHEMA
 class Evidence:
     """The events, and for each source what was read of it."""
 
-    events: pa.Table
+    events: Events
     accounts: dict[str, Account]
     sources: tuple[Source, ...] = ()
+    folder: Path | None = None
+    """Where the table is on disk already."""
 
     @classmethod
     def of(cls, events: pa.Table, accounts: dict[str, Account], sources: Iterable[Source]) -> Evidence:
         """Events that were read in any order."""
         listed = tuple(sources)
         finish_accounts(listed, accounts)
-        return cls(order(events), accounts, listed)
+        return cls(Events.in_memory(order(events)), accounts, listed)
 
     @classmethod
     def kept(cls, folder: Path, accounts: dict[str, Account], sources: Iterable[Source]) -> Evidence:
-        """Events that stand in the Parquet files of a folder."""
-        parts = [pq.read_table(path, schema=SCHEMA) for path in sorted(folder.glob("*.parquet"))]
-        return cls.of(pa.concat_tables(parts) if parts else SCHEMA.empty_table(), accounts, sources)
+        """Events in the Parquet files of a folder; they stay there, and need not fit into memory."""
+        listed = tuple(sources)
+        finish_accounts(listed, accounts)
+        return cls(Events.in_folder(folder), accounts, listed, folder)
 
 
 def order(events: pa.Table) -> pa.Table:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.read import Account
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
@@ -35,24 +36,26 @@ class Gap:
         return f"{self.source}: {self.what} from {self.after} on ({self.count})"
 
 
+_FAMILIES = ["log", "etcd", "broker", "op", "trace"]
+
+
 def family(kind: str) -> str:
     """The sort of evidence to which a kind of event belongs."""
     first = kind.partition(".")[0]
     return first if first in ("etcd", "broker", "op", "trace") else "log"
 
 
-def gaps(events: pa.Table, accounts: Iterable[Account]) -> list[Gap]:
+def gaps(events: Events, accounts: Iterable[Account]) -> list[Gap]:
     """Lines that cannot be read, revisions and messages that are left out."""
     return [*_damaged(events, accounts), *_revisions(events), *_offsets(events)]
 
 
-def _damaged(events: pa.Table, accounts: Iterable[Account]) -> list[Gap]:
+def _damaged(events: Events, accounts: Iterable[Account]) -> list[Gap]:
     found: list[Gap] = []
     for account in accounts:
         if account.counts.damaged:
-            mine = events.filter(pc.equal(events.column("source"), account.name))
-            kinds = mine.column("kind").unique().to_pylist()
-            for one in sorted({family(kind) for kind in kinds}) or ["log", "etcd", "broker", "op", "trace"]:
+            kinds = events.distinct("kind", where=pc.field("source") == account.name)
+            for one in sorted({family(str(kind)) for (kind,) in kinds}) or _FAMILIES:
                 first = account.counts.first_damaged
                 found.append(
                     Gap(one, account.name, first, account.counts.damaged, "lines that cannot be read")
@@ -60,34 +63,34 @@ def _damaged(events: pa.Table, accounts: Iterable[Account]) -> list[Gap]:
     return found
 
 
-def _numbers(events: pa.Table, kinds: str) -> pa.Table:
-    return events.filter(pc.starts_with(events.column("kind"), kinds))
-
-
-def _revisions(events: pa.Table) -> list[Gap]:
+def _revisions(events: Events) -> list[Gap]:
     """Every revision of the store has a change, so that none is left out of a whole history."""
-    mine = _numbers(events, "etcd.")
-    if not mine.num_rows:
+    numbers = sorted(int(str(line)) for (line,) in events.distinct("line", family="etcd"))
+    if not numbers:
         return []
-    numbers = sorted(mine.column("line").unique().to_pylist())
-    source = mine.column("source")[0].as_py()
-    return _missing(numbers, "etcd", source, "revisions missing")
+    ((source,), *_) = events.distinct("source", family="etcd")
+    return _missing(numbers, "etcd", str(source), "revisions missing")
 
 
-def _offsets(events: pa.Table) -> list[Gap]:
-    mine = _numbers(events, "broker.")
-    if not mine.num_rows:
-        return []
-    by = mine.group_by("channel").aggregate(
-        [("msg_id", "min"), ("msg_id", "max"), ("msg_id", "count_distinct"), ("source", "min")]
-    )
+def _offsets(events: Events) -> list[Gap]:
+    """Messages of a topic that counts its offsets from 0; ids of RocksMQ have gaps and say nothing."""
+    ranges: dict[str, tuple[int, int]] = {}
+    for batch in events.batches("channel", "msg_id", family="broker"):
+        by = pa.Table.from_batches([batch]).group_by("channel").aggregate([("msg_id", "min_max")])
+        for row in by.to_pylist():
+            low, high = row["msg_id_min_max"]["min"], row["msg_id_min_max"]["max"]
+            if row["channel"] is not None and low is not None:
+                known = ranges.get(row["channel"], (low, high))
+                ranges[row["channel"]] = (min(low, known[0]), max(high, known[1]))
     found: list[Gap] = []
-    for row in by.to_pylist():
-        low, high = row["msg_id_min"], row["msg_id_max"]
-        if high < _KAFKA and high - low + 1 != row["msg_id_count_distinct"]:
-            channel = mine.filter(pc.equal(mine.column("channel"), row["channel"]))
-            numbers = sorted(set(channel.column("msg_id").to_pylist()))
-            found += _missing(numbers, "broker", row["source_min"], f"messages of {row['channel']} missing")
+    for channel, (low, high) in sorted(ranges.items()):
+        if high < _KAFKA:
+            mine = events.table("msg_id", "source", family="broker", where=pc.field("channel") == channel)
+            numbers = pc.unique(mine.column("msg_id")).drop_null()
+            if high - low + 1 != len(numbers):
+                source = pc.min(mine.column("source")).as_py()
+                listed = sorted(numbers.to_pylist())
+                found += _missing(listed, "broker", source, f"messages of {channel} missing")
     return found
 
 
@@ -99,9 +102,9 @@ def _missing(numbers: list[int], of: str, source: str, what: str) -> list[Gap]:
     return [Gap(of, source, first, count, what)]
 
 
-def versions(events: pa.Table) -> dict[str, int]:
+def versions(events: Events) -> dict[str, int]:
     """Versions that the sessions name, with how often."""
-    mine = events.filter(pc.is_in(events.column("kind"), value_set=pa.array(["session.put", "etcd.session"])))
+    mine = events.table("text", kinds=("session.put", "etcd.session"))
     found: dict[str, int] = {}
     for text in mine.column("text").to_pylist():
         if text:
@@ -109,7 +112,7 @@ def versions(events: pa.Table) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def unknown_versions(events: pa.Table) -> list[str]:
+def unknown_versions(events: Events) -> list[str]:
     """Versions whose lines this reader was not made for."""
     found: list[str] = []
     for version in versions(events):
@@ -119,10 +122,11 @@ def unknown_versions(events: pa.Table) -> list[str]:
     return found
 
 
-def mixed(events: pa.Table) -> list[str]:
+def mixed(events: Events) -> list[str]:
     """Why this is the evidence of more than one cluster; nothing if it may be of one."""
     found: list[str] = []
-    prefixes = {hit[1] for name in _distinct(events, "channel") if (hit := _PREFIX.match(name))}
+    channels = [str(name) for (name,) in events.distinct("channel") if name]
+    prefixes = {hit[1] for name in channels if (hit := _PREFIX.match(name))}
     if len(prefixes) > 1:
         found.append(f"channels have the prefixes {', '.join(sorted(prefixes))}")
     found += _two_histories(events)
@@ -130,19 +134,14 @@ def mixed(events: pa.Table) -> list[str]:
     return found
 
 
-def _distinct(events: pa.Table, column: str) -> list[str]:
-    return [text for text in events.column(column).unique().to_pylist() if text]
-
-
-def _two_histories(events: pa.Table) -> list[str]:
+def _two_histories(events: Events) -> list[str]:
     """A revision has the same changes in every history of one store."""
-    mine = _numbers(events, "etcd.")
+    if len(events.distinct("source", family="etcd")) < 2:
+        return []
     by: dict[int, dict[str, set[str]]] = {}
-    names = ("source", "line", "key")
-    if len(_distinct(mine, "source")) > 1:
-        columns = [mine.column(name).to_pylist() for name in names]
-        for source, revision, key in zip(*columns, strict=True):
-            by.setdefault(revision, {}).setdefault(source, set()).add(key)
+    mine = events.table("source", "line", "key", family="etcd")
+    for source, revision, key in zip(*(column.to_pylist() for column in mine.columns), strict=True):
+        by.setdefault(revision, {}).setdefault(source, set()).add(key)
     for revision, sources in sorted(by.items()):
         keys = list(sources.values())
         if any(one != keys[0] for one in keys):
@@ -150,10 +149,10 @@ def _two_histories(events: pa.Table) -> list[str]:
     return []
 
 
-def _two_brokers(events: pa.Table) -> list[str]:
-    mine = _numbers(events, "broker.")
-    if len(_distinct(mine, "source")) < 2:
+def _two_brokers(events: Events) -> list[str]:
+    if len(events.distinct("source", family="broker")) < 2:
         return []
+    mine = events.table("channel", "msg_id", "ts", family="broker")
     by = mine.group_by(["channel", "msg_id"]).aggregate([("ts", "min"), ("ts", "max")])
     differs = by.filter(pc.not_equal(by.column("ts_min"), by.column("ts_max")))
     if not differs.num_rows:

@@ -376,7 +376,7 @@ def test_memory_can_be_written_down(run: Path) -> None:
     """A monitor that goes on from what it wrote down says the same."""
     add(run / "broker.ndjson", message(7, "insert", ts(999), rows=2, segment=8))
     add(run / "logs" / "standalone.log", parts.fetched(1100, 7, ts(800)), parts.fetched(1200, 9, ts(1)))
-    events = parts.read(run).events
+    events = parts.read(run).events.table()
     whole = {one.monitor: one for one in judge_all(events)}
     halves = {one.monitor: one for one in judge_all(events, parts_of=3)}
     assert whole == halves
@@ -398,6 +398,6 @@ def judge_all(events, parts_of: int = 1):
 
 
 def test_the_order_of_files_does_not_matter(run: Path) -> None:
-    events = parts.read(run).events
+    events = parts.read(run).events.table()
     backwards = events.take(list(range(events.num_rows))[::-1])
     assert judge(events) == judge(backwards)

@@ -11,16 +11,17 @@ from rich.console import Console
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import fetched, message, sound, ts, write
-from tidemark.checks.evidence.command import Options, follow_evidence
+from tidemark.checks.evidence.command import Options, finish, follow_evidence, read_and_judge
 from tidemark.checks.evidence.follow import Memory, follow
 from tidemark.checks.evidence.judge import judge_evidence
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
-from tidemark.checks.evidence.table.distribute import dealt, event_frame, spark_evidence, write_parquet
+from tidemark.checks.evidence.table.distribute import dealt, event_frame, spark_evidence
 from tidemark.checks.evidence.table.files import Piece, find, pieces
 from tidemark.checks.evidence.table.plain import gather, order
 from tidemark.checks.evidence.table.schema import SCHEMA
+from tidemark.checks.evidence.timeline import pictures
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def test_the_table_is_the_same(run: Path, spark: SparkSession, tmp_path: Path) -
     spread = spark_evidence(spark, sources, folder, size=900)
     assert not [path for path in folder.iterdir() if not path.name.startswith("part-")]
     assert len(list(pieces(sources, size=900))) > 6
-    assert spread.events.equals(plain.events)
+    assert order(spread.events.table()).equals(plain.events.table())
     assert spread.accounts == plain.accounts
 
 
@@ -70,11 +71,23 @@ def test_the_answers_are_the_same(run: Path, spark: SparkSession, tmp_path: Path
     }  # fmt: skip
 
 
-def test_the_table_on_disk(run: Path, spark: SparkSession, tmp_path: Path) -> None:
-    spark_evidence(spark, find([run]), tmp_path / "events")
-    write_parquet(event_frame(spark, tmp_path / "events"), str(tmp_path / "arranged"), parts=2)
+def test_the_command_on_spark(run: Path, spark: SparkSession, tmp_path: Path) -> None:
+    """The same verdicts, pictures and gaps as in one process; the table stays on disk."""
+    found = {}
+    for name, options in (
+        ("plain", Options(build=tmp_path / "plain", spark=False)),
+        ("spread", Options(build=tmp_path / "spread", spark=True, arrange=tmp_path / "arranged")),
+    ):
+        read, judged = read_and_judge([run], options)
+        done = finish(read, judged, options=options, begun=0.0, name="run", replay="again")
+        verdicts = [one.verdict for one in done.result.judgements]
+        found[name] = (verdicts, pictures(read.events, judged.answers), [str(gap) for gap in judged.gaps])
+        assert done.files[-1].exists()
+    assert found["spread"] == found["plain"]
+    assert len(found["plain"][1]) >= 2
+    assert not (tmp_path / "spread" / "events.parquet").exists()
     back = pq.read_table(tmp_path / "arranged").cast(SCHEMA)
-    assert order(back).equals(gather(find([run])).events)
+    assert order(back).equals(gather(find([run])).events.table())
 
 
 def test_nothing_to_judge(spark: SparkSession, tmp_path: Path) -> None:
@@ -108,7 +121,7 @@ def test_a_growing_log(run: Path, spark: SparkSession, tmp_path: Path) -> None:
         memory = follow(spark, [run], folder=tmp_path / "follow", say=say, once=True)
     assert counted == sorted(counted)
     assert len(counted) == 2  # nothing new, no batch
-    expected = judge(gather(find([run])).events)
+    expected = judge(gather(find([run])).events.table())
     assert {one.monitor: one.broken for one in memory.answers()} == {
         one.monitor: one.broken for one in expected
     }

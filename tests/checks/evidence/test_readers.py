@@ -129,7 +129,7 @@ def test_kinds_are_documented(tmp_path: Path) -> None:
     from tidemark.checks.evidence.readers.log_rules import RULES
 
     assert {rule.kind for rule in RULES.values()} <= KINDS.keys()
-    made = set(parts.read(parts.sound(tmp_path)).events.column("kind").to_pylist())
+    made = set(parts.read(parts.sound(tmp_path)).events.table().column("kind").to_pylist())
     assert made <= KINDS.keys()
     page = (Path(__file__).parents[3] / "docs" / "evidence.md").read_text()
     assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
@@ -282,8 +282,8 @@ def test_rocksmq_is_read(tmp_path: Path) -> None:
     store.close()
     read = gather(find([tmp_path / "run"]))
     assert [source.sort for source in read.sources] == [Sort.ROCKSMQ]
-    assert read.events.column("msg_id").to_pylist() == [4, 5]
-    assert read.events.column("ts").to_pylist() == [ts(4), ts(5)]
+    assert read.events.table().column("msg_id").to_pylist() == [4, 5]
+    assert read.events.table().column("ts").to_pylist() == [ts(4), ts(5)]
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_packed_files_say_the_same(tmp_path: Path) -> None:
         (tmp_path / folder / "a.log").write_bytes(pack(text))
     plain, *packed = (gather(find([tmp_path / name])) for name in ("plain", "gz", "xz"))
     assert plain.events.num_rows == 2
-    assert all(one.events.equals(plain.events) for one in packed)
+    assert all(one.events.table().equals(plain.events.table()) for one in packed)
 
 
 def test_what_is_no_evidence_has_its_message(tmp_path: Path) -> None:
@@ -426,9 +426,9 @@ def test_pieces_are_cut_at_lines(tmp_path: Path) -> None:
     whole = gather(find([path]))
     cut = gather(find([path]), size=1000)
     assert len(list(pieces(find([path]), size=1000))) > 50
-    assert cut.events.equals(whole.events)
+    assert cut.events.table().equals(whole.events.table())
     assert cut.accounts == whole.accounts
-    assert cut.events.column("line").to_pylist() == list(range(1, 501))
+    assert cut.events.table().column("line").to_pylist() == list(range(1, 501))
 
 
 def test_clocks_that_go_back_are_noted(tmp_path: Path) -> None:
