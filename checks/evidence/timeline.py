@@ -22,8 +22,8 @@ from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 _WIDTH, _HEIGHT, _MARGIN = 900, 340, 54
-_POINTS = 700
-"""At most twice so many points of one kind are drawn; a long channel is thinned, what is wrong never."""
+_POINTS = 1000
+"""At most so many points of one kind are drawn; a long channel is thinned, what is wrong never."""
 _PICTURES = 8
 _LOOKS = {
     "tick": ("tick", "#6b7280"),
@@ -49,7 +49,7 @@ class _Line:
     def add(self, when: int, what: int) -> None:
         if not self.count % self.step:
             self.points.append((when, what))
-            if len(self.points) > 2 * _POINTS:
+            if len(self.points) > _POINTS:
                 del self.points[1::2]
                 self.step *= 2
         self.count += 1
