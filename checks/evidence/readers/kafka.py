@@ -47,8 +47,11 @@ def _topic(consumer: Consumer, name: str) -> Iterator[tuple[str, int, bytes]]:
     at = low
     while at < high:
         message = consumer.poll(_SECONDS)
-        if message is None or message.error():
-            why = message.error().str() if message is not None else f"no answer in {_SECONDS:.0f} s"
+        problem = None if message is None else message.error()
+        if message is None or problem is not None:
+            why = f"no answer in {_SECONDS:.0f} s" if problem is None else problem.str()
             raise BrokerError(f"topic {name} stops at offset {at}, although it goes on to {high}: {why}")
-        at = message.offset() + 1
-        yield name, message.offset(), message.value() or b""
+        offset = message.offset()
+        assert offset is not None  # only a message that was not sent yet has none
+        at = offset + 1
+        yield name, offset, message.value() or b""

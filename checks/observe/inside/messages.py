@@ -89,8 +89,10 @@ def kafka(address: str) -> Iterator[tuple[str, int, bytes | None]]:
                     break
                 if problem is not None:
                     raise KafkaException(problem)
-                at = message.offset() + 1
-                yield topic, message.offset(), message.value()
+                offset = message.offset()
+                assert offset is not None
+                at = offset + 1
+                yield topic, offset, message.value()
     finally:
         consumer.close()
 
