@@ -30,15 +30,23 @@ if TYPE_CHECKING:
 ACCOUNT = "account"
 """Kind of the rows that say how a piece was read, where events and accounts come together."""
 
-PIECE_BYTES = 1 << 25
+LEAST_BYTES, MOST_BYTES = 1 << 23, 1 << 26
+"""Size of a piece. A task costs Spark about 50 ms of a core, as much as the reading of 3 MiB."""
+_TASKS_A_CORE = 4
 _TASKS = 64
 """So many tasks are enough to keep cores at work: with more evidence the tasks become larger."""
 
 
 def spark_table(
-    spark: SparkSession, sources: Iterable[Source], folder: Path, *, size: int = PIECE_BYTES
+    spark: SparkSession, sources: Iterable[Source], folder: Path, *, size: int | None = None
 ) -> dict[str, Account]:
-    """Parse the sources into Parquet files in ``folder``, which is emptied before; how each file was read."""
+    """Parse the sources into Parquet files in ``folder``, which is emptied before; how each file was read.
+
+    ``size`` is the size of a piece in bytes; left out, the sources are cut so that each core has a few.
+    """
+    sources = list(sources)
+    if size is None:
+        size = piece_size(sources, cores=spark.sparkContext.defaultParallelism)
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
@@ -55,7 +63,13 @@ def spark_table(
     return accounts
 
 
-def dealt(work: Iterable[Piece], *, size: int = PIECE_BYTES) -> list[list[Piece]]:
+def piece_size(sources: Iterable[Source], *, cores: int) -> int:
+    """Bytes of a piece, such that so many cores have a few each, and none is too small or too large."""
+    share = sum(source.size for source in sources) // (_TASKS_A_CORE * max(cores, 1)) + 1
+    return min(max(share, LEAST_BYTES), MOST_BYTES)
+
+
+def dealt(work: Iterable[Piece], *, size: int = MOST_BYTES) -> list[list[Piece]]:
     """The pieces in lists of about the same number of bytes, a list a task; many small files are one."""
     listed = list(work)
     share = max(sum(piece.size for piece in listed) // _TASKS, size)
@@ -104,7 +118,7 @@ def event_frame(spark: SparkSession, folder: Path) -> DataFrame:
 
 
 def spark_evidence(
-    spark: SparkSession, sources: Iterable[Source], folder: Path, *, size: int = PIECE_BYTES
+    spark: SparkSession, sources: Iterable[Source], folder: Path, *, size: int | None = None
 ) -> Evidence:
     """The same as ``plain.gather``, by Spark; the table is in ``folder`` too."""
     listed = tuple(sources)

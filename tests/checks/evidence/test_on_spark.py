@@ -17,8 +17,8 @@ from tidemark.checks.evidence.judge import judge_evidence
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
-from tidemark.checks.evidence.table.distribute import dealt, event_frame, spark_evidence
-from tidemark.checks.evidence.table.files import Piece, find, pieces
+from tidemark.checks.evidence.table.distribute import dealt, event_frame, piece_size, spark_evidence
+from tidemark.checks.evidence.table.files import Piece, Sort, Source, find, pieces
 from tidemark.checks.evidence.table.plain import gather, order
 from tidemark.checks.evidence.table.schema import SCHEMA
 from tidemark.checks.evidence.timeline import pictures
@@ -104,6 +104,13 @@ def test_many_small_files_are_few_tasks() -> None:
     assert len(tasks) <= 5
     assert len(dealt(large * 100)) <= 64
     assert dealt([]) == []
+
+
+def test_pieces_fit_the_cores() -> None:
+    """Each core has a few; a piece is never so small that the task costs more than the reading."""
+    sources = [Source(path=Path("a"), name="a", sort=Sort.LOG, size=480 << 20)]
+    assert [piece_size(sources, cores=cores) >> 20 for cores in (1, 2, 4, 64)] == [64, 60, 30, 8]
+    assert piece_size([], cores=2) >> 20 == 8
 
 
 def test_a_growing_log(run: Path, spark: SparkSession, tmp_path: Path) -> None:
