@@ -57,3 +57,23 @@ class UnknownSessionError(RpcError):
 
 class QueueFullError(ImplementationError):
     """The proxy's task queue holds as many tasks as it may."""
+
+
+class NotServableError(RpcError):
+    """The replica cannot answer the read. Another replica may, or the same one later."""
+
+
+class ReplicaClosedError(NotServableError):
+    """The replica does not serve the channel: it is not loaded yet, or was released."""
+
+
+class LagTooLargeError(NotServableError):
+    """The guarantee lies so far above the service time that waiting for it makes no sense."""
+
+
+class ServiceTimeStalledError(NotServableError):
+    """The service time did not move for too long while a read waited for it."""
+
+
+class DeletesTrimmedError(ImplementationError):
+    """The delete buffer no longer holds what a segment needs that is to be loaded."""

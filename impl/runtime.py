@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 Work = Callable[[], Coroutine[Any, Any, None]]
-Spawn = Callable[[Work, str], None]
+Spawn = Callable[[Work, str], object]
 """Start work as a task of the process, under a name."""
 
 
@@ -37,10 +37,11 @@ class Supervisor:
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._failed = asyncio.Event()
 
-    def spawn(self, work: Work, name: str) -> None:
+    def spawn(self, work: Work, name: str) -> asyncio.Task[None]:
         """Start ``work`` as a task. Its coroutine is made when the task first runs, if it ever does."""
         task = asyncio.get_running_loop().create_task(self._guard(work), name=name)
         self._tasks[task] = name
+        return task
 
     async def _guard(self, work: Work) -> None:
         try:

@@ -1,0 +1,1 @@
+"""What a client keeps between its calls."""

@@ -1,0 +1,192 @@
+"""The proxy's read path: the guarantee of a read, who answers it, and one answer out of many (facts 6.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from tidemark.impl.errors import ImplementationError, NotServableError, RpcError
+from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.querynode.values import ShardAnswer
+from tidemark.impl.timestamp import MILLISECOND, ZERO, Interval, Timestamp
+from tidemark.impl.types import ChannelName, Row
+
+
+class ConsistencyLevel(Enum):
+    """What a read must see."""
+
+    STRONG = "strong"
+    """Everything that was acknowledged before it."""
+    SESSION = "session"
+    """Everything that its client knows of."""
+    BOUNDED = "bounded"
+    """Everything but what is recent."""
+    EVENTUALLY = "eventually"
+    """Anything."""
+    CUSTOMIZED = "customized"
+    """Everything up to a timestamp that the client names."""
+
+
+class ReadPhase(Enum):
+    """How far a read has come at the proxy."""
+
+    NEW = "new"
+    ASKED = "asked"
+    SENT = "sent"
+    ANSWERED = "answered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """The rows of all channels, by timestamp and key. ``moments``: by channel the moment that they show."""
+
+    rows: tuple[Row, ...]
+    moments: Mapping[ChannelName, Timestamp]
+
+    @property
+    def moment(self) -> Timestamp:
+        """The greatest of the moments: what a session carries along, and what further pages show."""
+        return max(self.moments.values(), default=ZERO)
+
+
+@dataclass(eq=False)
+class ReadTask:
+    """A read of some channels.
+
+    keys: whose rows; None for all. client_ts: what the client names, at SESSION and CUSTOMIZED.
+    page_of: the first page, or the first part, if this is a further one: it shows the same moment (B40).
+    """
+
+    level: ConsistencyLevel
+    channels: tuple[ChannelName, ...]
+    keys: tuple[int, ...] | None = None
+    client_ts: Timestamp = ZERO
+    page_of: ReadAnswer | None = None
+    guarantee: Timestamp = ZERO
+    phase: ReadPhase = ReadPhase.NEW
+    answer: ReadAnswer | None = field(default=None)
+
+    @property
+    def mvcc(self) -> Timestamp | None:
+        """The moment that the read names; None for the replica's service time."""
+        return None if self.page_of is None else self.page_of.moment
+
+
+class ReadClock(Protocol):
+    """The proxy's own clock, which may be wrong."""
+
+    def now(self) -> Timestamp:
+        """The present time as a timestamp with counter 0."""
+
+
+class Replica(Protocol):
+    """A query node as the proxy sees it."""
+
+    async def query(
+        self,
+        channel: ChannelName,
+        *,
+        guarantee: Timestamp,
+        mvcc: Timestamp | None,
+        keys: tuple[int, ...] | None,
+        deadline: float,
+    ) -> ShardAnswer:
+        """Answer a read. Raise NotServableError, RpcTimeoutError after ``deadline`` seconds, or RpcError."""
+
+
+class Replicas(Protocol):
+    """Who serves which channel."""
+
+    def of(self, channel: ChannelName) -> Sequence[Replica]:
+        """The replicas of a channel, in the order in which they are to be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReaderConfig:
+    """graceful_ts: what a bounded read may miss (``common.gracefulTime`` 5000 ms). deadline: of a call to a
+    replica, in seconds.
+    """
+
+    graceful_ts: Interval = 5_000 * MILLISECOND
+    deadline: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.graceful_ts < 0:
+            raise ValueError(f"graceful_ts is {self.graceful_ts}; it must be at least 0")
+        if self.deadline <= 0:
+            raise ValueError(f"deadline is {self.deadline}; it must be a positive number of seconds")
+
+
+class Reader:
+    """Reads for the clients of one proxy."""
+
+    def __init__(
+        self, *, oracle: Oracle, clock: ReadClock, replicas: Replicas, config: ReaderConfig | None = None
+    ) -> None:
+        self._oracle = oracle
+        self._clock = clock
+        self._replicas = replicas
+        self._config = config if config is not None else ReaderConfig()
+
+    async def read(
+        self,
+        level: ConsistencyLevel,
+        channels: Sequence[ChannelName],
+        *,
+        keys: tuple[int, ...] | None = None,
+        client_ts: Timestamp = ZERO,
+    ) -> ReadAnswer:
+        """Read what the level promises. Raise RpcError: the oracle, or each replica of a channel, failed."""
+        return await self.execute(ReadTask(level, tuple(channels), keys=keys, client_ts=client_ts))
+
+    async def execute(self, task: ReadTask) -> ReadAnswer:
+        """Carry a task out. Errors as for ``read``."""
+        try:
+            task.guarantee = await self._guarantee(task)
+            task.phase = ReadPhase.SENT
+            answers = await asyncio.gather(*(self._ask(task, channel) for channel in task.channels))
+        except (ImplementationError, asyncio.CancelledError):
+            task.phase = ReadPhase.FAILED
+            raise
+        task.answer = self._reduce(dict(zip(task.channels, answers, strict=True)))
+        task.phase = ReadPhase.ANSWERED
+        return task.answer
+
+    async def _guarantee(self, task: ReadTask) -> Timestamp:
+        """What the read must see at least: everything at or below."""
+        if task.page_of is not None:
+            return task.page_of.moment
+        if task.level is ConsistencyLevel.STRONG:
+            task.phase = ReadPhase.ASKED
+            return await self._oracle.alloc(1)
+        if task.level is ConsistencyLevel.BOUNDED:
+            return max(self._clock.now() - self._config.graceful_ts, ZERO)
+        if task.level is ConsistencyLevel.EVENTUALLY:
+            return ZERO
+        return task.client_ts
+
+    async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
+        """Ask one replica of a channel after the other, with the same guarantee, until one answers."""
+        failure: RpcError = NotServableError(f"no replica serves channel {channel!r}; load the collection")
+        for replica in self._replicas.of(channel):
+            try:
+                return await replica.query(
+                    channel,
+                    guarantee=task.guarantee,
+                    mvcc=task.mvcc,
+                    keys=task.keys,
+                    deadline=self._config.deadline,
+                )
+            except RpcError as refused:
+                failure = refused
+        raise failure
+
+    def _reduce(self, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
+        """One answer out of those of all channels."""
+        rows = dict.fromkeys(row for answer in answers.values() for row in answer.rows)
+        moments = {channel: answer.moment for channel, answer in answers.items()}
+        return ReadAnswer(tuple(sorted(rows, key=lambda row: (row.ts, row.key))), moments)

@@ -1,0 +1,1 @@
+"""The query node: service time, segments, deletes, and reads at one moment."""

@@ -1,0 +1,32 @@
+"""Thresholds of the query node, with the defaults of Milvus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidemark.impl.timestamp import MILLISECOND, Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryNodeConfig:
+    """Configuration of one query node.
+
+    max_lag_ts: a read whose guarantee lies further above the service time fails at once
+        (``queryNode.maxTimestampLag`` 86400 s).
+    stall_seconds: a read that waits fails when the service time has not moved for so long
+        (``queryNode.waitTsafeStallTimeout`` 3 s); None to wait for ever.
+    replay_batch: how many buffered deletes a segment that is being loaded takes at a time. Between two
+        batches the stream goes on (B41).
+    """
+
+    max_lag_ts: Interval = 86_400_000 * MILLISECOND
+    stall_seconds: float | None = 3.0
+    replay_batch: int = 1024
+
+    def __post_init__(self) -> None:
+        if self.max_lag_ts < 0:
+            raise ValueError(f"max_lag_ts is {self.max_lag_ts}; it must be at least 0")
+        if self.replay_batch < 1:
+            raise ValueError(f"replay_batch is {self.replay_batch}; it must be at least 1")
+        if self.stall_seconds is not None and self.stall_seconds <= 0:
+            raise ValueError(f"stall_seconds is {self.stall_seconds}; it must be positive, or None")

@@ -1,0 +1,174 @@
+"""One channel at one replica: its segments, its deletes, its service time, and the reads that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, is_level_zero
+from tidemark.impl.errors import ReplicaClosedError
+from tidemark.impl.ports import ObjectStore, Preemption
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.delete_buffer import Delete, DeleteBuffer
+from tidemark.impl.querynode.excluded import EVERYTHING, ExcludedSegments
+from tidemark.impl.querynode.segments import Segment
+from tidemark.impl.querynode.service_time import ServiceTime
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import Row, SegmentId, SegmentRecord
+
+
+class ShardDelegator:
+    """Holds what the stream has brought and what was loaded, and answers reads at one moment each.
+
+    Attributes:
+        growing: segments that the stream fills, by number.
+        sealed: segments that were loaded from binlogs. A number is in one of the two.
+        deletes: those that segments may need which are loaded later.
+        serviceable: what was stored when the channel was taken up is loaded.
+    """
+
+    delete_buffer_class: type[DeleteBuffer] = DeleteBuffer
+    service_time_class: type[ServiceTime] = ServiceTime
+    segment_class: type[Segment] = Segment
+
+    def __init__(
+        self,
+        description: ChannelDescription,
+        *,
+        store: ObjectStore,
+        preemption: Preemption,
+        config: QueryNodeConfig,
+    ) -> None:
+        self.channel = description.channel
+        self.growing: dict[SegmentId, Segment] = {}
+        self.sealed: dict[SegmentId, Segment] = {}
+        self.deletes = self.delete_buffer_class()
+        self.excluded = ExcludedSegments()
+        self.serviceable = False
+        self.service_time = self.service_time_class(
+            preemption=preemption, config=config, start=description.seek.ts
+        )
+        self._description = description
+        self._store = store
+        self._preemption = preemption
+        self._config = config
+
+    # What was stored when the channel was taken up.
+
+    async def recover(self) -> None:
+        """Load what the description names; then reads are answered. Raise StoreError, CorruptDataError."""
+        records = self._description.segments
+        for record in records:
+            if is_level_zero(record.segment_id):
+                for row in await self._rows(record):
+                    self.deletes.put(Delete(row.ts, row.key))
+        for record in records:
+            if not is_level_zero(record.segment_id) and not record.dropped:
+                await self._recover_segment(record)
+        self.serviceable = True
+
+    async def _recover_segment(self, record: SegmentRecord) -> None:
+        """A flushed segment is complete. Any other one is in its binlogs up to its position, and grows on."""
+        segment = self.segment_class(record.segment_id, await self._rows(record))
+        for delete in self.deletes.kept:
+            segment.delete(delete.key, delete.ts)
+        (self.sealed if record.flushed else self.growing)[record.segment_id] = segment
+        self.excluded.add(record.segment_id, EVERYTHING if record.flushed else record.dml_position.ts)
+
+    async def _rows(self, record: SegmentRecord) -> list[Row]:
+        return [row for binlog in record.binlogs for row in await self._store.get(binlog.path)]
+
+    # The stream.
+
+    def needs(self, message: InsertMessage | DeleteMessage) -> bool:
+        """The filter: whether the pipeline has anything to do with a message. Deletes are never left out:
+        they may hit any segment, and taking one twice changes nothing.
+        """
+        return isinstance(message, DeleteMessage) or any(
+            not self.excluded.excludes(row.segment_id, row.ts) for row in message.rows
+        )
+
+    def insert(self, rows: Iterable[Row]) -> None:
+        """Take rows of the stream. A segment that was loaded since the filter looked has them."""
+        for row in rows:
+            if self._is_still_needed(row):
+                growing = self.growing.setdefault(row.segment_id, self.segment_class(row.segment_id))
+                growing.insert(row)
+
+    def _is_still_needed(self, row: Row) -> bool:
+        return not self.excluded.excludes(row.segment_id, row.ts)
+
+    def delete(self, message: DeleteMessage) -> None:
+        """Take deletes of the stream: into every segment that is served, and for those to be loaded."""
+        for key in message.keys:
+            self.deletes.put(Delete(message.ts, key))
+            for segment in self.segments():
+                segment.delete(key, message.ts)
+
+    def finish_pack(self, tick: Timestamp) -> None:
+        """Everything up to the tick is applied."""
+        self.excluded.forget_below(tick)
+        self.service_time.advance(tick)
+
+    # Loading.
+
+    async def load(self, request: LoadSegment) -> None:
+        """Serve a flushed segment from its binlogs while the stream goes on.
+
+        Raise ValueError for a segment that is not flushed, DeletesTrimmedError, StoreError, CorruptDataError.
+        """
+        record = request.record
+        if not record.flushed:
+            raise ValueError(f"segment {record.segment_id} is not flushed; rows of it are still to come")
+        with self.deletes.pinned(request.replay_from):
+            segment = self.segment_class(record.segment_id, await self._rows(record))
+            for level_zero in request.level_zero:
+                for row in await self._rows(level_zero):
+                    segment.delete(row.key, row.ts)
+            await self._replay(segment, request.replay_from)
+            # Nothing is awaited between the last look at the buffer and this: no delete falls between.
+            self._serve(segment)
+
+    async def _replay(self, segment: Segment, since: Timestamp) -> None:
+        """Apply the buffered deletes above ``since``, until there are no more."""
+        done = 0
+        while True:
+            await self._preemption.point("load.replay")
+            batch, done = self.deletes.batch(since, done, self._config.replay_batch)
+            if not batch:
+                return
+            for delete in batch:
+                segment.delete(delete.key, delete.ts)
+
+    def _serve(self, segment: Segment) -> None:
+        """The loaded segment takes the place of the growing one, and its messages are not needed any more."""
+        self.excluded.add(segment.segment_id, EVERYTHING)
+        self.growing.pop(segment.segment_id, None)
+        self.sealed[segment.segment_id] = segment
+
+    # Reading.
+
+    def segments(self) -> tuple[Segment, ...]:
+        """All that is served."""
+        return (*self.sealed.values(), *self.growing.values())
+
+    async def query(self, read: ShardRead) -> ShardAnswer:
+        """Wait until the guarantee is served, and answer. Raise as ``ServiceTime.wait`` does."""
+        self._check_serviceable()
+        await self.service_time.wait(read)
+        await self._preemption.point("read.collect")
+        self._check_serviceable()
+        return ShardAnswer(read.moment, self.collect(read))
+
+    def _check_serviceable(self) -> None:
+        if not self.serviceable or self.service_time.closed:
+            raise ReplicaClosedError(f"channel {self.channel!r} is not served here now; ask another replica")
+
+    def collect(self, read: ShardRead) -> tuple[Row, ...]:
+        """The rows that are visible at the moment of the read, by timestamp and key."""
+        found = (row for segment in self.segments() for row in segment.visible(read.moment, read.keys))
+        return tuple(sorted(found, key=lambda row: (row.ts, row.key)))
+
+    def close(self) -> None:
+        """End the service: all reads that wait fail."""
+        self.service_time.close()

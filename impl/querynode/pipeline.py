@@ -1,0 +1,62 @@
+"""The pipeline of one channel at a query node: filter, insert, delete, service time, pack after pack."""
+
+from __future__ import annotations
+
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
+from tidemark.impl.ports import Preemption
+from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.stream.consumer import ChannelConsumer
+from tidemark.impl.stream.packs import StreamPack
+from tidemark.impl.timestamp import Timestamp
+
+Work = InsertMessage | DeleteMessage
+
+
+class ShardPipeline:
+    """Applies the packs of a stream to one delegator: all rows of a pack, then its deletes (facts 6.1).
+
+    A message that is left out takes its turn as well: a segment that is loaded holds its rows.
+
+    Attributes:
+        pack: the end of the pack that it works on, or of the last one.
+        waiting: messages of the pack whose turn is still to come, in their order.
+    """
+
+    def __init__(
+        self, *, consumer: ChannelConsumer, delegator: ShardDelegator, preemption: Preemption
+    ) -> None:
+        self.pack: Timestamp = delegator.service_time.value
+        self.waiting: list[Work] = []
+        self._consumer = consumer
+        self._delegator = delegator
+        self._preemption = preemption
+
+    async def run(self) -> None:
+        """Apply packs. Ends by cancellation."""
+        while True:
+            await self.process((await self._consumer.next_pack()).of(self._delegator.channel))
+
+    async def process(self, pack: StreamPack) -> None:
+        """Apply one pack, then raise the service time."""
+        self.pack, self.waiting = pack.end, self._in_order(pack)
+        needed = [self._delegator.needs(message) for message in self.waiting]
+        for is_needed in needed:
+            await self._apply(is_needed)
+        await self._preemption.point("pipeline.tsafe")
+        self._delegator.finish_pack(pack.end)
+
+    def _in_order(self, pack: StreamPack) -> list[Work]:
+        """What there is to do, in the order of the nodes: rows before deletes."""
+        return [*pack.inserts, *pack.deletes]
+
+    async def _apply(self, is_needed: bool) -> None:
+        """Apply the first message that waits, unless the filter left it out."""
+        message = self.waiting[0]
+        if isinstance(message, InsertMessage):
+            await self._preemption.point("pipeline.insert")
+            if is_needed:
+                self._delegator.insert(message.rows)
+        else:
+            await self._preemption.point("pipeline.delete")
+            self._delegator.delete(message)
+        del self.waiting[0]

@@ -1,0 +1,153 @@
+"""One query node: the channels that it serves, and the calls that it answers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from tidemark.impl.broker.messages import physical
+from tidemark.impl.broker.ports import EntryLog
+from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+from tidemark.impl.ports import ObjectStore, Preemption
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.pipeline import ShardPipeline
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
+from tidemark.impl.runtime import NoPreemption, Supervisor
+from tidemark.impl.stream.consumer import ChannelConsumer
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryNodePorts:
+    """The world as one query node sees it."""
+
+    log: EntryLog
+    store: ObjectStore
+    preemption: Preemption = field(default_factory=NoPreemption)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryNodeParts:
+    """Which class plays which part. A variant of the node replaces one of them by a subclass."""
+
+    consumer: type[ChannelConsumer] = ChannelConsumer
+    delegator: type[ShardDelegator] = ShardDelegator
+    pipeline: type[ShardPipeline] = ShardPipeline
+
+
+class QueryNode:
+    """Serves channels: follows their logs, loads their segments, answers reads.
+
+    All work runs in tasks of ``supervisor``; a failure in any of them is the node's failure and is raised by
+    ``supervisor.check()``.
+
+    Attributes:
+        delegators: by channel; a channel is added before it can be read.
+        pipelines: by channel, once its stream runs.
+    """
+
+    def __init__(
+        self,
+        *,
+        node_id: str,
+        ports: QueryNodePorts,
+        config: QueryNodeConfig | None = None,
+        parts: QueryNodeParts | None = None,
+    ) -> None:
+        self.node_id = node_id
+        self.supervisor = Supervisor()
+        self.delegators: dict[ChannelName, ShardDelegator] = {}
+        self.pipelines: dict[ChannelName, ShardPipeline] = {}
+        self._ports = ports
+        self._config = config if config is not None else QueryNodeConfig()
+        self._parts = parts if parts is not None else QueryNodeParts()
+        self._streams: dict[ChannelName, asyncio.Task[None]] = {}
+
+    async def watch(self, description: ChannelDescription) -> None:
+        """Take up a channel; returns when it is served.
+
+        Raise ValueError if it is served already, StoreError or CorruptDataError if it cannot be loaded.
+        """
+        channel, ports = description.channel, self._ports
+        if channel in self.delegators:
+            raise ValueError(f"node {self.node_id} serves channel {channel!r} already; release it first")
+        delegator = self.delegators[channel] = self._parts.delegator(
+            description, store=ports.store, preemption=ports.preemption, config=self._config
+        )
+        try:
+            await delegator.recover()
+        except BaseException:
+            await self.release(channel)
+            raise
+        consumer = self._parts.consumer(log=ports.log, channel=physical(channel), position=description.seek)
+        pipeline = self._parts.pipeline(consumer=consumer, delegator=delegator, preemption=ports.preemption)
+        self.pipelines[channel] = pipeline
+        self._streams[channel] = self.supervisor.spawn(pipeline.run, f"pipeline {channel}")
+
+    async def release(self, channel: ChannelName) -> None:
+        """Serve the channel no more: its reads fail. Nothing happens if it is not served."""
+        delegator = self.delegators.pop(channel, None)
+        self.pipelines.pop(channel, None)
+        stream = self._streams.pop(channel, None)
+        if delegator is not None:
+            delegator.close()
+        if stream is not None:
+            stream.cancel()
+            await asyncio.gather(stream, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Release everything and end all work."""
+        for channel in list(self.delegators):
+            await self.release(channel)
+        await self.supervisor.stop()
+
+    async def load_segment(self, channel: ChannelName, request: LoadSegment) -> None:
+        """Serve a flushed segment from its binlogs, see ``ShardDelegator.load``. Raise ReplicaClosedError."""
+        await self._delegator(channel).load(request)
+
+    def trim_deletes(self, channel: ChannelName, upto: Timestamp) -> None:
+        """Deletes up to ``upto`` are in level-zero segments that later loads bring.
+
+        Raise ReplicaClosedError.
+        """
+        self._delegator(channel).deletes.trim(upto)
+
+    def service_time(self, channel: ChannelName) -> Timestamp:
+        """Everything up to this is applied. Raise ReplicaClosedError."""
+        return self._delegator(channel).service_time.value
+
+    async def query(
+        self,
+        channel: ChannelName,
+        *,
+        guarantee: Timestamp,
+        mvcc: Timestamp | None = None,
+        keys: tuple[int, ...] | None = None,
+        deadline: float | None = None,
+    ) -> ShardAnswer:
+        """The rows that are visible at ``mvcc``, or at the service time once it has reached ``guarantee``.
+
+        Raise NotServableError, or RpcTimeoutError after ``deadline`` seconds.
+        """
+        return await self.serve(channel, ShardRead(guarantee, mvcc=mvcc, keys=keys), deadline=deadline)
+
+    async def serve(
+        self, channel: ChannelName, read: ShardRead, *, deadline: float | None = None
+    ) -> ShardAnswer:
+        """Answer a read. Errors as for ``query``."""
+        try:
+            async with asyncio.timeout(deadline):
+                return await self._delegator(channel).query(read)
+        except TimeoutError as late:
+            raise RpcTimeoutError(
+                f"the guarantee {read.guarantee} of channel {channel!r} was not served within {deadline} s"
+            ) from late
+
+    def _delegator(self, channel: ChannelName) -> ShardDelegator:
+        delegator = self.delegators.get(channel)
+        if delegator is None:
+            served = ", ".join(sorted(self.delegators)) or "none"
+            raise ReplicaClosedError(f"node {self.node_id} does not serve {channel!r}; it serves: {served}")
+        return delegator

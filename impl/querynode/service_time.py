@@ -1,0 +1,93 @@
+"""The service time of a channel at one replica (tSafe), and the reads that wait for it (facts 6.1)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tidemark.impl.errors import LagTooLargeError, ReplicaClosedError, ServiceTimeStalledError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.values import ReadStage, ShardRead
+from tidemark.impl.timestamp import ZERO, Timestamp
+
+
+class ServiceTime:
+    """Everything at or below ``value`` is applied. It is raised, never lowered.
+
+    closed: the replica answers no more. sleepers: the reads that wait, in the order in which they came.
+    """
+
+    def __init__(
+        self, *, preemption: Preemption, config: QueryNodeConfig | None = None, start: Timestamp = ZERO
+    ) -> None:
+        self.value = start
+        self.closed = False
+        self.sleepers: dict[ShardRead, asyncio.Future[None]] = {}
+        self._preemption = preemption
+        self._config = config if config is not None else QueryNodeConfig()
+
+    def advance(self, ts: Timestamp) -> None:
+        """Everything up to ``ts`` is applied: all who wait look again. A smaller value is ignored, whichever
+        of two writers brings it (hazard 33).
+        """
+        if ts > self.value:
+            self.value = ts
+            self._wake()
+
+    def close(self) -> None:
+        """All who wait look again, and find the replica closed."""
+        self.closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        for read, wakes in self.sleepers.items():
+            read.stage = ReadStage.WAITING
+            if not wakes.done():
+                wakes.set_result(None)
+
+    async def wait(self, read: ShardRead) -> Timestamp:
+        """Wait until the service time is at or above the guarantee; return the moment of the answer.
+
+        A cancelled read leaves nothing behind. Raise ReplicaClosedError, LagTooLargeError or
+        ServiceTimeStalledError.
+        """
+        while True:
+            await self._preemption.point("tsafe.check")
+            if self.closed:
+                raise ReplicaClosedError("the replica was released while the read waited; ask another one")
+            if self.is_served(read):
+                read.moment = self.moment_of(read)
+                read.stage = ReadStage.READING
+                return read.moment
+            self._check_lag(read)
+            await self._sleep(read)
+
+    def is_served(self, read: ShardRead) -> bool:
+        """The service time is at or above the guarantee. Equal is enough: a tick covers what is at it."""
+        return self.value >= read.guarantee
+
+    def moment_of(self, read: ShardRead) -> Timestamp:
+        """The moment that the request names, or the service time."""
+        return self.value if read.mvcc is None else read.mvcc
+
+    def _check_lag(self, read: ShardRead) -> None:
+        if read.guarantee - self.value > self._config.max_lag_ts:
+            raise LagTooLargeError(
+                f"the guarantee {read.guarantee} lies {read.guarantee - self.value} above the service time,"
+                f" {self._config.max_lag_ts} is allowed; check the clock that gave the guarantee"
+            )
+
+    async def _sleep(self, read: ShardRead) -> None:
+        """Return when the service time has moved, or the replica was closed."""
+        wakes = self.sleepers[read] = asyncio.get_running_loop().create_future()
+        read.stage = ReadStage.ASLEEP
+        try:
+            async with asyncio.timeout(self._config.stall_seconds):
+                await wakes
+        except TimeoutError as stalled:
+            raise ServiceTimeStalledError(
+                f"the service time {self.value} did not move in {self._config.stall_seconds} s, and the read"
+                f" waits for {read.guarantee}; ask again, and check the ticks of the channel"
+            ) from stalled
+        finally:
+            del self.sleepers[read]

@@ -1,0 +1,69 @@
+"""Values of the query node: what it is told to serve, what it is asked, what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tidemark.impl.stream.packs import EARLIEST, StreamPosition
+from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.types import ChannelName, Row, SegmentRecord
+
+
+@dataclass(frozen=True)
+class ChannelDescription:
+    """What a node needs to take up a channel, as the coordinator knew it at one moment.
+
+    channel: the virtual channel. seek: where the stream goes on: everything at or below ``seek.ts`` is in the
+    binlogs of ``segments``, its deletes in those of level zero (numbers below 0).
+    """
+
+    channel: ChannelName
+    seek: StreamPosition = EARLIEST
+    segments: tuple[SegmentRecord, ...] = ()
+
+
+@dataclass(frozen=True)
+class LoadSegment:
+    """Request: serve a flushed segment from its binlogs, in place of what the stream has brought of it.
+
+    level_zero: records with deletes that may hit the segment. replay_from: deletes at or below it are in
+    those records; those above it are taken from the delete buffer.
+    """
+
+    record: SegmentRecord
+    level_zero: tuple[SegmentRecord, ...] = ()
+    replay_from: Timestamp = ZERO
+
+
+class ReadStage(Enum):
+    """How far a read has come at its replica."""
+
+    WAITING = "waiting"
+    """It is about to look at the service time."""
+    ASLEEP = "asleep"
+    READING = "reading"
+    """It has its moment."""
+
+
+@dataclass(eq=False)
+class ShardRead:
+    """One read of one channel.
+
+    guarantee: it must see everything at or below. mvcc: the moment that it is to show; None for the service
+    time. keys: whose rows; None for all. moment: the timestamp of the answer, once the read has it.
+    """
+
+    guarantee: Timestamp
+    mvcc: Timestamp | None = None
+    keys: tuple[int, ...] | None = None
+    stage: ReadStage = ReadStage.WAITING
+    moment: Timestamp = ZERO
+
+
+@dataclass(frozen=True)
+class ShardAnswer:
+    """The rows of a channel that are visible at ``moment``, by timestamp and key."""
+
+    moment: Timestamp
+    rows: tuple[Row, ...]

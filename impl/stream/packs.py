@@ -1,0 +1,64 @@
+"""What a consumer of a channel's log hands on: packs between two ticks, and the positions at their ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tidemark.impl.broker.messages import ChannelMessage, DdlMessage, DeleteMessage, InsertMessage
+from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.types import ChannelName
+
+
+@dataclass(frozen=True)
+class StreamPosition:
+    """Where a consumer goes on, and what it has already: everything at or below ``ts``.
+
+    place: the first place of the log that it reads again, which is included; 0 for the beginning of the log.
+    """
+
+    place: int
+    ts: Timestamp
+
+
+EARLIEST = StreamPosition(0, ZERO)
+"""The beginning of the log: nothing is skipped."""
+
+
+@dataclass(frozen=True)
+class StreamPack:
+    """The messages between two ticks: in the order of the log, each with a timestamp above ``begin`` and at
+    most ``end``. A message that came after its tick, against the promise, lies below ``begin``.
+    """
+
+    start: StreamPosition
+    finish: StreamPosition
+    messages: tuple[ChannelMessage, ...] = ()
+
+    @property
+    def begin(self) -> Timestamp:
+        """The end of the pack before."""
+        return self.start.ts
+
+    @property
+    def end(self) -> Timestamp:
+        """The tick."""
+        return self.finish.ts
+
+    @property
+    def inserts(self) -> tuple[InsertMessage, ...]:
+        """The messages that carry rows."""
+        return tuple(message for message in self.messages if isinstance(message, InsertMessage))
+
+    @property
+    def deletes(self) -> tuple[DeleteMessage, ...]:
+        """The messages that delete keys."""
+        return tuple(message for message in self.messages if isinstance(message, DeleteMessage))
+
+    @property
+    def ddl(self) -> tuple[DdlMessage, ...]:
+        """The messages that create or drop."""
+        return tuple(message for message in self.messages if isinstance(message, DdlMessage))
+
+    def of(self, channel: ChannelName) -> StreamPack:
+        """What the pack holds for one virtual channel. The tick holds for all of them."""
+        return replace(self, messages=tuple(m for m in self.messages if m.channel == channel))

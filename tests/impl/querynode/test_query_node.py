@@ -1,0 +1,183 @@
+"""A whole query node on a plain loop: reads, waits, loads while the stream goes on, releases."""
+
+import asyncio
+
+import pytest
+
+from tests.impl.parts import run, settle
+from tests.impl.read_parts import CHANNEL, ListLog, delete, insert, tick
+from tidemark.impl.errors import (
+    DeletesTrimmedError,
+    LagTooLargeError,
+    NotServableError,
+    ReplicaClosedError,
+    RpcTimeoutError,
+    ServiceTimeStalledError,
+)
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment
+from tidemark.impl.storage.memory import MemoryObjectStore
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+
+
+async def node_of(log, store=None, config=None, **description):
+    store = MemoryObjectStore() if store is None else store
+    config = QueryNodeConfig(stall_seconds=None) if config is None else config
+    node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store), config=config)
+    await node.watch(ChannelDescription(CHANNEL, **description))
+    return node
+
+
+async def stored(store, segment, *rows, position, flushed=True):
+    """Store rows (ts, key), and return the coordinator's record of them."""
+    path = f"segment-{segment}-{position}"
+    await store.put(path, [Row(ts, segment, key) for ts, key in rows])
+    binlog = BinlogRecord(path, tuple(ts for ts, _ in rows))
+    return SegmentRecord(segment, CHANNEL, EndPosition(position), flushed=flushed, binlogs=(binlog,))
+
+
+def seen(answer):
+    return [(row.ts, row.key) for row in answer.rows]
+
+
+def test_a_read_waits_for_its_guarantee_and_shows_one_moment():
+    async def scenario():
+        log = ListLog(insert(1, 10), tick(2))
+        node = await node_of(log)
+        assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
+        waiting = asyncio.ensure_future(node.query(CHANNEL, guarantee=4))
+        log.append(insert(3, 11))
+        await settle()
+        assert not waiting.done()  # the row is applied only at a tick
+        log.append(delete(4, 10), insert(5, 12), tick(4))
+        answer = await waiting
+        assert (seen(answer), answer.moment) == ([(3, 11)], 4)
+        assert seen(await node.query(CHANNEL, guarantee=2, mvcc=2)) == [(1, 10)]
+        assert seen(await node.query(CHANNEL, guarantee=0, keys=(10, 99))) == []
+        await node.stop()
+
+    run(scenario())
+
+
+def test_insert_delete_insert_in_one_pack_leaves_the_last():
+    async def scenario():
+        node = await node_of(ListLog(insert(1, 7), delete(2, 7), insert(3, 7), tick(4)))
+        assert seen(await node.query(CHANNEL, guarantee=4)) == [(3, 7)]
+        assert seen(await node.query(CHANNEL, guarantee=4, mvcc=2)) == []
+        assert seen(await node.query(CHANNEL, guarantee=4, mvcc=1)) == [(1, 7)]
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by_standstill():
+    async def scenario():
+        config = QueryNodeConfig(stall_seconds=0.02, max_lag_ts=100)
+        node = await node_of(ListLog(tick(2)), config=config)
+        await settle()
+        sleepers = node.delegators[CHANNEL].service_time.sleepers
+        with pytest.raises(ServiceTimeStalledError):
+            await node.query(CHANNEL, guarantee=9)
+        with pytest.raises(RpcTimeoutError):
+            await node.query(CHANNEL, guarantee=9, deadline=0.001)
+        with pytest.raises(LagTooLargeError):
+            await node.query(CHANNEL, guarantee=103)
+        gives_up = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
+        await settle()
+        assert len(sleepers) == 1
+        gives_up.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gives_up
+        assert not sleepers
+        waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
+        await settle()
+        await node.release(CHANNEL)
+        with pytest.raises(ReplicaClosedError):
+            await waits
+        with pytest.raises(NotServableError):
+            await node.query(CHANNEL, guarantee=0)
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_node_takes_up_a_channel_from_binlogs_and_goes_on_with_the_stream(tmp_path):
+    """Parquet files as the data node writes them: a flushed segment, a growing one, deletes of level zero."""
+
+    async def scenario():
+        store = ParquetStore(tmp_path)
+        records = (
+            await stored(store, 1, (1, 10), (2, 11), position=4),
+            await stored(store, 2, (3, 12), (6, 13), position=6, flushed=False),
+            await stored(store, -1, (4, 10), position=4, flushed=False),
+        )
+        log = ListLog(
+            *(insert(1, 10, 1), insert(2, 11, 1), insert(3, 12, 2), delete(4, 10), tick(4)),
+            *(insert(6, 13, 2), insert(7, 14, 2), delete(8, 11), tick(9)),
+        )
+        node = await node_of(log, store, seek=StreamPosition(0, 4), segments=records)
+        assert seen(await node.query(CHANNEL, guarantee=4, mvcc=4)) == [(2, 11), (3, 12)]
+        assert seen(await node.query(CHANNEL, guarantee=9)) == [(3, 12), (6, 13), (7, 14)]
+        await node.stop()
+
+    run(scenario())
+
+
+class SlowStore(MemoryObjectStore):
+    """An object store whose reads wait for a sign."""
+
+    def __init__(self):
+        super().__init__()
+        self.may_go = asyncio.Event()
+
+    async def get(self, path):
+        await self.may_go.wait()
+        return await super().get(path)
+
+
+def test_a_segment_is_loaded_while_the_stream_goes_on():
+    async def scenario():
+        log, store = ListLog(insert(1, 10), insert(2, 11), delete(3, 10), tick(4)), SlowStore()
+        record = await stored(store, 1, (1, 10), (2, 11), (6, 12), position=6)
+        node = await node_of(log, store)
+        await settle()
+        loading = asyncio.ensure_future(node.load_segment(CHANNEL, LoadSegment(record)))
+        await settle()
+        log.append(delete(5, 11), insert(6, 12), tick(7))
+        assert seen(await node.query(CHANNEL, guarantee=7)) == [(6, 12)]
+        store.may_go.set()
+        await loading
+        log.append(insert(6, 12), tick(8))  # a copy, and messages of the segment: left out
+        assert seen(await node.query(CHANNEL, guarantee=8)) == [(6, 12)]
+        assert seen(await node.query(CHANNEL, guarantee=8, mvcc=4)) == [(2, 11)]
+        delegator = node.delegators[CHANNEL]
+        assert (list(delegator.growing), list(delegator.sealed)) == ([], [1])
+        await node.stop()
+
+    run(scenario())
+
+
+def test_deletes_that_a_load_needs_stay_and_a_load_that_comes_too_late_fails():
+    async def scenario():
+        log, store = ListLog(insert(1, 10), delete(3, 10), delete(5, 10), tick(6)), SlowStore()
+        record = await stored(store, 1, (1, 10), position=1)
+        node = await node_of(log, store)
+        await settle()
+        loading = asyncio.ensure_future(node.load_segment(CHANNEL, LoadSegment(record, replay_from=2)))
+        await settle()
+        node.trim_deletes(CHANNEL, 5)
+        store.may_go.set()
+        await loading
+        assert seen(await node.query(CHANNEL, guarantee=6)) == []
+        node.trim_deletes(CHANNEL, 5)
+        with pytest.raises(DeletesTrimmedError):
+            await node.load_segment(CHANNEL, LoadSegment(record, replay_from=2))
+        level_zero = await stored(store, -1, (3, 10), (5, 10), position=5)
+        await node.load_segment(CHANNEL, LoadSegment(record, (level_zero,), replay_from=5))
+        assert seen(await node.query(CHANNEL, guarantee=6)) == []
+        await node.stop()
+
+    run(scenario())

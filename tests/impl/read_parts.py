@@ -1,0 +1,57 @@
+"""What the tests of the read side share: a log in memory, and messages in few words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
+from tidemark.impl.stream.consumer import ChannelConsumer
+from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
+from tidemark.impl.types import ChannelName, Row
+
+CHANNEL = "log_1v0"
+"""A virtual channel of the physical channel "log"."""
+
+
+class ListLog:
+    """One physical channel in memory."""
+
+    def __init__(self, *messages: LogMessage) -> None:
+        self.entries = [Entry(place, 1, message) for place, message in enumerate(messages, start=1)]
+        self._grown = asyncio.Event()
+
+    def append(self, *messages: LogMessage) -> None:
+        """Add messages, and wake the readers."""
+        for message in messages:
+            self.entries.append(Entry(len(self.entries) + 1, 1, message))
+        self._grown.set()
+        self._grown = asyncio.Event()
+
+    async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
+        """See EntryLog."""
+        assert channel == "log"
+        while place > len(self.entries):
+            await self._grown.wait()
+        return self.entries[place - 1 :]
+
+
+def insert(ts: int, key: int, segment: int = 1, channel: ChannelName = CHANNEL) -> InsertMessage:
+    """A row."""
+    return InsertMessage(ts, channel, (Row(ts, segment, key),))
+
+
+def delete(ts: int, *keys: int, channel: ChannelName = CHANNEL) -> DeleteMessage:
+    """A delete of some keys."""
+    return DeleteMessage(ts, channel, -1, keys)
+
+
+async def packs(log: ListLog, number: int, position: StreamPosition = EARLIEST) -> tuple[StreamPack, ...]:
+    """The next packs that a new consumer gives."""
+    consumer = ChannelConsumer(log=log, channel="log", position=position)
+    return tuple([await consumer.next_pack() for _ in range(number)])
+
+
+def tick(ts: int) -> Tick:
+    """A tick."""
+    return Tick(ts)
