@@ -51,6 +51,10 @@ class NoTimestampError(ImplementationError):
     """The oracle found no free timestamp: it is not ready yet, or the counter is full."""
 
 
+class SessionEndedError(ImplementationError):
+    """The session of a process has run out: it must begin a new one, under a new number."""
+
+
 class UnknownSessionError(RpcError):
     """The root coordinator knows no session of the reporting source: the report was refused."""
 
@@ -77,3 +81,19 @@ class ServiceTimeStalledError(NotServableError):
 
 class DeletesTrimmedError(ImplementationError):
     """The delete buffer no longer holds what a segment needs that is to be loaded."""
+
+
+class CollectionError(ImplementationError):
+    """A collection of this name exists already, or there is none."""
+
+
+class WriteFailedError(ImplementationError):
+    """A write was not carried out in full. Parts of it may be in the logs, or come to be there."""
+
+
+class NotServedError(ImplementationError):
+    """A read got no answer in time: no replica has come to its guarantee timestamp."""
+
+
+class ClusterLockedError(ImplementationError):
+    """Another process runs a cluster in this directory."""

@@ -44,7 +44,11 @@ class FileLogWriter:
         """Write the pack and force it to the disk: it is durable when this returns. Raise StoreError on
         failure: the pack may be there or not.
         """
-        line = encode(pack) + b"\n"
+        await self.append_line(encode(pack))
+
+    async def append_line(self, text: bytes) -> None:
+        """The same for a line of ``checked``."""
+        line = text + b"\n"
         async with self._lock:
             try:
                 end = await self._whole() if self._end is None else self._end
@@ -154,6 +158,11 @@ def _is_whole(line: bytes) -> bool:
     return checksum == _checksum(text)
 
 
+def checked(text: bytes) -> bytes:
+    """A text without line ends as a line of a log, without its end: the checksum stands before it."""
+    return _checksum(text) + b" " + text
+
+
 def _checksum(text: bytes) -> bytes:
     return b"%08x" % zlib.crc32(text)
 
@@ -168,8 +177,7 @@ def encode(pack: Pack) -> bytes:
         "close": pack.close,
         "drop": pack.drop,
     }
-    text = json.dumps(document, separators=(",", ":")).encode()
-    return _checksum(text) + b" " + text
+    return checked(json.dumps(document, separators=(",", ":")).encode())
 
 
 def decode(line: bytes, *, where: Path) -> Pack:

@@ -1,0 +1,177 @@
+"""The log of one physical channel: a file of lines, each the entries that were appended together.
+
+One task writes. What arrives while a line is being forced to the disk goes into the next line, so that the
+cost of forcing is shared. A line is there as a whole or not at all, so that entries never come apart.
+
+Whoever appends is a source: a proxy's session, or one incarnation of the root coordinator, whose number is
+negative. A fenced source appends nothing from then on; of coordinators the log takes the newest only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.impl.broker.messages import Entry, LogMessage, Tick, decode, encode
+from tidemark.impl.errors import CorruptDataError, RpcError
+from tidemark.impl.storage.file_log import FileLogWriter, checked, log_file, read_lines
+from tidemark.impl.storage.files import SYSTEM_FILES, Files
+from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.types import ChannelName
+
+
+@dataclass(eq=False)
+class Append:
+    """An entry on its way into the log. ``done`` has its place, or the reason why there is none."""
+
+    source: int
+    message: LogMessage
+    done: asyncio.Future[int] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class ChannelLog:
+    """One physical channel. ``load`` it, let ``run`` write, append and read.
+
+    entries: what is durable, in memory too. last_tick: the greatest tick among it. coordinator: the newest
+    source among the incarnations of the root coordinator.
+    """
+
+    def __init__(self, root: Path, channel: ChannelName, *, files: Files = SYSTEM_FILES) -> None:
+        self.channel = channel
+        self.entries: list[Entry] = []
+        self.last_tick: Timestamp = ZERO
+        self.coordinator = 0
+        self._file = log_file(root, channel)
+        self._files = files
+        self._writer = FileLogWriter(root, channel, files=files)
+        self._waiting: list[Append] = []
+        self._arrived = asyncio.Event()
+        self._grown = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._fenced: set[int] = set()
+        self._given_up: set[tuple[int, Timestamp]] = set()
+
+    async def load(self) -> None:
+        """Take up what is in the file. To be called once, before anything else."""
+        for line in await read_lines(self._files, self._file, 0):
+            self._add(_entries(line, where=self._file))
+
+    async def run(self) -> None:
+        """Write what arrives. Ends by cancellation, or by the StoreError of a disk: the next incarnation of
+        the log finds out what is in the file.
+        """
+        while True:
+            while not self._waiting:
+                self._arrived.clear()
+                await self._arrived.wait()
+            async with self._turn:
+                await self._write(self._take())
+
+    async def append(self, source: int, message: LogMessage) -> int:
+        """The place of the message, once it is durable. Raise RpcError if the log refuses it for good.
+
+        A caller that is cancelled does not know what became of it: see ``settle``.
+        """
+        append = Append(source, message)
+        self._refuse(append)
+        self._waiting.append(append)
+        self._arrived.set()
+        return await append.done
+
+    async def settle(self, source: int, ts: Timestamp) -> bool:
+        """Whether the source's message of this timestamp is in the log. If not, it never will be."""
+        self._given_up.add((source, ts))
+        await self._end_of_turn()
+        return any(entry.source == source and entry.message.ts == ts for entry in reversed(self.entries))
+
+    async def fence(self, source: int) -> None:
+        """Refuse the source. Returns when nothing of it can come into the log any more."""
+        self._fenced.add(source)
+        await self._end_of_turn()
+
+    async def follow(self, coordinator: int) -> None:
+        """Refuse every other coordinator than this newest one, in the same way."""
+        self.coordinator = min(self.coordinator, coordinator)
+        await self._end_of_turn()
+
+    async def read(self, place: int) -> Sequence[Entry]:
+        """See EntryLog."""
+        while len(self.entries) < place:
+            await self._grown.wait()
+        return self.entries[place - 1 :]
+
+    async def _end_of_turn(self) -> None:
+        """What is being written is in the log; what waits is looked at again before it is written."""
+        async with self._turn:
+            pass
+
+    def _refuse(self, append: Append) -> None:
+        """Raise RpcError if the log does not take the entry."""
+        source, ts = append.source, append.message.ts
+        if source in self._fenced or (source < 0 and source != self.coordinator):
+            raise RpcError(f"{self.channel} refuses source {source}: its session is over; register again")
+        if (source, ts) in self._given_up:
+            raise RpcError(f"{self.channel} refuses message {ts} of source {source}: it was given up")
+
+    def _take(self) -> list[Append]:
+        """What waits and is not refused."""
+        waiting, self._waiting = self._waiting, []
+        taken = []
+        for append in waiting:
+            try:
+                self._refuse(append)
+            except RpcError as refused:
+                if not append.done.done():
+                    append.done.set_exception(refused)
+            else:
+                taken.append(append)
+        return taken
+
+    async def _write(self, taken: Sequence[Append]) -> None:
+        if not taken:
+            return
+        first = len(self.entries) + 1
+        entries = [Entry(first + n, append.source, append.message) for n, append in enumerate(taken)]
+        await self._writer.append_line(_line(entries))
+        self._add(entries)
+        for append, entry in zip(taken, entries, strict=True):
+            if not append.done.done():
+                append.done.set_result(entry.place)
+
+    def _add(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            if entry.place != len(self.entries) + 1:
+                raise CorruptDataError(
+                    f"log {self._file} has place {entry.place} after {len(self.entries)}; restore it"
+                )
+            self.entries.append(entry)
+            self.coordinator = min(self.coordinator, entry.source)
+            if isinstance(entry.message, Tick):
+                self.last_tick = max(self.last_tick, entry.message.ts)
+        self._grown.set()
+        self._grown = asyncio.Event()
+
+
+def _line(entries: Sequence[Entry]) -> bytes:
+    """Entries as one line, without its end."""
+    document = [[entry.place, entry.source, encode(entry.message)] for entry in entries]
+    return checked(json.dumps(document, separators=(",", ":")).encode())
+
+
+def _entries(line: bytes, *, where: Path) -> list[Entry]:
+    """The entries of a line. Raises CorruptDataError, which names the file."""
+    try:
+        document = json.loads(line.partition(b" ")[2])
+        return [Entry(place, source, decode(message)) for place, source, message in document]
+    except (ValueError, TypeError) as damage:
+        raise CorruptDataError(f"log {where} has a damaged line {line[:80]!r}: {damage!r}") from damage
+
+
+async def read_entries(root: Path, channel: ChannelName, *, files: Files = SYSTEM_FILES) -> Iterator[Entry]:
+    """All entries of a channel whose log is not open."""
+    file = log_file(root, channel)
+    lines = await read_lines(files, file, 0)
+    return (entry for line in lines for entry in _entries(line, where=file))

@@ -1,0 +1,178 @@
+"""The sessions of proxies in one SQLite file, and with them whom the logs refuse.
+
+A session is a number that never comes again, under a lease. Every change has a revision, by which the root
+coordinator follows. A session that is over is fenced by the coordinator before it is forgotten; the file
+remembers it, so that logs that are opened again refuse the same sources.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.ports import Clock
+from tidemark.impl.rootcoord.ports import SessionEvent
+from tidemark.impl.rootcoord.report import SourceId
+from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
+from tidemark.impl.tso.ports import SteadyClock
+
+SCHEMA = Schema(
+    version=1,
+    remedy="use a new directory",
+    text="""
+CREATE TABLE sessions (
+    source INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    lease REAL NOT NULL,
+    expires REAL NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('alive', 'ended', 'fenced'))
+) STRICT;
+CREATE TABLE changes (
+    revision INTEGER PRIMARY KEY AUTOINCREMENT,
+    source INTEGER NOT NULL,
+    alive INTEGER NOT NULL
+) STRICT;
+""",
+)
+REGISTER = "INSERT INTO sessions (name, lease, expires, state) VALUES (?, ?, ?, 'alive') RETURNING source"
+CHANGE = "INSERT INTO changes (source, alive) VALUES (?, ?)"
+RENEW = """
+UPDATE sessions SET expires = ? + lease WHERE source = ? AND state = 'alive' AND expires > ? RETURNING source
+"""
+END = "UPDATE sessions SET state = 'ended' WHERE source = ? AND state = 'alive' RETURNING source"
+FENCE = "UPDATE sessions SET state = 'fenced' WHERE source = ?"
+NEXT = "SELECT revision, source, alive FROM changes WHERE revision > ? ORDER BY revision LIMIT 1"
+
+
+class Fences(Protocol):
+    """The logs, as far as this store commands them."""
+
+    async def fence(self, source: SourceId) -> None:
+        """Every log refuses the source when this returns."""
+
+
+class SqliteSessions:
+    """A ``SessionStore`` of one process; close it at the end.
+
+    Args:
+        file: where the sessions are.
+        fences: the logs.
+        clock: for the pauses between two looks at the leases.
+        steady: by which leases run out.
+        database: the connection to the file.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        fences: Fences,
+        clock: Clock,
+        steady: SteadyClock,
+        look_seconds: float = 0.1,
+        database: Database | None = None,
+    ) -> None:
+        self._fences = fences
+        self._clock = clock
+        self._steady = steady
+        self._look_seconds = look_seconds
+        self._changed = asyncio.Event()
+        self._transactions = Transactions(
+            database if database is not None else SqliteDatabase(file),
+            schema=SCHEMA,
+            what=f"sessions in {file}",
+        )
+
+    async def start(self) -> None:
+        """End what earlier processes have left, and let the logs refuse it.
+
+        To be called once, by a process that knows that it is alone: no earlier one can have a session.
+        """
+        async with self._transactions.begin() as database:
+            for (source,) in await database.execute("SELECT source FROM sessions WHERE state = 'alive'"):
+                await self._end(database, source)
+            over = await database.execute("SELECT source FROM sessions")
+        for (source,) in over:
+            await self._fences.fence(source)
+
+    async def run(self) -> None:
+        """End the sessions whose leases have run out. Ends by cancellation."""
+        while True:
+            await self._clock.sleep(self._look_seconds)
+            async with self._transactions.begin() as database:
+                now = self._steady.monotonic()
+                over = await database.execute(
+                    "SELECT source FROM sessions WHERE state = 'alive' AND expires <= ?", (now,)
+                )
+                for (source,) in over:
+                    await self._end(database, source)
+            self._tell()
+
+    async def close(self) -> None:
+        """Close the file."""
+        await self._transactions.close()
+
+    # What a proxy asks.
+
+    async def register(self, name: str, *, lease: float) -> SourceId:
+        """Begin a session: a number that no other one has had."""
+        async with self._transactions.begin() as database:
+            expires = self._steady.monotonic() + lease
+            [(source,)] = await database.execute(REGISTER, (name, lease, expires))
+            await database.execute(CHANGE, (source, 1))
+        self._tell()
+        return int(source)
+
+    async def renew(self, source: SourceId) -> None:
+        """Begin the lease anew. Raise SessionEndedError if it has run out."""
+        async with self._transactions.begin() as database:
+            now = self._steady.monotonic()
+            renewed = await database.execute(RENEW, (now, source, now))
+        if not renewed:
+            raise SessionEndedError(f"session {source} has run out; register again")
+
+    async def end(self, source: SourceId) -> None:
+        """Leave in good order."""
+        async with self._transactions.begin() as database:
+            await self._end(database, source)
+        self._tell()
+
+    # What the root coordinator asks.
+
+    async def take_over(self) -> tuple[Sequence[SourceId], int]:
+        """See SessionStore. The logs follow one coordinator at a time by themselves."""
+        async with self._transactions.begin() as database:
+            live = await database.execute("SELECT source FROM sessions WHERE state = 'alive' ORDER BY source")
+            over = await database.execute("SELECT source FROM sessions WHERE state = 'ended'")
+            [(revision,)] = await database.execute("SELECT coalesce(max(revision), 0) FROM changes")
+        for (source,) in over:
+            await self.fence(source)
+        return [int(source) for (source,) in live], int(revision)
+
+    async def next_event(self, after: int) -> SessionEvent:
+        """See SessionStore."""
+        while True:
+            changed = self._changed
+            async with self._transactions.begin() as database:
+                found = await database.execute(NEXT, (after,))
+            for revision, source, alive in found:
+                return SessionEvent(int(revision), int(source), bool(alive))
+            await changed.wait()
+
+    async def fence(self, source: SourceId) -> None:
+        """See SessionStore."""
+        async with self._transactions.begin() as database:
+            await database.execute(FENCE, (source,))
+        await self._fences.fence(source)
+
+    async def _end(self, database: Database, source: SourceId) -> None:
+        if await database.execute(END, (source,)):
+            await database.execute(CHANGE, (source, 0))
+
+    def _tell(self) -> None:
+        """Wake those who wait for a change."""
+        self._changed.set()
+        self._changed = asyncio.Event()

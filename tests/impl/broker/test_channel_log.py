@@ -1,0 +1,269 @@
+"""The log of a physical channel: order, fences, appends that are settled, what a crash leaves."""
+
+import asyncio
+
+import pytest
+
+from tests.impl.parts import run, settle
+from tidemark.impl.broker.broker import Broker, CoordinatorStreams, ProxyStreams
+from tidemark.impl.broker.channel_log import ChannelLog, read_entries
+from tidemark.impl.broker.messages import (
+    DdlMessage,
+    DeleteMessage,
+    InsertMessage,
+    Tick,
+    decode,
+    encode,
+    encode_text,
+)
+from tidemark.impl.broker.packs import PackReader
+from tidemark.impl.errors import CorruptDataError, LateRowError, RpcError, RpcTimeoutError
+from tidemark.impl.proxy.values import AppendOutcome, Message
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.file_log import log_file
+from tidemark.impl.storage.files import SystemFiles
+from tidemark.impl.types import EndPosition, Row
+
+CHANNEL = "dml_0"
+SHARD = "dml_0_7v0"
+MESSAGES = (
+    InsertMessage(5, SHARD, (Row(5, 1, 10, "a"), Row(5, 1, 11, "b"))),
+    DeleteMessage(6, SHARD, -2, (10,)),
+    DdlMessage(4, SHARD, "create"),
+    Tick(6),
+)
+
+
+def insert(ts, *keys, channel=SHARD):
+    return InsertMessage(ts, channel, tuple(Row(ts, 1, key, "v") for key in keys))
+
+
+class SlowFiles(SystemFiles):
+    """Forces to the disk only when it may."""
+
+    def __init__(self):
+        self.may = asyncio.Event()
+        self.may.set()
+        self.forcing = asyncio.Event()
+
+    async def sync(self, path):
+        if not self.may.is_set():
+            self.forcing.set()
+        await self.may.wait()
+        await super().sync(path)
+
+
+def with_broker(scenario, tmp_path, **options):
+    """Run a scenario with a broker of one channel."""
+
+    async def whole():
+        supervisor = Supervisor()
+        broker = Broker(tmp_path, [CHANNEL], **options)
+        await broker.start(supervisor.spawn)
+        try:
+            await scenario(broker)
+            supervisor.check()
+        finally:
+            await supervisor.stop()
+
+    run(whole())
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_a_message_survives_its_form(message):
+    assert decode(encode(message)) == message
+
+
+def test_what_is_no_message_is_refused():
+    with pytest.raises(CorruptDataError, match="'row'"):
+        decode(["row", 1])
+
+
+def test_entries_come_back_in_order_and_after_a_restart(tmp_path):
+    async def first(broker):
+        log = broker.log(CHANNEL)
+        places = await asyncio.gather(*(log.append(3, message) for message in MESSAGES))
+        assert places == [1, 2, 3, 4]
+        assert [entry.message for entry in await broker.read(CHANNEL, 1)] == list(MESSAGES)
+
+    async def second(broker):
+        assert broker.log(CHANNEL).last_tick == 6
+        assert await broker.log(CHANNEL).append(3, Tick(9)) == 5
+        assert [entry.place for entry in await broker.read(CHANNEL, 4)] == [4, 5]
+        found = await read_entries(tmp_path, CHANNEL)
+        assert [(entry.place, entry.source) for entry in found] == [(n, 3) for n in range(1, 6)]
+
+    with_broker(first, tmp_path)
+    with_broker(second, tmp_path)
+
+
+def test_a_reader_waits_until_there_is_something(tmp_path):
+    async def scenario(broker):
+        reading = asyncio.create_task(broker.read(CHANNEL, 1))
+        await settle()
+        assert not reading.done()
+        await broker.log(CHANNEL).append(1, Tick(2))
+        assert [entry.message for entry in await reading] == [Tick(2)]
+
+    with_broker(scenario, tmp_path)
+
+
+def test_what_arrives_during_a_write_shares_the_next_line(tmp_path):
+    files = SlowFiles()
+
+    async def scenario(broker):
+        log = broker.log(CHANNEL)
+        await log.append(1, Tick(1))
+        files.may.clear()
+        appends = [asyncio.create_task(log.append(1, Tick(ts))) for ts in range(2, 8)]
+        await settle()
+        assert not any(append.done() for append in appends)
+        files.may.set()
+        await asyncio.gather(*appends)
+        lines = log_file(tmp_path, CHANNEL).read_bytes().splitlines()
+        assert len(lines) <= 3
+
+    with_broker(scenario, tmp_path, files=files)
+
+
+def test_a_torn_line_is_cut_off_and_its_entries_with_it(tmp_path):
+    async def first(broker):
+        await broker.log(CHANNEL).append(1, Tick(1))
+
+    async def second(broker):
+        assert await broker.log(CHANNEL).append(1, Tick(3)) == 2
+
+    with_broker(first, tmp_path)
+    file = log_file(tmp_path, CHANNEL)
+    file.write_bytes(file.read_bytes() + b'00000000 [[2,1,["tick",2]],[3,1,')
+    with_broker(second, tmp_path)
+
+    async def third(broker):
+        assert [entry.message for entry in await broker.read(CHANNEL, 1)] == [Tick(1), Tick(3)]
+
+    with_broker(third, tmp_path)
+
+
+def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
+    files = SlowFiles()
+
+    async def scenario(broker):
+        log = broker.log(CHANNEL)
+        await log.append(1, Tick(1))
+        files.may.clear()
+        writing = asyncio.create_task(log.append(7, Tick(2)))
+        await files.forcing.wait()
+        waiting = asyncio.create_task(log.append(7, Tick(3)))
+        fencing = asyncio.create_task(broker.fence(7))
+        await settle()
+        assert not fencing.done()
+        files.may.set()
+        await fencing
+        assert writing.done()
+        assert await writing == 2
+        for late in (waiting, log.append(7, Tick(4))):
+            with pytest.raises(RpcError, match="source 7"):
+                await late
+        assert await log.append(8, Tick(5)) == 3
+
+    with_broker(scenario, tmp_path, files=files)
+
+
+def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
+    files = SlowFiles()
+
+    async def scenario(broker):
+        streams = ProxyStreams(broker, 7)
+        messages = [Message(CHANNEL, ts, encode_text(insert(ts, ts))) for ts in (11, 12)]
+        files.may.clear()
+        for message in messages:
+            with pytest.raises(RpcTimeoutError):
+                await streams.append(message, deadline=0.05)
+        settling = [asyncio.create_task(streams.settle(message)) for message in messages]
+        await settle()
+        assert not any(one.done() for one in settling), "the first is being written"
+        files.may.set()
+        assert await asyncio.gather(*settling) == [AppendOutcome.APPENDED, AppendOutcome.REFUSED]
+        with pytest.raises(RpcError, match="given up"):
+            await streams.append(messages[1], deadline=1.0)
+        assert [entry.message.ts for entry in await broker.read(CHANNEL, 1)] == [11]
+
+    with_broker(scenario, tmp_path, files=files)
+
+
+def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
+    async def scenario(broker):
+        old = CoordinatorStreams(broker)
+        assert await old.last_tick(CHANNEL) == 0
+        await old.send_tick(CHANNEL, 5)
+        new = CoordinatorStreams(broker)
+        assert new.source < old.source
+        assert await new.last_tick(CHANNEL) == 5
+        with pytest.raises(RpcError, match="refuses source"):
+            await old.send_tick(CHANNEL, 6)
+        with pytest.raises(RpcError, match="refuses source"):
+            await old.append(DdlMessage(7, SHARD, "create"))
+        await new.append(DdlMessage(8, SHARD, "create"))
+
+    async def later(broker):
+        assert CoordinatorStreams(broker).source == -3
+
+    with_broker(scenario, tmp_path)
+    with_broker(later, tmp_path)
+
+
+def test_packs_lie_between_ticks_and_continue_after_a_position(tmp_path):
+    log = (
+        insert(3, 30),
+        insert(8, 80),  # above the next tick
+        insert(4, 40, channel="dml_0_9v0"),
+        Tick(5),
+        DeleteMessage(7, SHARD, -1, (30,)),
+        Tick(5),
+        Tick(9),
+        Tick(12),
+    )
+
+    async def scenario(broker):
+        for message in log:
+            await broker.log(CHANNEL).append(1, message)
+        reader, after = PackReader(broker), EndPosition(0)
+        packs = []
+        while after.ts < 12:
+            packs.append(await reader.next_pack(SHARD, after))
+            after = packs[-1].end
+        assert [(pack.start.ts, pack.end.ts) for pack in packs] == [(0, 5), (5, 9), (9, 12)]
+        assert [[(row.ts, row.segment_id, row.key) for row in pack.rows] for pack in packs] == [
+            [(3, 1, 30)],
+            [(7, -1, 30), (8, 1, 80)],
+            [],
+        ]
+        again = await PackReader(broker).next_pack(SHARD, EndPosition(5))
+        assert again == packs[1]
+
+    with_broker(scenario, tmp_path)
+
+
+def test_a_message_behind_a_tick_is_not_overlooked(tmp_path):
+    async def scenario(broker):
+        for message in (Tick(5), insert(4, 40), Tick(9)):
+            await broker.log(CHANNEL).append(1, message)
+        reader = PackReader(broker)
+        await reader.next_pack(SHARD, EndPosition(0))
+        with pytest.raises(LateRowError, match="behind the tick 5, at place 2"):
+            await reader.next_pack(SHARD, EndPosition(5))
+
+    with_broker(scenario, tmp_path)
+
+
+def test_a_gap_in_a_log_is_damage(tmp_path):
+    async def first(broker):
+        for ts in (1, 2, 3):
+            await broker.log(CHANNEL).append(1, Tick(ts))
+
+    with_broker(first, tmp_path)
+    file = log_file(tmp_path, CHANNEL)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + lines[2])
+    with pytest.raises(CorruptDataError, match="place 3 after 1"):
+        run(ChannelLog(tmp_path, CHANNEL).load())
