@@ -91,9 +91,5 @@ class WriteFailedError(ImplementationError):
     """A write was not carried out in full. Parts of it may be in the logs, or come to be there."""
 
 
-class NotServedError(ImplementationError):
-    """A read got no answer in time: no replica has come to its guarantee timestamp."""
-
-
 class ClusterLockedError(ImplementationError):
     """Another process runs a cluster in this directory."""

@@ -16,7 +16,7 @@ from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, Shar
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName
+from tidemark.impl.types import ChannelName, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +106,10 @@ class QueryNode:
     async def load_segment(self, channel: ChannelName, request: LoadSegment) -> None:
         """Serve a flushed segment from its binlogs, see ``ShardDelegator.load``. Raise ReplicaClosedError."""
         await self._delegator(channel).load(request)
+
+    def serves_sealed(self, channel: ChannelName, segment_id: SegmentId) -> bool:
+        """Whether a segment is served from its binlogs. Raise ReplicaClosedError."""
+        return segment_id in self._delegator(channel).sealed
 
     def trim_deletes(self, channel: ChannelName, upto: Timestamp) -> None:
         """Deletes up to ``upto`` are in level-zero segments that later loads bring.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from tidemark.impl.timestamp import Timestamp, compose, milliseconds
+
 
 class SystemWallClock:
     """Unix time of this machine. An operator or a time server may set it, forward or back."""
@@ -19,3 +21,11 @@ class SystemSteadyClock:
     def monotonic(self) -> float:
         """Seconds."""
         return time.monotonic()
+
+
+class SystemTimestampClock:
+    """Unix time of this machine as a hybrid timestamp: what a proxy takes for the present time."""
+
+    def now(self) -> Timestamp:
+        """The present millisecond, with counter 0."""
+        return compose(milliseconds(time.time_ns()), 0)

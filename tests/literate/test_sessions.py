@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DOCUMENTS = [
+    "docs/cluster.md",
     "docs/export.md",
     "docs/first-protocol.md",
     "docs/guide/claims.md",

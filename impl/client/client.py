@@ -1,0 +1,126 @@
+"""What a user's program calls: collections, inserts, deletes, reads with a consistency level, flushes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.client.connection import Connection, ConnectionLostError, Json, RequestRefusedError
+from tidemark.impl.client.history import History, runs
+from tidemark.impl.client.session import Session
+from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.timestamp import ZERO, Timestamp
+
+MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError")
+"""Errors after which a write may be in the log."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a read has brought: rows by key, the guarantee that it had, the moment of each channel."""
+
+    rows: dict[int, str]
+    guarantee: Timestamp
+    moments: dict[str, Timestamp]
+
+    @property
+    def moment(self) -> Timestamp:
+        """The greatest of the moments."""
+        return max(self.moments.values())
+
+
+class Client:
+    """One client. It carries its session's timestamp along, and notes what it does if it has a history.
+
+    Every method raises RequestRefusedError for an error of the cluster, and ConnectionLostError when no
+    answer comes: a write may then have been carried out.
+    """
+
+    def __init__(self, connection: Connection, *, history: History | None = None) -> None:
+        self.connection = connection
+        self.session = Session()
+        self._history = history
+
+    async def create(self, collection: str, *, shards: int = 1) -> Timestamp:
+        """Create a collection. Its timestamp."""
+        answer = await self._call("create", collection, {}, shards=shards)
+        return self._known(answer["ts"])
+
+    async def insert(self, collection: str, rows: Mapping[int, str]) -> Timestamp:
+        """Insert rows by key; a key that is there already is not looked for. Their timestamp."""
+        facts = {"keys": runs(rows)}
+        answer = await self._call("insert", collection, facts, rows=[[key, rows[key]] for key in rows])
+        return self._known(answer["ts"])
+
+    async def delete(self, collection: str, keys: Iterable[int]) -> Timestamp:
+        """Delete rows by key. The timestamp of the delete."""
+        chosen = sorted(set(keys))
+        answer = await self._call("delete", collection, {"keys": runs(chosen)}, keys=chosen)
+        return self._known(answer["ts"])
+
+    async def query(
+        self,
+        collection: str,
+        *,
+        level: ConsistencyLevel = ConsistencyLevel.BOUNDED,
+        keys: Iterable[int] | None = None,
+        at_least: Timestamp = ZERO,
+    ) -> Result:
+        """Read all rows, or those of some keys. ``at_least``: what a customized read has to see."""
+        chosen = None if keys is None else sorted(set(keys))
+        named = self.session.timestamp if level is ConsistencyLevel.SESSION else at_least
+        facts: dict[str, Any] = {"level": level.value.capitalize(), "keys": runs(chosen or ())}
+        if level is ConsistencyLevel.CUSTOMIZED:
+            facts["guarantee"] = at_least
+        answer = await self._call("read", collection, facts, level=level.value, keys=chosen, ts=named)
+        found = Result(dict(answer["rows"]), answer["guarantee"], answer["moments"])
+        self.session.saw(found.moment)
+        return found
+
+    async def count(self, collection: str, *, level: ConsistencyLevel = ConsistencyLevel.BOUNDED) -> int:
+        """How many rows there are."""
+        return len((await self.query(collection, level=level)).rows)
+
+    async def flush(self, collection: str) -> Timestamp:
+        """Store what was acknowledged before. The timestamp up to which everything is stored."""
+        answer = await self._call("flush", collection, {})
+        return self._known(answer["ts"])
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self.connection.close()
+
+    def _known(self, ts: Timestamp) -> Timestamp:
+        self.session.wrote(ts)
+        return ts
+
+    async def _call(self, method: str, collection: str, facts: Json, **arguments: Any) -> Json:
+        """Call, and note the operation whatever comes of it."""
+        operation = {"read": "query"}.get(method, method)
+        start, outcome, error, answer = time.monotonic_ns(), "unknown", "", Json()
+        try:
+            answer = await self.connection.call(method, collection=collection, **arguments)
+            outcome = "ok"
+        except RequestRefusedError as refused:
+            outcome = "unknown" if refused.kind in MAY_HAVE_HAPPENED else "fail"
+            error = str(refused)
+            raise
+        except ConnectionLostError as lost:
+            error = str(lost)
+            raise
+        finally:
+            if self._history is not None:
+                seen = {"ts": answer.get("ts", ZERO), "seen": runs(key for key, _ in answer.get("rows", ()))}
+                self._history.note(
+                    operation,
+                    collection=collection,
+                    start=start,
+                    end=time.monotonic_ns(),
+                    outcome=outcome,
+                    error=error,
+                    **facts,
+                    **seen,
+                )
+        return answer

@@ -1,0 +1,39 @@
+"""What a client did and saw, one operation a line, written when it is over: for whoever judges it later.
+
+The form is that of ``tidemark evidence`` (docs/evidence.md). Keys are written as inclusive runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+
+class History:
+    """The operations of one client, in a file that several clients may share."""
+
+    def __init__(self, file: Path, *, client: str, process: str) -> None:
+        self._file = file
+        self._about = {"client": client, "process": process}
+        self._seq = 0
+
+    def note(self, operation: str, *, collection: str, start: int, end: int, **facts: Any) -> None:
+        """Write an operation that lasted from ``start`` to ``end``, in nanoseconds of the steady clock."""
+        head = {"kind": "op", "v": 1, **self._about, "seq": self._seq, "op": operation}
+        line = {**head, "collection": collection, "start": start, "end": end, **facts}
+        self._seq += 1
+        with self._file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def runs(keys: Iterable[int]) -> list[tuple[int, int]]:
+    """Keys as inclusive runs, in order."""
+    found: list[tuple[int, int]] = []
+    for key in sorted(set(keys)):
+        if found and key == found[-1][1] + 1:
+            found[-1] = (found[-1][0], key)
+        else:
+            found.append((key, key))
+    return found

@@ -1,0 +1,1 @@
+"""An embedded cluster: every role in one event loop, on real files."""

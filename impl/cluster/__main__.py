@@ -1,0 +1,127 @@
+"""Command line of the embedded cluster.
+
+``python -m tidemark.impl.cluster`` starts a cluster in a process, lets two clients do the opening example at
+every level, kills the process with SIGKILL, starts it again over the same files and reads once more. Exit
+code 0 when every answer is what its level promises, 1 when one is not. ``serve --dir PATH`` runs a cluster
+until its standard input ends; it prints its port as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tidemark.impl.client.history import History
+from tidemark.impl.cluster.child import ChildCluster, child_cluster
+from tidemark.impl.cluster.cluster import Cluster
+from tidemark.impl.cluster.config import ClusterConfig
+from tidemark.impl.cluster.example import EXPECTED, Story, play, search
+from tidemark.impl.cluster.server import ClusterServer
+from tidemark.impl.errors import ImplementationError
+from tidemark.impl.proxy.reads import ConsistencyLevel
+
+TIME_LIMIT_SECONDS = 120.0
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command. The exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tidemark.impl.cluster", description=__doc__.split("\n\n", maxsplit=1)[0]
+    )
+    parser.add_argument("command", nargs="?", choices=("example", "serve"), default="example")
+    parser.add_argument("--dir", type=Path, help="directory of the cluster (default: a temporary one)")
+    given = parser.parse_args(arguments)
+    if given.command == "serve" and given.dir is None:
+        parser.error("serve needs --dir PATH: where the cluster keeps its files")
+    try:
+        if given.command == "serve":
+            return asyncio.run(serve(given.dir))
+        if given.dir is not None:
+            return asyncio.run(example(given.dir))
+        with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
+            return asyncio.run(example(Path(folder)))
+    except (ImplementationError, TimeoutError) as failure:
+        sys.stderr.write(f"cluster: {failure!r}\n")
+        return 1
+
+
+async def serve(directory: Path) -> int:
+    """Run a cluster until the input ends. Raises the failure of a role."""
+    cluster = Cluster(directory)
+    await cluster.start()
+    server = ClusterServer(cluster.gateways)
+    say(json.dumps({"port": await server.start()}))
+    ended = asyncio.create_task(_until_the_input_ends())
+    failed = asyncio.create_task(cluster.wait_failed())
+    await asyncio.wait([ended, failed], return_when=asyncio.FIRST_COMPLETED)
+    if failed.done():
+        failed.result()
+    failed.cancel()
+    await server.stop()
+    await cluster.stop()
+    return 0
+
+
+async def _until_the_input_ends() -> None:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await reader.read()
+
+
+async def example(directory: Path) -> int:
+    """The opening example at every level, a kill, and the same reads again. The exit code."""
+    async with asyncio.timeout(TIME_LIMIT_SECONDS):
+        history = directory.parent / f"{directory.name}-history.jsonl"
+        history.unlink(missing_ok=True)
+        async with child_cluster(directory) as child:
+            say(f"started in {child.seconds:.1f} s")
+            say(f"{'level':<12}{'t2':<8}{'t6':<8}{'t10':<8}{'t14':<8}")
+            stories = await _stories(child, history)
+            await child.kill()
+        async with child_cluster(directory) as child:
+            say(f"killed with SIGKILL, recovered in {child.seconds:.1f} s")
+            await _read_again(child, stories)
+            await child.end()
+    wrong = [sentence for story in stories for sentence in story.wrong]
+    for sentence in wrong:
+        say(f"  {sentence}")
+    judged = sum(story.promises.judged for story in stories)
+    say(f"WRONG: {len(wrong)} of {judged} answers" if wrong else f"all {judged} answers are as promised")
+    return 1 if wrong else 0
+
+
+async def _stories(child: ChildCluster, history: Path) -> list[Story]:
+    writer = await child.client(0, history=History(history, client="client 1", process="p1"))
+    reader = await child.client(1, history=History(history, client="client 2", process="p2"))
+    stories = []
+    for level in ConsistencyLevel:
+        story = await play(writer, reader, level, config=ClusterConfig())
+        say(story.line())
+        stories.append(story)
+    await writer.flush(stories[0].collection)
+    await writer.close()
+    await reader.close()
+    return stories
+
+
+async def _read_again(child: ChildCluster, stories: list[Story]) -> None:
+    """A strong read of each collection: what was acknowledged is there, whether it was flushed or not."""
+    reader = await child.client(1)
+    for story in stories:
+        await search(reader, story, EXPECTED[-1], level=ConsistencyLevel.STRONG)
+    await reader.close()
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,194 @@
+"""The embedded cluster: the roles put together, started in the order in which they need each other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from tidemark.impl.broker.broker import CoordinatorStreams, ProxyStreams
+from tidemark.impl.broker.messages import DdlMessage, virtual
+from tidemark.impl.cluster.config import ClusterConfig
+from tidemark.impl.cluster.directory import ClusterDirectory
+from tidemark.impl.cluster.foundation import Foundation
+from tidemark.impl.cluster.replicas import ReplicaOrder, ReplicaSet
+from tidemark.impl.cluster.storage_side import StorageSide
+from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.errors import CollectionError
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.gateway import Gateway
+from tidemark.impl.proxy.host import ProxyHost
+from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.reads import Reader, ReaderConfig
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
+from tidemark.impl.rootcoord.catalog import Catalog, CollectionRecord
+from tidemark.impl.rootcoord.config import RootCoordConfig
+from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.impl.rootcoord.direct import DirectRootCoordClient
+from tidemark.impl.rootcoord.ports import RootCoordPorts
+from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
+from tidemark.impl.system.clocks import SystemTimestampClock
+from tidemark.impl.timestamp import MILLISECOND, Timestamp
+from tidemark.impl.types import ChannelName
+
+
+class Cluster:
+    """One process of a cluster. A failure in any role is the cluster's failure: the next process recovers.
+
+    gateways: the proxies as clients see them. Each part can be reached under its name, for tests.
+    """
+
+    def __init__(
+        self, root: Path, *, config: ClusterConfig | None = None, data_node_parts: DataNodeParts | None = None
+    ) -> None:
+        self.config = config if config is not None else ClusterConfig()
+        self.directory = ClusterDirectory(root)
+        self.supervisor = Supervisor()
+        self.gateways: list[Gateway] = []
+        self.hosts: list[ProxyHost] = []
+        self._parts = data_node_parts
+        self._stack = AsyncExitStack()
+
+    async def start(self) -> None:
+        """Take the directory, start every role, and recover what earlier processes have left."""
+        self.directory.take()
+        self._stack.callback(self.directory.give_back)
+        foundation = self.foundation = Foundation(
+            self.directory, config=self.config, supervisor=self.supervisor
+        )
+        await foundation.start(self._stack)
+        await self._start_root_coord()
+        storage = self.storage = StorageSide(
+            self.directory, foundation=foundation, config=self.config, parts=self._parts
+        )
+        await storage.start(self._stack, supervisor=self.supervisor, take_number=self.catalog.take_number)
+        self.replicas = ReplicaSet(
+            coordinator=storage.coordinator, make=self._make_query_node, count=self.config.query_nodes
+        )
+        self._stack.push_async_callback(self.replicas.stop)
+        await self._open(list(self.catalog.collections.values()))
+        self.supervisor.spawn(storage.resume_flushes, "resumed flushes")
+        self.supervisor.spawn(self._watch_query_nodes, "query nodes")
+        self._start_proxies()
+        await asyncio.gather(*(host.serving() for host in self.hosts))
+
+    async def stop(self) -> None:
+        """End in good order. Nothing needs it: a killed process loses nothing that was acknowledged."""
+        await self.supervisor.stop()
+        await self._stack.aclose()
+
+    async def wait_failed(self) -> None:
+        """Wait until some role fails, then raise its failure."""
+        await self.supervisor.wait_failed()
+
+    async def _start_root_coord(self) -> None:
+        foundation = self.foundation
+        streams = CoordinatorStreams(foundation.broker)
+        seconds = self.config.tick_seconds
+        self.root_coord = RootCoord(
+            channels=self.config.channel_names,
+            ports=RootCoordPorts(
+                oracle=foundation.oracle,
+                sessions=foundation.sessions,
+                ticks=streams,
+                clock=foundation.clock,
+            ),
+            config=RootCoordConfig(ddl_tick_seconds=seconds, dummy_seconds=seconds),
+        )
+        await self.root_coord.start()
+        self._stack.push_async_callback(self.root_coord.stop)
+        self.supervisor.spawn(self.root_coord.supervisor.wait_failed, "root coordinator")
+        store = SqliteCatalogStore(self.directory.catalog)
+        self._stack.push_async_callback(store.close)
+
+        async def announce(channel: ChannelName, ts: Timestamp) -> None:
+            await streams.append(DdlMessage(ts, channel, "create"))
+
+        assert isinstance(self.root_coord.ddl, DdlSource)
+        self.catalog = Catalog(
+            store=store, scheduler=self.root_coord.ddl.scheduler, announce=announce, place=self._place
+        )
+        await self.catalog.load()
+
+    def _place(self, number: int, shards: int) -> tuple[ChannelName, ...]:
+        """The shards of a collection in physical channels, one in each, beginning with another each time."""
+        names = self.config.channel_names
+        if not 1 <= shards <= len(names):
+            raise CollectionError(f"{shards} shards; give 1 to {len(names)}, the number of physical channels")
+        return tuple(virtual(names[(number + shard) % len(names)], number, shard) for shard in range(shards))
+
+    async def _open(self, records: Sequence[CollectionRecord]) -> None:
+        """Let data node and query nodes serve the channels of collections."""
+        channels = [channel for record in records for channel in record.channels]
+        await self.storage.open(channels)
+        await self.replicas.load(channels)
+
+    async def create(self, name: str, *, shards: int) -> CollectionRecord:
+        """Create a collection and serve it: see ``Collections`` of the gateway."""
+        record = await self.catalog.create(name, shards=shards)
+        await self._open([record])
+        return record
+
+    def get(self, name: str) -> CollectionRecord:
+        """The collection. Raises CollectionError."""
+        return self.catalog.get(name)
+
+    def _make_query_node(self, number: int) -> QueryNode:
+        ports = QueryNodePorts(log=self.foundation.broker, store=self.storage.store)
+        return QueryNode(node_id=f"query-node-{number + 1}", ports=ports)
+
+    async def _watch_query_nodes(self) -> None:
+        while True:
+            await self.foundation.clock.sleep(self.config.tick_seconds)
+            self.replicas.check()
+            await self.replicas.load_flushed()
+
+    def _start_proxies(self) -> None:
+        client = DirectRootCoordClient(self.root_coord)
+        seconds = self.config.tick_seconds
+        config = ProxyConfig(
+            tick_seconds=seconds / 2,
+            report_seconds=seconds,
+            tick_interval_ts=int(seconds * 1000) * MILLISECOND,
+        )
+        foundation = self.foundation
+
+        def make(source: int) -> Proxy:
+            ports = ProxyPorts(
+                oracle=foundation.oracle,
+                streams=ProxyStreams(foundation.broker, source),
+                root_coord=client,
+                clock=foundation.clock,
+            )
+            return Proxy(source=source, ports=ports, config=config)
+
+        for number in range(self.config.proxies):
+            host = ProxyHost(
+                name=f"proxy-{number + 1}",
+                sessions=foundation.sessions,
+                clock=foundation.clock,
+                make=make,
+                lease=self.config.lease_seconds,
+            )
+            self.supervisor.spawn(host.run, host.name)
+            self.hosts.append(host)
+            self.gateways.append(self._make_gateway(host, number))
+
+    def _make_gateway(self, host: ProxyHost, number: int) -> Gateway:
+        reader = Reader(
+            oracle=self.foundation.oracle,
+            clock=SystemTimestampClock(),
+            replicas=ReplicaOrder(self.replicas, number),
+            config=ReaderConfig(graceful_ts=self.config.graceful_ts),
+        )
+        return Gateway(
+            host=host,
+            collections=self,
+            segments=self.storage.allocator,
+            reader=reader,
+            flushes=self.storage.flushes,
+        )

@@ -1,0 +1,93 @@
+"""The side that stores: the data coordinator with its metadata, the data node, segments and flushes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+
+from tidemark.impl.broker.packs import PackReader
+from tidemark.impl.cluster.config import ClusterConfig
+from tidemark.impl.cluster.directory import ClusterDirectory
+from tidemark.impl.cluster.foundation import Foundation
+from tidemark.impl.config import DataNodeConfig
+from tidemark.impl.datacoord.collection_flush import CollectionFlush
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
+from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
+from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.types import ChannelName
+
+DATA_NODE = "data-node-1"
+
+
+class StorageSide:
+    """Data coordinator and data node. ``parts``: which class plays which part of the node."""
+
+    def __init__(
+        self,
+        directory: ClusterDirectory,
+        *,
+        foundation: Foundation,
+        config: ClusterConfig,
+        parts: DataNodeParts | None = None,
+    ) -> None:
+        self._meta = SqliteMetaStore(directory.meta)
+        self.store = ParquetStore(directory.binlogs)
+        self.coordinator = Coordinator(meta=self._meta)
+        self.node = DataNode(
+            node_id=DATA_NODE,
+            session=time.time_ns(),
+            ports=DataNodePorts(
+                clock=foundation.clock,
+                log=PackReader(foundation.broker),
+                store=self.store,
+                coordinator=DirectCoordinatorClient(self.coordinator),
+            ),
+            config=DataNodeConfig(
+                full_buffer_bytes=config.full_buffer_bytes,
+                checkpoint_interval_ts=config.checkpoint_ts,
+                checkpoint_tick_seconds=config.tick_seconds,
+            ),
+            parts=parts,
+        )
+        self._flush_service = FlushService(
+            coordinator=self.coordinator,
+            node=DirectNodeClient(self.node),
+            clock=foundation.clock,
+            config=FlushServiceConfig(poll_seconds=config.tick_seconds / 2),
+        )
+        self._oracle = foundation.oracle
+        self._rows = config.segment_rows
+
+    async def start(
+        self, stack: AsyncExitStack, *, supervisor: Supervisor, take_number: Callable[[], int]
+    ) -> None:
+        """Take up what was stored, and carry on with flushes that were not confirmed."""
+        stack.push_async_callback(self._meta.close)
+        await self.coordinator.load()
+        self.allocator = SegmentAllocator(
+            coordinator=self.coordinator, take_number=take_number, max_rows=self._rows
+        )
+        self.flushes = CollectionFlush(
+            oracle=self._oracle, allocator=self.allocator, service=self._flush_service
+        )
+        self.node.start()
+        stack.push_async_callback(self.node.stop)
+        supervisor.spawn(self.node.supervisor.wait_failed, "data node")
+
+    async def open(self, channels: Sequence[ChannelName]) -> None:
+        """Assign channels that are new, and let the node recover them."""
+        for channel in channels:
+            if channel not in self.coordinator.channels:
+                await self.coordinator.assign(channel, DATA_NODE)
+        await asyncio.gather(*(self.node.recover_channel(channel) for channel in channels))
+
+    async def resume_flushes(self) -> None:
+        """Carry on with the flushes that were asked for before the process has died."""
+        await self._flush_service.resume()

@@ -1,0 +1,30 @@
+"""A client's flush of a collection: end its segments, then ask for the timestamp, then flush each channel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from tidemark.impl.datacoord.flush_service import FlushService
+from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
+from tidemark.impl.rootcoord.ports import Oracle
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName
+
+
+class CollectionFlush:
+    """The order matters: a segment that ends after the oracle was asked could get a row above the answer."""
+
+    def __init__(self, *, oracle: Oracle, allocator: SegmentAllocator, service: FlushService) -> None:
+        self._oracle = oracle
+        self._allocator = allocator
+        self._service = service
+
+    async def flush(self, channels: Sequence[ChannelName]) -> Timestamp:
+        """Return when every row up to the timestamp of the answer is stored."""
+        segments = {channel: self._allocator.end_all(channel) for channel in channels}
+        flush_ts = await self._oracle.alloc(1)
+        await asyncio.gather(
+            *(self._service.flush(channel, flush_ts, ended) for channel, ended in segments.items())
+        )
+        return flush_ts

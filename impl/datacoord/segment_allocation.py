@@ -1,0 +1,63 @@
+"""Which growing segment a row goes to, and which segments end with a flush."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.types import ChannelName, SegmentId
+
+
+@dataclass
+class Growing:
+    """The segment of a channel that takes rows, and how many it has been given."""
+
+    segment_id: SegmentId
+    rows: int = 0
+
+
+class SegmentAllocator:
+    """Gives each row a segment at the moment at which its message is made.
+
+    A flush first ends the segments here, and asks the oracle for its timestamp afterwards: every row that was
+    given one of them has a smaller timestamp. So none of their rows follows a tick at the flush's timestamp.
+
+    What an earlier incarnation has left open gets no more rows, and ends with the next flush.
+
+    Args:
+        coordinator: knows the segments that have stored rows.
+        take_number: numbers for new segments; those of deletes are made negative (level zero).
+        max_rows: a segment that has so many rows gets no more.
+    """
+
+    def __init__(self, *, coordinator: Coordinator, take_number: Callable[[], int], max_rows: int) -> None:
+        self.growing: dict[tuple[ChannelName, bool], Growing] = {}
+        self.full: dict[ChannelName, list[SegmentId]] = {}
+        self._coordinator = coordinator
+        self._take_number = take_number
+        self._max_rows = max_rows
+
+    def allocate(self, channel: ChannelName, rows: int, *, deletes: bool = False) -> SegmentId:
+        """The segment for so many rows of one message."""
+        key = (channel, deletes)
+        growing = self.growing.get(key)
+        if growing is not None and growing.rows + rows > self._max_rows:
+            self.full.setdefault(channel, []).append(growing.segment_id)
+            growing = None
+        if growing is None:
+            number = self._take_number()
+            growing = self.growing[key] = Growing(-number if deletes else number)
+        growing.rows += rows
+        return growing.segment_id
+
+    def end_all(self, channel: ChannelName) -> tuple[SegmentId, ...]:
+        """End the channel's segments: none of them is given a row from now on. Those that are not flushed."""
+        ended = self.full.pop(channel, [])
+        for deletes in (False, True):
+            growing = self.growing.pop((channel, deletes), None)
+            if growing is not None:
+                ended.append(growing.segment_id)
+        stored = self._coordinator.segments_of(channel)
+        ended.extend(record.segment_id for record in stored if not (record.flushed or record.dropped))
+        return tuple(sorted(set(ended)))

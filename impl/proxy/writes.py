@@ -1,0 +1,92 @@
+"""Inserts and deletes as tasks: one message for each physical channel, made when it is first sent."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tidemark.impl.broker.messages import (
+    ChannelMessage,
+    DeleteMessage,
+    InsertMessage,
+    encode_text,
+    physical,
+)
+from tidemark.impl.proxy.values import DmlTask, Message
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName, Row, SegmentId
+
+Compose = Callable[[Timestamp], ChannelMessage]
+"""The message of one channel, once the timestamp is known."""
+
+
+class SegmentSource(Protocol):
+    """Where the segments of new rows come from."""
+
+    def allocate(self, channel: ChannelName, rows: int, *, deletes: bool = False) -> SegmentId:
+        """The segment of a virtual channel for so many rows of one message."""
+
+
+@dataclass(eq=False)
+class WriteTask(DmlTask):
+    """A task whose messages differ from channel to channel. What was made once is kept: a message that is
+    sent and one that is settled are the same.
+    """
+
+    composers: dict[ChannelName, Compose] = field(default_factory=dict)
+    made: dict[ChannelName, Message] = field(default_factory=dict)
+
+    def message(self, channel: ChannelName) -> Message:
+        """The task's message for a physical channel."""
+        if channel not in self.made:
+            text = encode_text(self.composers[channel](self.ts))
+            self.made[channel] = Message(channel, self.ts, text)
+        return self.made[channel]
+
+
+def shard_of(key: int, shards: int) -> int:
+    """The shard of a primary key: all that happens to a key happens in one channel."""
+    return zlib.crc32(key.to_bytes(8, "little", signed=True)) % shards
+
+
+def insert_task(
+    channels: Sequence[ChannelName], rows: Iterable[tuple[int, str]], segments: SegmentSource
+) -> WriteTask:
+    """The task that inserts rows of (key, value) into a collection with these virtual channels."""
+    parts: defaultdict[ChannelName, list[tuple[int, str]]] = defaultdict(list)
+    for key, value in rows:
+        parts[channels[shard_of(key, len(channels))]].append((key, value))
+
+    def composer(channel: ChannelName, part: Sequence[tuple[int, str]]) -> Compose:
+        def compose(ts: Timestamp) -> ChannelMessage:
+            segment = segments.allocate(channel, len(part))
+            return InsertMessage(ts, channel, tuple(Row(ts, segment, key, value) for key, value in part))
+
+        return compose
+
+    return _task({channel: composer(channel, part) for channel, part in parts.items()})
+
+
+def delete_task(channels: Sequence[ChannelName], keys: Iterable[int], segments: SegmentSource) -> WriteTask:
+    """The task that deletes keys."""
+    parts: defaultdict[ChannelName, list[int]] = defaultdict(list)
+    for key in keys:
+        parts[channels[shard_of(key, len(channels))]].append(key)
+
+    def composer(channel: ChannelName, part: Sequence[int]) -> Compose:
+        def compose(ts: Timestamp) -> ChannelMessage:
+            return DeleteMessage(
+                ts, channel, segments.allocate(channel, len(part), deletes=True), tuple(part)
+            )
+
+        return compose
+
+    return _task({channel: composer(channel, part) for channel, part in parts.items()})
+
+
+def _task(composers: dict[ChannelName, Compose]) -> WriteTask:
+    by_log = {physical(channel): compose for channel, compose in composers.items()}
+    return WriteTask(tuple(by_log), composers=by_log)

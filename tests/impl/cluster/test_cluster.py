@@ -1,0 +1,174 @@
+"""The embedded cluster in one event loop: the opening example at every level, and what may go wrong in it."""
+
+import time
+
+import pytest
+
+from tests.impl.cluster.parts import QUICK, audited, client, logged, play, running, until
+from tidemark.impl.broker.messages import Tick
+from tidemark.impl.client.client import Result
+from tidemark.impl.client.connection import RequestRefusedError
+from tidemark.impl.cluster.cluster import Cluster
+from tidemark.impl.cluster.example import EXPECTED, promises_of
+from tidemark.impl.cluster.example import play as play_example
+from tidemark.impl.cluster.promises import Write
+from tidemark.impl.cluster.server import LocalConnection
+from tidemark.impl.errors import ClusterLockedError, RpcError
+from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.timestamp import split
+
+
+def test_the_opening_example_at_every_level(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            for level in ConsistencyLevel:
+                story = await play_example(
+                    client(cluster, 0), client(cluster, 1), level, config=QUICK, shards=2
+                )
+                assert story.wrong == []
+                assert story.promises.judged == 4
+                if level in (ConsistencyLevel.STRONG, ConsistencyLevel.CUSTOMIZED):
+                    assert tuple(story.found) == EXPECTED
+
+    play(scenario)
+
+
+def test_one_timestamp_from_the_oracle_to_the_row(tmp_path):
+    """The timestamp of the answer is that of the row in the log and in the binlog, and a time of today."""
+
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 0)
+            await user.create("c")
+            inserted = await user.insert("c", {1: "a"})
+            flushed = await user.flush("c")
+            assert abs(split(inserted).physical / 1000 - time.time()) < 60
+            assert inserted < flushed
+            [segment] = cluster.storage.coordinator.segments.values()
+            assert [binlog.row_positions for binlog in segment.binlogs] == [(inserted,)]
+            assert segment.flushed
+        assert [row.ts for row in await logged(tmp_path)] == [inserted]
+        assert (await audited(tmp_path)).clean
+
+    play(scenario)
+
+
+def test_a_session_sees_its_own_writes_at_another_proxy(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 0)
+            await user.create("c", shards=2)
+            for key in range(6):
+                await user.insert("c", {key: "v"})
+                user.connection = LocalConnection(cluster.gateways[(key + 1) % 2])
+                found = await user.query("c", level=ConsistencyLevel.SESSION)
+                assert set(found.rows) == set(range(key + 1))
+                await user.delete("c", [100 + key])
+
+    play(scenario)
+
+
+def test_what_is_stored_and_what_is_served_go_on_together(tmp_path):
+    """Many small segments, flushes between writes, a query node that is killed and one that takes over."""
+
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            writer, reader = client(cluster, 0), client(cluster, 1)
+            await writer.create("c", shards=2)
+            there: dict[int, str] = {}
+            for turn in range(6):
+                rows = {turn * 10 + n: f"{turn}" for n in range(10)}
+                await writer.insert("c", rows)
+                there |= rows
+                gone = [key for key in there if key % 7 == turn]
+                await writer.delete("c", gone)
+                there = {key: value for key, value in there.items() if key not in gone}
+                if turn % 2:
+                    await writer.flush("c")
+                if turn == 3:
+                    await cluster.replicas.kill(1)
+                if turn == 4:
+                    await cluster.replicas.revive(1)
+                found = await reader.query("c", level=ConsistencyLevel.STRONG)
+                assert found.rows == there
+            sealed = [node.delegators[c].sealed for node in cluster.replicas.nodes.values()
+                      for c in cluster.replicas.channels]  # fmt: skip
+            assert all(sealed), "flushed segments are served from their binlogs"
+            some = [key for key in there if key % 3 == 0]
+            assert (await reader.query("c", level=ConsistencyLevel.STRONG, keys=some)).rows.keys() == set(
+                some
+            )
+        stored = await audited(tmp_path)
+        assert stored.clean, stored.describe()
+
+    play(scenario)
+
+
+def test_a_proxy_whose_session_ends_is_fenced_and_comes_back(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 0)
+            await user.create("c")
+            await user.insert("c", {1: "a"})
+            host = cluster.hosts[0]
+            before = (await host.serving()).source
+            await cluster.foundation.sessions.end(before)
+            await until(lambda: host.proxy is not None and host.proxy.source != before)
+            await user.insert("c", {2: "b"})
+            assert set((await user.query("c", level=ConsistencyLevel.STRONG)).rows) == {1, 2}
+            for log in cluster.foundation.broker.logs.values():
+                with pytest.raises(RpcError, match="its session is over"):
+                    await log.append(before, Tick(1))
+
+    play(scenario)
+
+
+def test_errors_name_what_is_wrong(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 0)
+            with pytest.raises(RequestRefusedError, match="no collection 'c'; known: none"):
+                await user.insert("c", {1: "a"})
+            with pytest.raises(RequestRefusedError, match="9 shards; give 1 to 2"):
+                await user.create("c", shards=9)
+            await user.create("c")
+            with pytest.raises(RequestRefusedError, match="already"):
+                await user.create("c")
+            with pytest.raises(RequestRefusedError, match="nothing to write"):
+                await user.delete("c", [])
+            second = Cluster(tmp_path)
+            with pytest.raises(ClusterLockedError, match="end it first"):
+                await second.start()
+
+    play(scenario)
+
+
+def test_the_check_of_the_promises_can_fail():
+    """Each kind of broken promise is found in an answer that was made up."""
+    promises = promises_of(QUICK)
+    promises.writes += [
+        Write(1, "w", ts=10, ended=100),
+        Write(2, "w", ts=20, ended=200),
+        Write(1, "w", deletes=True, ts=30, ended=300),
+        Write(3, "w"),
+    ]
+
+    def judged(keys, guarantee, moment, level, **more):
+        result = Result(dict.fromkeys(keys, "v"), guarantee, {"dml_0_1v0": moment})
+        return promises.broken(result, level=level, **{"client": "w", "begun": 10**12, **more})
+
+    strong, eventually = ConsistencyLevel.STRONG, ConsistencyLevel.EVENTUALLY
+    assert judged([2], 31, 40, strong) == []
+    assert judged([2, 3], 31, 40, strong) == [], "an insert without an answer may be there"
+    assert judged([1], 0, 15, eventually) == []
+    assert "row 2 is missing" in judged([], 31, 40, strong)[0]
+    assert "row 1 is there" in judged([1, 2], 31, 40, strong)[0]
+    assert "below the guarantee" in judged([2], 50, 40, strong)[0]
+    assert "below write 30" in judged([1, 2], 25, 25, strong)[0]
+    assert judged([1, 2], 25, 25, strong, begun=250) == []
+    assert "below write 30" in judged([1, 2], 25, 25, ConsistencyLevel.SESSION)[0]
+    assert judged([1, 2], 25, 25, ConsistencyLevel.SESSION, client="r") == []
+    assert "below write 30" in judged([1, 2], 25, 25, ConsistencyLevel.BOUNDED)[0]
+    assert judged([1, 2], 25, 25, ConsistencyLevel.BOUNDED, begun=400) == []
+    assert "below write 20" in judged([1], 15, 15, ConsistencyLevel.CUSTOMIZED, named=20)[0]
+    assert promises.judged == 13
