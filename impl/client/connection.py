@@ -1,10 +1,11 @@
-"""How a client reaches a proxy: requests as lines of JSON over TCP, each with the number of its answer."""
+"""Calls to another process: requests as lines of JSON over TCP, each with the number of its answer."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from tidemark.impl.errors import ImplementationError
@@ -27,7 +28,7 @@ class ConnectionLostError(ImplementationError):
 
 
 class Connection(Protocol):
-    """One client's way to one proxy."""
+    """One client's way to one server."""
 
     async def call(self, method: str, **arguments: Any) -> Json:
         """Ask and wait for the answer. Raise RequestRefusedError, ConnectionLostError."""
@@ -37,9 +38,15 @@ class Connection(Protocol):
 
 
 class TcpConnection:
-    """A connection to a cluster in another process. Several calls may be under way."""
+    """A connection to another process. Several calls may be under way.
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    always: arguments of every call.
+    """
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, always: Mapping[str, Any]
+    ) -> None:
+        self._always = dict(always)
         self._reader = reader
         self._writer = writer
         self._numbers = itertools.count(1)
@@ -47,17 +54,13 @@ class TcpConnection:
         self._receiving = asyncio.create_task(self._receive(), name="answers")
 
     @classmethod
-    async def to(cls, port: int, *, proxy: int) -> TcpConnection:
-        """Connect to a proxy, counted from 0, of the cluster that listens at a port of this machine. Raise
-        ConnectionLostError if there is none.
-        """
+    async def to(cls, port: int, **always: Any) -> TcpConnection:
+        """Connect to what listens at a port of this machine. Raise ConnectionLostError if nothing does."""
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=LINE_LIMIT)
         except OSError as failure:
-            raise ConnectionLostError(f"no cluster listens at port {port}: {failure}") from failure
-        connection = cls(reader, writer)
-        await connection.call("use", proxy=proxy)
-        return connection
+            raise ConnectionLostError(f"nothing listens at port {port}: {failure}") from failure
+        return cls(reader, writer, always)
 
     async def call(self, method: str, **arguments: Any) -> Json:
         """See Connection."""
@@ -65,7 +68,7 @@ class TcpConnection:
             raise ConnectionLostError(f"{method}: the connection has ended; connect again")
         number = next(self._numbers)
         answer = self._open[number] = asyncio.get_running_loop().create_future()
-        request = {"id": number, "method": method, "arguments": arguments}
+        request = {"id": number, "method": method, "arguments": self._always | arguments}
         try:
             self._writer.write(json.dumps(request, separators=(",", ":")).encode() + b"\n")
             await self._writer.drain()
@@ -95,6 +98,7 @@ class TcpConnection:
         except OSError:
             pass  # a connection that was reset has ended, like one that was closed
         finally:
+            self._writer.close()
             for waiting in self._open.values():
                 if not waiting.done():
                     waiting.set_exception(ConnectionLostError("the connection has ended; connect again"))

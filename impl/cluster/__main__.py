@@ -16,15 +16,18 @@ import tempfile
 from pathlib import Path
 
 from tidemark.impl.client.history import History
+from tidemark.impl.client.line_server import LineServer
 from tidemark.impl.cluster.child import ChildCluster, child_cluster
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
-from tidemark.impl.cluster.server import ClusterServer
+from tidemark.impl.cluster.server import answers_of
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.reads import ConsistencyLevel
 
 TIME_LIMIT_SECONDS = 120.0
+SIZES = ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes")
+"""What of the configuration can be given as an option."""
 
 
 def main(arguments: list[str]) -> int:
@@ -34,26 +37,30 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("command", nargs="?", choices=("example", "serve"), default="example")
     parser.add_argument("--dir", type=Path, help="directory of the cluster (default: a temporary one)")
+    for name in SIZES:
+        default = getattr(ClusterConfig(), name)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=default, metavar="N")
     given = parser.parse_args(arguments)
     if given.command == "serve" and given.dir is None:
         parser.error("serve needs --dir PATH: where the cluster keeps its files")
     try:
         if given.command == "serve":
-            return asyncio.run(serve(given.dir))
+            sizes = {name: getattr(given, name) for name in SIZES}
+            return asyncio.run(serve(given.dir, ClusterConfig(**sizes)))
         if given.dir is not None:
             return asyncio.run(example(given.dir))
         with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
             return asyncio.run(example(Path(folder)))
-    except (ImplementationError, TimeoutError) as failure:
+    except (ImplementationError, TimeoutError, ValueError) as failure:
         sys.stderr.write(f"cluster: {failure!r}\n")
         return 1
 
 
-async def serve(directory: Path) -> int:
+async def serve(directory: Path, config: ClusterConfig) -> int:
     """Run a cluster until the input ends. Raises the failure of a role."""
-    cluster = Cluster(directory)
+    cluster = Cluster(directory, config=config)
     await cluster.start()
-    server = ClusterServer(cluster.gateways)
+    server = LineServer(answers_of(cluster.gateways))
     say(json.dumps({"port": await server.start()}))
     ended = asyncio.create_task(_until_the_input_ends())
     failed = asyncio.create_task(cluster.wait_failed())

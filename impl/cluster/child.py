@@ -28,16 +28,21 @@ class ChildCluster:
         self.port = port
         self.seconds = seconds
 
+    @staticmethod
+    async def spawn(directory: Path, *options: str) -> asyncio.subprocess.Process:
+        """Start a process, and do not wait until it serves."""
+        command = ["-m", "tidemark.impl.cluster", "serve", "--dir", str(directory), *options]
+        return await asyncio.create_subprocess_exec(
+            sys.executable, *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+
     @classmethod
     async def start(cls, directory: Path, *options: str) -> ChildCluster:
         """Start a process over a directory, which may hold what earlier ones have left. Raise
         ClusterEndedError if it ends before it serves.
         """
         begun = time.monotonic()
-        command = ["-m", "tidemark.impl.cluster", "serve", "--dir", str(directory), *options]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
+        process = await cls.spawn(directory, *options)
         assert process.stdout is not None
         line = await process.stdout.readline()
         if not line:

@@ -187,6 +187,7 @@ class Cluster:
         )
         return Gateway(
             host=host,
+            oracle=self.foundation.oracle,
             collections=self,
             segments=self.storage.allocator,
             reader=reader,

@@ -15,11 +15,12 @@ from tidemark.impl.proxy.writes import shard_of
 from tidemark.impl.timestamp import Timestamp
 
 
-@dataclass(frozen=True)
+@dataclass
 class Write:
-    """One write of one key. ``ended``: when it was acknowledged, in nanoseconds of the steady clock.
+    """One write of one key, to be noted before it is sent.
 
-    Without an acknowledgement ``ts`` and ``ended`` are None: it may be in the log or not, at any timestamp.
+    ended: when it was acknowledged, in nanoseconds of the steady clock. Before that, and without an answer,
+    ``ts`` and ``ended`` are None: it may be in the log or not, at any timestamp.
     """
 
     key: int

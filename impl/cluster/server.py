@@ -1,23 +1,31 @@
-"""The cluster as clients reach it: lines of JSON, over TCP or as plain calls."""
+"""The cluster as clients reach it: what is asked of a proxy, over a connection or as a plain call."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
-from tidemark.impl.client.connection import LINE_LIMIT, Json, RequestRefusedError
+from tidemark.impl.client.connection import Json, RequestRefusedError
+from tidemark.impl.client.line_server import Handler
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.reads import ConsistencyLevel
 
 
-async def answer(gateway: Gateway, method: str, arguments: Json) -> Json:
+def answers_of(gateways: Sequence[Gateway]) -> Handler:
+    """Answers requests to the proxies; each names its proxy, counted from 0."""
+
+    async def handle(method: str, arguments: Json) -> Json:
+        return await answer(gateways[int(arguments["proxy"]) % len(gateways)], method, arguments)
+
+    return handle
+
+
+async def answer(gateway: Gateway, method: str, given: Json) -> Json:
     """Answer one request. Raises what the gateway raises, and ValueError for a request that is none."""
-    given = dict(arguments)
     match method:
+        case "now":
+            return {"ts": await gateway.now()}
         case "create":
             return {"ts": await gateway.create(given["collection"], shards=given["shards"])}
         case "insert":
@@ -35,7 +43,7 @@ async def answer(gateway: Gateway, method: str, arguments: Json) -> Json:
                 client_ts=given["ts"],
             )
             return {"rows": list(reply.rows), "guarantee": reply.guarantee, "moments": reply.moments}
-    raise ValueError(f"method {method!r} is none of create, insert, delete, flush, read")
+    raise ValueError(f"method {method!r} is none of now, create, insert, delete, flush, read")
 
 
 class LocalConnection:
@@ -53,67 +61,3 @@ class LocalConnection:
 
     async def close(self) -> None:
         """Nothing to let go of."""
-
-
-class ClusterServer:
-    """Listens at a free port of the loopback interface; each connection speaks to the proxy that it names."""
-
-    def __init__(self, gateways: Sequence[Gateway]) -> None:
-        self._gateways = gateways
-        self._requests: set[asyncio.Task[None]] = set()
-        self._connections: dict[asyncio.StreamWriter, asyncio.Event] = {}
-        self._server: asyncio.Server | None = None
-
-    async def start(self) -> int:
-        """Listen. The port."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=LINE_LIMIT)
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    async def stop(self) -> None:
-        """Take no more requests, and drop those under way."""
-        if self._server is not None:
-            self._server.close()
-        for request in list(self._requests):
-            request.cancel()
-        await asyncio.gather(*self._requests, return_exceptions=True)
-        for writer, ended in list(self._connections.items()):
-            writer.close()
-            await ended.wait()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        ended = self._connections[writer] = asyncio.Event()
-        try:
-            await self._take_requests(reader, writer)
-        except OSError:
-            pass  # the client has gone
-        finally:
-            writer.close()
-            del self._connections[writer]
-            ended.set()
-
-    async def _take_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        gateway = self._gateways[0]
-        while line := await reader.readline():
-            request = json.loads(line)
-            if request["method"] == "use":
-                gateway = self._gateways[request["arguments"]["proxy"] % len(self._gateways)]
-                writer.write(_line({"id": request["id"], "result": {"proxy": gateway.name}}))
-                continue
-            task = asyncio.create_task(self._answer(gateway, request, writer))
-            self._requests.add(task)
-            task.add_done_callback(self._requests.discard)
-
-    async def _answer(self, gateway: Gateway, request: Json, writer: asyncio.StreamWriter) -> None:
-        found: Json = {"id": request["id"]}
-        try:
-            found["result"] = await answer(gateway, request["method"], request["arguments"])
-        except (ImplementationError, ValueError, KeyError) as failure:
-            found |= {"kind": type(failure).__name__, "error": str(failure)}
-        with suppress(OSError):  # the client has gone
-            writer.write(_line(found))
-            await writer.drain()
-
-
-def _line(document: Json) -> bytes:
-    return json.dumps(document, separators=(",", ":")).encode() + b"\n"

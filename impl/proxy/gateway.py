@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tidemark.impl.errors import WriteFailedError
 from tidemark.impl.proxy.host import ProxyHost
+from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome
 from tidemark.impl.proxy.writes import SegmentSource, WriteTask, delete_task, insert_task
@@ -49,6 +50,7 @@ class Gateway:
         self,
         *,
         host: ProxyHost,
+        oracle: Oracle,
         collections: Collections,
         segments: SegmentSource,
         reader: Reader,
@@ -56,10 +58,15 @@ class Gateway:
     ) -> None:
         self.name = host.name
         self._host = host
+        self._oracle = oracle
         self._collections = collections
         self._segments = segments
         self._reader = reader
         self._flushes = flushes
+
+    async def now(self) -> Timestamp:
+        """A new timestamp of the oracle, for who reads by himself."""
+        return await self._oracle.alloc(1)
 
     async def create(self, collection: str, *, shards: int = 1) -> Timestamp:
         """Create a collection. Its timestamp."""
