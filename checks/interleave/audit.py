@@ -1,5 +1,7 @@
 """The audit of a reduction: random executions, run without any reduction, must be explained by the search."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tidemark.checks.interleave.errors import UnsoundReductionError
@@ -17,13 +19,14 @@ _SEED = 20240229
 class Auditor(RandomWalk, StateStrategy):
     """A random walk that looks at every declared state on its way."""
 
-    def __init__(self, *, executions: int) -> None:
+    def __init__(self, *, executions: int, state_of: Callable[[Execution], bytes]) -> None:
         super().__init__(seed=_SEED, executions=executions)
         self.states: set[bytes] = set()
+        self._state_of = state_of
 
     def arrive(self, execution: Execution) -> bool:
         """Note the state, and go on."""
-        self.states.add(execution.declared_state())
+        self.states.add(self._state_of(execution))
         return True
 
 
@@ -35,11 +38,18 @@ class Sample:
     states: frozenset[bytes] = frozenset()
 
 
-def random_sample(program: ProgramRef, options: Options) -> Sample | None:
-    """Run the executions of the audit. None if nothing is reduced, or no audit is wanted."""
+def random_sample(program: ProgramRef, options: Options, *, timed: bool = False) -> Sample | None:
+    """Run the executions of the audit. None if nothing is reduced, or no audit is wanted.
+
+    Args:
+        program: the program.
+        options: how the search was done.
+        timed: the clock was a part of its histories.
+    """
     from tidemark.models.simulation import Interner
 
-    if options.reduction is Reduction.NONE or not options.audit:
+    merging = options.histories or options.reduction is Reduction.STATES
+    if not options.audit or (options.reduction is Reduction.NONE and not merging):
         return None
     few = replace(
         options,
@@ -48,8 +58,12 @@ def random_sample(program: ProgramRef, options: Options) -> Sample | None:
         stop_at_violation=False,
         stop_at=frozenset(),
     )
-    if options.reduction is Reduction.STATES:
-        auditor = Auditor(executions=options.audit)
+    if merging:
+        state_of = functools.partial(Execution.history_state, timed=timed)
+        auditor = Auditor(
+            executions=options.audit,
+            state_of=state_of if options.histories else Execution.declared_state,
+        )
         return Sample(search(program, auditor, Interner(), few, None), frozenset(auditor.states))
     walk = RandomWalk(seed=_SEED, executions=options.audit)
     return Sample(search(program, walk, Interner(), few, None))

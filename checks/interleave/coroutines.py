@@ -6,6 +6,7 @@ next; no real loop does that, and what is found so is labelled). *Clock*: untime
 any time, as waiting for something real would), or kept (the timer with the earliest deadline fires first).
 """
 
+import copy
 from dataclasses import replace
 
 from tidemark.checks.interleave.errors import CannotBeExploredError, IncompleteSearchError, OrderError
@@ -20,11 +21,18 @@ from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ClockOrder, FaultBudget, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
+from tidemark.models.simulation.virtual import RANDOM, THREADS
 
 DEFAULT = Options(
     reduction=Reduction.NONE, limits=ExecutionLimits(executions=100_000), stop_at_violation=True
 )
 
+
+_STOOD_IN = {
+    RANDOM: "; random numbers of one seed",
+    THREADS: "; each function in an executor as one step",
+}
+"""What the bounds say of what was stood in for."""
 
 _SHRINKING = 200_000
 """Steps that may be spent on shrinking, about."""
@@ -36,6 +44,7 @@ def explore_coroutine(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
+    merge: bool = False,
     strategy: Strategy | None = None,
     options: Options = DEFAULT,
 ) -> Exploration:
@@ -51,6 +60,7 @@ def explore_coroutine(
         order: "asyncio", or "relaxed" for a free order.
         clock: "untimed", or "per-process" to keep the durations of sleeps.
         cancellations: how many times some task is cancelled, at any await at which it waits.
+        merge: give an execution up when the same callbacks have run in the same order in an earlier one.
         strategy: a bounded or random search instead of the exhaustive one; it can only refute.
         options: limits, and whether to go on after the first violation.
 
@@ -59,12 +69,21 @@ def explore_coroutine(
 
     Raises:
         NondeterminismError: the function is not a function of its choices.
+        UnsoundReductionError: with ``merge``, a random execution shows what the search has not seen.
     """
-    program = _program(main, order, clock, cancellations)
-    options = replace(options, reduction=Reduction.NONE)
+    if merge and strategy is not None:
+        raise BadInputError(
+            f"executions are to be merged in a search by {strategy}",
+            remedy="leave merge out: a strategy that leaves orders out has nothing to merge",
+        )
+    program = program_of(main, order, clock, cancellations, merge=merge)
+    options = replace(options, reduction=Reduction.NONE, histories=merge)
     if strategy is not None:
-        return explore_by(program, strategy, options=options)
-    return explore(program, options)
+        result = explore_by(program, copy.deepcopy(strategy), options=options)
+    else:
+        result = explore(program, options)
+    result.bounds += "".join(words for name, words in _STOOD_IN.items() if name in result.covered)
+    return result
 
 
 def require_every_order(
@@ -73,32 +92,46 @@ def require_every_order(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
+    merge: bool = False,
+    strategy: Strategy | None = None,
     options: Options = DEFAULT,
 ) -> Exploration:
     """Run a coroutine function in every order, and fail unless every one is right. See ``explore_coroutine``.
+
+    With a strategy, it fails if one of the orders that the strategy runs is wrong. The result is then
+    inconclusive, and says so.
 
     Raises:
         OrderError: an order fails. The message holds a short one, step by step, and its replay token.
         IncompleteSearchError: a limit was reached. Nothing wrong was seen, but that is no pass.
         CannotBeExploredError: the function uses what the simulation refuses.
     """
-    result = explore_coroutine(main, order=order, clock=clock, cancellations=cancellations, options=options)
+    result = explore_coroutine(
+        main,
+        order=order,
+        clock=clock,
+        cancellations=cancellations,
+        merge=merge,
+        strategy=strategy,
+        options=options,
+    )
     if result.status is Status.REFUTED:
-        program = _program(main, order, clock, cancellations)
+        program = program_of(main, order, clock, cancellations)
         first = result.first()
         attempts = max(_SHRINKING // max(len(first.picks), 1), 20)
-        raise OrderError(tell(program, shrink(program, first, attempts=attempts).found))
+        found = shrink(program, first, attempts=attempts).found
+        raise OrderError(tell(program, found), token=found.token)
     if result.status is Status.UNEXPLORABLE:
         raise CannotBeExploredError(
             f"{name_of(main)} cannot be explored: {result.refused}",
             remedy="pass it in as an object, and a stand-in here: `asyncio.sleep` for what takes time, a "
             "value for what is read. Nothing is known of the function so far",
         )
-    if result.status is Status.INCONCLUSIVE:
+    if result.status is Status.INCONCLUSIVE and (strategy is None or not result.statistics.executions):
         raise IncompleteSearchError(
             f"{name_of(main)} was not run in every order: {result.reason}",
-            remedy="make the function smaller, or raise the limits (options=Options(limits=...)); "
-            "a bounded or random strategy of explore_coroutine can still refute",
+            remedy="make the function smaller, merge executions (merge=True), or raise the limits "
+            "(options=Options(limits=...)); a bounded or random strategy can still refute",
         )
     return result
 
@@ -117,15 +150,29 @@ def replay_coroutine(
         CorruptTokenError, WrongProgramError: the token cannot be used.
         DivergenceError: the function no longer behaves as recorded.
     """
-    return replay(_program(main, order, clock, cancellations), token)
+    return replay(program_of(main, order, clock, cancellations), token)
 
 
-def _program(main: Main, order: Order | str, clock: ClockOrder | str, cancellations: int) -> CoroutineRef:
+def program_of(
+    main: Main,
+    order: Order | str = Order.ASYNCIO,
+    clock: ClockOrder | str = ClockOrder.UNTIMED,
+    cancellations: int = 0,
+    *,
+    merge: bool = False,
+) -> CoroutineRef:
+    """Return a coroutine function as a program, within the bounds of ``explore_coroutine``.
+
+    Raises:
+        BadInputError: there is no such order or clock, or fewer than no cancellations.
+    """
     if cancellations < 0:
         raise BadInputError(f"{cancellations} cancellations are asked for", remedy="give 0 or more")
     faults = FaultBudget(cancellations=cancellations)
     try:
-        settings = Settings(order=Order(order), clock=ClockOrder(clock), faults=faults)
+        settings = Settings(
+            order=Order(order), clock=ClockOrder(clock), faults=faults, virtual=True, histories=merge
+        )
     except ValueError as error:
         raise BadInputError(
             f"{error}",

@@ -51,7 +51,15 @@ class NondeterminismError(CheckError):
 
 
 class OrderError(AssertionError):
-    """A coroutine function fails in some order of its steps. The message tells which, and its token."""
+    """A coroutine function fails in some order of its steps. The message tells which, and its token.
+
+    Attributes:
+        token: the replay token of that order.
+    """
+
+    def __init__(self, message: str, *, token: str) -> None:
+        super().__init__(message)
+        self.token = token
 
 
 class IncompleteSearchError(CheckError):

@@ -20,6 +20,8 @@ class Options:
     """End the search at the first violation."""
     stop_at: frozenset[str] = frozenset()
     """End it at the first violation of one of these claims."""
+    histories: bool = False
+    """Merge executions that meet with equal histories of callbacks. Rests on code being deterministic."""
     classes: bool = False
     """Collect digests of the Mazurkiewicz traces."""
     audit: int = 20

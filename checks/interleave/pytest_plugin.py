@@ -1,29 +1,46 @@
 """A pytest plugin: ``@pytest.mark.every_order`` runs a coroutine test in every order of its steps.
 
-Put ``pytest_plugins = ["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the
-tests. The marker takes ``order``, ``clock``, ``cancellations`` and ``executions`` by keyword;
-``tidemark.checks.interleave.explore_coroutine`` says what they mean. Fixtures are set up once, before the
-first execution: what executions change must be made by the test itself. ``--replay-order TOKEN`` runs the one
-order of a token.
+It is installed with the package; in a clone, put ``pytest_plugins =
+["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the tests. The marker takes
+``order``, ``clock``, ``cancellations``, ``merge``, ``strategy``, and the limits ``executions``, ``steps`` and
+``seconds`` by keyword; ``tidemark.checks.interleave.explore_coroutine`` says what they mean. Fixtures of
+function scope are set up anew for each execution. ``--replay-order TOKEN`` runs the one order of a token, of
+the tests to which it belongs.
+
+A marked test runs on no loop but the controlled one, whatever ``asyncio_mode`` pytest-asyncio is in. A test
+that its strategy leaves incomplete passes if nothing wrong is found, and is listed at the end of the run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import io
+import types
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
+from _pytest.unittest import TestCaseFunction
 
-from tidemark.checks.interleave.coroutines import DEFAULT, replay_coroutine, require_every_order
+from tidemark.checks.interleave.coroutines import DEFAULT, program_of, replay_coroutine, require_every_order
 from tidemark.checks.interleave.errors import OrderError
+from tidemark.checks.interleave.executions.token import decode
+from tidemark.checks.interleave.fixtures import Fixtures
+from tidemark.checks.interleave.result import Status
 from tidemark.checks.verdicts.errors import CheckError
 from tidemark.models.simulation import ClockOrder, Order
 from tidemark.models.simulation.coroutines import Main
 
 MARKER = "every_order"
-_ALLOWED = {"order", "clock", "cancellations", "executions"}
+_LIMITS = ("executions", "seconds", "steps")
+_ALLOWED = {"order", "clock", "cancellations", "merge", "strategy", *_LIMITS}
+_ORDERS = "orders of every_order"
+"""The property of a report that says which orders were run, if not all of them."""
+
+Outcomes = list[BaseException]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,15 +52,46 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(order='asyncio', clock='untimed', cancellations=0, executions=100000): "
-        "run a coroutine test in every order of its steps",
+        f"{MARKER}(order='asyncio', clock='untimed', cancellations=0, merge=False, strategy=None, "
+        "executions=100000, steps=2000, seconds=None): run a coroutine test in every order of its steps",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out marked tests to which the token of a replay does not belong."""
+    token = config.getoption("--replay-order")
+    if not token:
+        return
+    with contextlib.suppress(CheckError):  # a damaged token is an error of each test
+        wanted = decode(token).program
+        others = [item for item in items if _marker(item) is not None and _digest(item) != wanted]
+        if len(others) < sum(_marker(item) is not None for item in items):
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if item not in others]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Refuse a marked test that cannot be run in every order; take it from the plugin that would run it."""
+    if _marker(item) is None:
+        return
+    if isinstance(item, TestCaseFunction):
+        _refuse(
+            item, "belongs to a unittest.TestCase, which runs it on a loop of its own: make it a function"
+        )
+    if isinstance(item, pytest.Function):
+        if hasattr(item.obj, "hypothesis") or getattr(item.obj, "is_hypothesis_test", False):
+            _refuse(item, "is a test of Hypothesis: call explore_coroutine inside of the test instead")
+        if not inspect.iscoroutinefunction(inspect.unwrap(item.obj)):
+            _refuse(item, "is not an `async def` function")
+        # A plugin for coroutine tests gives them a class whose `runtest` has a loop.
+        item.runtest = types.MethodType(pytest.Function.runtest, item)  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a marked test; leave all others to pytest."""
-    marker = pyfuncitem.get_closest_marker(MARKER)
+    marker = _marker(pyfuncitem)
     if marker is None:
         return None
     options = dict(marker.kwargs)
@@ -51,32 +99,113 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if marker.args or unknown:
         wrong = f"{unknown[0]!r}" if unknown else f"{marker.args[0]!r} without a keyword"
         pytest.fail(f"{MARKER} does not take {wrong}: give {', '.join(sorted(_ALLOWED))}", pytrace=False)
-    if not inspect.iscoroutinefunction(inspect.unwrap(pyfuncitem.obj)):
-        pytest.fail(f"{MARKER} marks {pyfuncitem.name}, which is not an `async def` function", pytrace=False)
-    wanted = inspect.signature(pyfuncitem.obj).parameters
-    main = functools.partial(pyfuncitem.obj, **{name: pyfuncitem.funcargs[name] for name in wanted})
-    complaint = _complaint(main, pyfuncitem, options)
+    outcomes: Outcomes = []
+    complaint = _complaint(_main(pyfuncitem, outcomes), pyfuncitem, options)
+    if outcomes:
+        raise outcomes[0]
     if complaint is not None:
         pytest.fail(complaint, pytrace=False)
     return True
 
 
-def _complaint(main: Main, item: pytest.Function, options: dict[str, Any]) -> str | None:
-    """Run the test, and return what is wrong with it, in words."""
-    bounds = {
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List the tests that have passed in some orders only."""
+    lines = [
+        f"{report.nodeid}: {value}"
+        for report in terminalreporter.stats.get("passed", [])
+        for name, value in report.user_properties
+        if name == _ORDERS
+    ]
+    if lines:
+        terminalreporter.section(f"{MARKER}: passed in some orders only")
+        for line in lines:
+            terminalreporter.line(line)
+
+
+def _marker(item: pytest.Item) -> pytest.Mark | None:
+    return item.get_closest_marker(MARKER)
+
+
+def _refuse(item: pytest.Item, why: str) -> NoReturn:
+    pytest.fail(f"{MARKER} marks {item.name}, which {why}", pytrace=False)
+
+
+def _digest(item: pytest.Item) -> str:
+    """Return the digest of a test's program in its tokens."""
+    marker = _marker(item)
+    assert marker is not None
+    function = getattr(item, "obj", None)
+    if not callable(function):
+        return ""
+    return program_of(function, **_bounds(marker.kwargs)).digest()
+
+
+def _bounds(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         "order": options.get("order", Order.ASYNCIO),
         "clock": options.get("clock", ClockOrder.UNTIMED),
         "cancellations": options.get("cancellations", 0),
     }
+
+
+def _main(item: pytest.Function, outcomes: Outcomes) -> Main:
+    """Return the test as a function without arguments: each call has fresh fixtures.
+
+    Args:
+        item: the test.
+        outcomes: where ``pytest.skip`` and ``pytest.xfail`` inside of the test go.
+    """
+    wanted = tuple(inspect.signature(item.obj).parameters)
+    fixtures = Fixtures(item, wanted)
+
+    @functools.wraps(item.obj)
+    async def main(values: dict[str, Any]) -> Any:
+        try:
+            return await item.obj(**values)
+        except (pytest.skip.Exception, pytest.xfail.Exception) as outcome:
+            outcomes.append(outcome)
+            raise
+
+    @functools.wraps(item.obj)
+    def begin() -> Any:
+        return main(fixtures.values())
+
+    return begin
+
+
+def _complaint(main: Main, item: pytest.Function, options: dict[str, Any]) -> str | None:
+    """Run the test, and return what is wrong with it, in words."""
+    bounds = _bounds(options)
     token = item.config.getoption("--replay-order")
     try:
         if token:
             violation = replay_coroutine(main, token, **bounds).violation
             return violation.message if violation is not None else None
-        limits = replace(DEFAULT.limits, executions=options.get("executions", DEFAULT.limits.executions))
-        require_every_order(main, **bounds, options=replace(DEFAULT, limits=limits))
-    except OrderError as error:
-        return f"{error}\nreplay: pytest {item.nodeid} --replay-order TOKEN"
+        limits = replace(DEFAULT.limits, **{name: options[name] for name in _LIMITS if name in options})
+        try:
+            with _silence(item):
+                result = require_every_order(
+                    main,
+                    **bounds,
+                    merge=options.get("merge", False),
+                    strategy=options.get("strategy"),
+                    options=replace(DEFAULT, limits=limits),
+                )
+        except OrderError as error:
+            replay_coroutine(main, error.token, **bounds)  # what this order prints is shown, and only that
+            return f"{error}\nreplay: pytest {item.nodeid} --replay-order TOKEN"
+        if result.status is not Status.EXHAUSTED:
+            item.user_properties.append((_ORDERS, f"{result.statistics.executions}, {result.reason}"))
     except CheckError as error:
         return str(error)
     return None
+
+
+@contextlib.contextmanager
+def _silence(item: pytest.Function) -> Iterator[None]:
+    """Drop what the orders print, unless the test itself wants to read it."""
+    if {"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(item.fixturenames):
+        yield
+        return
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield

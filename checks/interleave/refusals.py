@@ -12,6 +12,8 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
         UnsoundCombinationError: the program declares no state, or keeps a queue of callbacks, which no
             declared state shows.
     """
+    if options.histories:
+        _refuse_histories(program, options)
     if options.reduction is not Reduction.STATES:
         return
     fresh = program.load()()
@@ -26,4 +28,18 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
             f"{program.text()} runs in {fresh.settings.order.value} order, in which callbacks wait in a "
             "queue that no declared state shows",
             remedy="merge states in atomic order only, or use another reduction",
+        )
+
+
+def _refuse_histories(program: ProgramRef, options: Options) -> None:
+    settings = program.load()().settings
+    if not settings.histories or settings.order is Order.ATOMIC:
+        raise UnsoundCombinationError(
+            f"{program.text()} does not record the histories of its processes",
+            remedy="merge histories of coroutine functions only: explore_coroutine(main, merge=True)",
+        )
+    if options.reduction is not Reduction.NONE:
+        raise UnsoundCombinationError(
+            f"histories are merged, and {options.reduction.value!r} leaves out executions",
+            remedy="merge histories without another reduction: Options(reduction='none', histories=True)",
         )

@@ -14,6 +14,7 @@ from tidemark.checks.interleave.refusals import refuse_unsound
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import Tick, quiet, search
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
+from tidemark.checks.interleave.strategies.histories import HistorySearch
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.source_sets import SourceSets
@@ -50,7 +51,11 @@ def explore(
     refuse_unsound(program, options)
     interner = Interner()
     strategy: MergingSearch | DepthFirst
-    if options.reduction is Reduction.STATES:
+    timed = False
+    if options.histories:
+        result, merging = _by_histories(program, options, interner, Met(elsewhere=met), item=item, tick=tick)
+        strategy, timed = merging, merging.timed
+    elif options.reduction is Reduction.STATES:
         known = Met(elsewhere=met)
         strategy = MergingSearch(known, item=item)
         result = search(program, strategy, interner, options, tick)
@@ -61,11 +66,34 @@ def explore(
     if result.remaining:
         result.remaining = tuple(strategy.remaining())
     elif item == WHOLE and not result.reasons:
-        sample = random_sample(program, options)
+        sample = random_sample(program, options, timed=timed)
         if sample is not None:
             check_explained(result, sample)
     result.bounds = bounds_text(program, options)
     return result
+
+
+def _by_histories(
+    program: ProgramRef,
+    options: Options,
+    interner: Interner,
+    known: Met,
+    *,
+    item: WorkItem,
+    tick: Tick | None,
+) -> tuple[Exploration, HistorySearch]:
+    """Search with histories as states; with the clock in them where the program looks at it.
+
+    A part of a tree cannot know what the others look at: it has the clock in its states.
+    """
+    strategy = HistorySearch(known, timed=item != WHOLE or bool(known.elsewhere), item=item)
+    result = search(program, strategy, interner, options, tick)
+    if strategy.in_vain and not options.is_enough(result.violations):
+        known = Met(elsewhere=known.elsewhere)
+        strategy = HistorySearch(known, timed=True, item=item)
+        result = search(program, strategy, interner, options, tick)
+    result.states = known.here
+    return result, strategy
 
 
 def _depth_first(interner: Interner, reduction: Reduction, item: WorkItem) -> DepthFirst:
@@ -119,7 +147,8 @@ def split(
 def bounds_text(program: ProgramRef, options: Options) -> str:
     """Return within which bounds a complete search is exhaustive, in words."""
     settings = program.load()().settings.text()
-    return f"{program.text()}; {settings}; every interleaving ({options.reduction.text()})"
+    less = "equal histories of callbacks merged" if options.histories else options.reduction.text()
+    return f"{program.text()}; {settings}; every interleaving ({less})"
 
 
 def explore_randomly(

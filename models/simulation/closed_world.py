@@ -1,12 +1,17 @@
 """The guard around the closed world: real clocks, network, files, threads and randomness are refused.
 
+Where a program runs on a virtual machine (``tidemark.models.simulation.virtual``), the machine answers in
+place of a refusal as far as it can.
+
 Two nets. The first one is always up while code of a program runs: an audit hook sees files, sockets,
 processes, threads and databases being opened, and the functions of ``time``, ``random``, ``os``, ``uuid`` and
 ``secrets`` that are looked up through their module are replaced. The second one, ``strict``, sees each call
-of a C function by identity, and so also ``from time import time`` and ``datetime.now()``; it costs about half
-of the speed and is used for a sample of the runs. Imports and the logging module pass through.
+of a C function by identity, and so also a clock in a default argument and ``datetime.now()``; it costs about
+half of the speed and is used for a sample of the runs. Imports and the logging module pass through. A name
+that a module has imported (``from time import time``) is replaced there for the time of an exploration.
 """
 
+import asyncio
 import contextlib
 import datetime as dt
 import os
@@ -23,6 +28,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from tidemark.models.simulation.errors import ClosedWorldError
+from tidemark.models.simulation.virtual import ANSWERS, Machine, PollingError
 
 _GLOBAL_RANDOM: object = random.random.__self__  # type: ignore[attr-defined]  # a method of it
 _CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
@@ -36,6 +42,7 @@ _MODULES: tuple[tuple[ModuleType | type, tuple[str, ...]], ...] = (
             if getattr(function, "__self__", None) is _GLOBAL_RANDOM
         ),
     ),
+    (random, ("_urandom",)),
     (os, ("urandom", "getpid", "getrandom", "stat", "lstat")),
     (select, ("select", "poll", "epoll")),
     (signal, ("signal", "alarm", "setitimer", "pause", "sigwait")),
@@ -85,6 +92,7 @@ class _Guard:
         armed: code of the program is running.
         installed: an exploration is going on.
         complaints: where to say what was refused.
+        machine: what answers in place of a refusal, if anything.
     """
 
     def __init__(self) -> None:
@@ -92,6 +100,7 @@ class _Guard:
         self.installed = False
         self.hooked = False
         self.complaints: list[tuple[str, str]] = []
+        self.machine: Machine | None = None
         self.thread = 0
 
 
@@ -110,10 +119,15 @@ def installed() -> Iterator[None]:
         GUARD.hooked = True
     needed = {(module, name): count for module, name, count in _WITHOUT_ARGUMENT}
     names = [*_present(), *needed]
-    saved = [(module, name, getattr(module, name)) for module, name in names]
+    saved: list[tuple[Any, str, Any]] = [(module, name, getattr(module, name)) for module, name in names]
+    replaced: dict[int, Any] = {}
     for module, name, original in saved:
         needs = needed.get((module, name))
-        setattr(module, name, _replacement(_full_name(module, name), original, needs=needs))
+        replaced[id(original)] = _replacement(_full_name(module, name), original, needs=needs)
+        setattr(module, name, replaced[id(original)])
+    for module, name, original in _imported_names(frozenset(replaced)):
+        saved.append((module, name, original))
+        setattr(module, name, replaced[id(original)])
     GUARD.installed = True
     GUARD.thread = threading.get_ident()
     try:
@@ -122,6 +136,46 @@ def installed() -> Iterator[None]:
         GUARD.installed = False
         for module, name, original in saved:
             setattr(module, name, original)
+
+
+@contextlib.contextmanager
+def outside() -> Iterator[None]:
+    """Run code that belongs to the surroundings of a program, such as a fixture of its test: unguarded."""
+    armed, loop = GUARD.armed, asyncio._get_running_loop()  # noqa: SLF001  # documented for authors of loops
+    GUARD.armed = False
+    asyncio._set_running_loop(None)  # noqa: SLF001  # as above
+    try:
+        yield
+    finally:
+        GUARD.armed = armed
+        asyncio._set_running_loop(loop)  # noqa: SLF001  # as above
+
+
+_looked_at: dict[str, tuple[ModuleType, tuple[str, ...]]] = {}
+"""Modules that were looked at, with the names in them that stand for a function that asks the machine."""
+
+
+def _imported_names(originals: frozenset[int]) -> Iterator[tuple[ModuleType, str, object]]:
+    """Return names of such functions in modules outside of the standard library: ``from time import time``.
+
+    Args:
+        originals: ``id`` of each function.
+    """
+    for title, module in list(sys.modules.items()):
+        known = _looked_at.get(title)
+        if known is None or known[0] is not module:
+            known = _looked_at[title] = (module, _borrowed(module, originals))
+        for name in known[1]:
+            found = vars(module).get(name)
+            if id(found) in originals:
+                yield module, name, found
+
+
+def _borrowed(module: ModuleType, originals: frozenset[int]) -> tuple[str, ...]:
+    file = getattr(module, "__file__", None) or _STANDARD
+    if file.startswith((_STANDARD, _PACKAGE)) and "site-packages" not in file:
+        return ()
+    return tuple(name for name, value in list(vars(module).items()) if id(value) in originals)
 
 
 @contextlib.contextmanager
@@ -178,11 +232,33 @@ def _replacement(name: str, original: Callable[..., Any], *, needs: int | None) 
         if GUARD.armed and threading.get_ident() == GUARD.thread:
             given = (*arguments[needs - 1 :], *options.values()) if needs is not None else ()
             if all(value is None for value in given):
+                machine = GUARD.machine
+                if machine is not None and name in ANSWERS:
+                    return _answer(machine, name, original, arguments, options)
                 _refuse(name, sys._getframe(1))  # noqa: SLF001
         return original(*arguments, **options)
 
     checked.__wrapped__ = original  # type: ignore[attr-defined]
     return checked
+
+
+def _answer(
+    machine: Machine,
+    name: str,
+    original: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+) -> Any:
+    """Ask the machine, with the guard down: it may use what it replaces."""
+    GUARD.armed = False
+    try:
+        return machine.answer(name, original, arguments, options)
+    except PollingError as error:
+        message = f"{name} at {calling_line()}: {error}"
+        GUARD.complaints.append(("closed-world", message))
+        raise ClosedWorldError(message) from None
+    finally:
+        GUARD.armed = True
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:

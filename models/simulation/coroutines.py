@@ -16,6 +16,7 @@ from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.loop.freezing import immutable, without_addresses
 from tidemark.models.simulation.program import Program, ProgramRef
 from tidemark.models.simulation.settings import Settings
+from tidemark.models.simulation.virtual import Machine
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -34,6 +35,7 @@ class CoroutineProgram(Program):
         self.settings = settings
         self._main = main
         self._result: object = None
+        self._machine: Machine | None = None
 
     def build(self, world: World) -> None:
         """Define the process."""
@@ -47,7 +49,12 @@ class CoroutineProgram(Program):
         async def main(_process: Process) -> None:
             self._result = await coroutine
 
+        self._machine = world.machine
         world.process("main", main, ends_with_main=True)
+
+    def covered(self) -> frozenset[str]:
+        """What was stood in for: see ``tidemark.models.simulation.virtual``."""
+        return frozenset(self._machine.used) if self._machine is not None else frozenset()
 
     def final(self) -> Hashable:
         """What the coroutine returned; what is not immutable as text, without addresses."""

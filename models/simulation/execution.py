@@ -35,8 +35,10 @@ from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
+from tidemark.models.simulation.loop.history import state_after
 from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
 from tidemark.models.simulation.program import Observation, Program
+from tidemark.models.simulation.settings import ClockOrder
 from tidemark.models.simulation.snapshot import digest, world_state
 from tidemark.models.simulation.world.world import World
 
@@ -132,6 +134,7 @@ class Execution:
         asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
         self._hooks = None if sys.get_asyncgen_hooks().finalizer is finish_asyncgen else take_asyncgens()
         GUARD.complaints = self._complaints
+        GUARD.machine = world.machine
         GUARD.armed = GUARD.installed
         try:
             self.program.build(world)
@@ -201,6 +204,15 @@ class Execution:
         """Return the digest of the declared state."""
         return digest((self.program.declared(), world_state(self.world)))
 
+    def history_state(self, *, timed: bool) -> bytes:
+        """Return the digest of what has run, and of what the loop holds. ``timed``: and of its clock."""
+        return state_after(self.world, timed=timed or self.world.settings.clock is not ClockOrder.UNTIMED)
+
+    @property
+    def clock_read(self) -> bool:
+        """Whether the program has asked what time it is."""
+        return self.world.loop.clock_read
+
     def rest(self) -> bool:
         """Judge a state in which nothing can happen but faults, which need not come. Return whether it is
         right.
@@ -241,6 +253,7 @@ class Execution:
                 with contextlib.suppress(BaseException):
                     coroutine.close()
         world.dismantle()
+        GUARD.machine = None
         if self._hooks is not None:
             sys.set_asyncgen_hooks(*self._hooks)
         asyncio._set_running_loop(None)  # noqa: SLF001

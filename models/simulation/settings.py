@@ -162,6 +162,11 @@ class Settings:
     clock: ClockOrder = ClockOrder.PER_PROCESS
     timer_firings: int | None = None
     """Largest number of timers that fire in one process, all its incarnations together. None: no limit."""
+    virtual: bool = False
+    """Whether clocks, random numbers, the process id and executors of Python are stood in for. If not, they
+    are refused: the program is to be given objects for them."""
+    histories: bool = False
+    """Whether the history of each process is recorded, for a search that merges equal ones."""
     callbacks_per_step: int = 10_000
     """A lane that runs more callbacks than this in one step is reported as a livelock."""
 

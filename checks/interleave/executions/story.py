@@ -110,6 +110,8 @@ def _end(task: "asyncio.Task[Any]") -> str:
 
 def _purpose(label: str, lanes: list[Lane]) -> str:
     """Return what a timer or a cancellation does, before it does it."""
+    if label.startswith("thread "):
+        return "runs in an executor"
     for lane in lanes:
         for timer in lane.timers:
             if timer.label == label:

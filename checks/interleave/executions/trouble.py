@@ -3,12 +3,16 @@ equal.
 """
 
 import linecache
+import os
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 
 from tidemark.models.simulation.loop.freezing import without_addresses
 from tidemark.models.simulation.loop.lane import INSIDE
 
+_HERE = str(Path(__file__).parents[1]) + os.sep
+"""This package, whose pytest plugin stands between a test and the simulation."""
 _DEEPEST = 4
 """Errors of a chain that are shown."""
 
@@ -38,7 +42,7 @@ def _words(error: BaseException) -> str:
 def _frames(error: BaseException) -> Iterator[str]:
     for frame, number in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
-        if code.co_filename.startswith(INSIDE[0]):
+        if code.co_filename.startswith((INSIDE[0], _HERE)):
             continue
         source = linecache.getline(code.co_filename, number, frame.f_globals).strip()
         place = f"    {code.co_filename.rpartition('/')[2]}:{number} in {code.co_qualname}"

@@ -74,12 +74,16 @@ class MergingSearch(TreeWalk[TreeNode], StateStrategy):
         place = self._depth - len(self._base)
         if place < len(self._stack):
             return True
-        state = execution.declared_state()
+        state = self.state_of(execution)
         if place == 0:
             # The node of a work item was met when the item was made; what was tried there is in the item.
             self._met.here.add(state)
             return True
         return self._met.add(state)
+
+    def state_of(self, execution: Execution) -> bytes:
+        """Return the digest of what is merged."""
+        return execution.declared_state()
 
     def remaining(self) -> list[WorkItem]:
         """Return what is left after the present execution. Call it between executions only."""

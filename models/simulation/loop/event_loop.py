@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from tidemark.models.simulation.closed_world import calling_line
 from tidemark.models.simulation.errors import ClosedWorldError, SharedObjectError
+from tidemark.models.simulation.loop.factories import made_by
 from tidemark.models.simulation.loop.lane import LANE, Lane, LaneHandle, LaneTask, LaneTimer
 from tidemark.models.simulation.settings import ClockOrder
 
@@ -63,15 +64,20 @@ class ControlledLoop(asyncio.BaseEventLoop):
         writes: objects that the present step has written so far.
         cancelled: a callback was cancelled, which may be among the ready ones.
         complaints: what asyncio's exception handler was told, and misuse that the program might swallow.
+        clock_read: the program has asked what time it is.
+        start_thread: starts a function with arguments in an executor; None: executors are refused.
     """
 
     current: Lane
+    _task_factory: Callable[..., Any] | None
+    start_thread: Callable[[object, Callable[..., Any], tuple[Any, ...]], asyncio.Future[Any]] | None = None
 
     def __init__(self, *, clock: ClockOrder, clock_bit: int) -> None:
         self.clock_bit = clock_bit if clock is ClockOrder.GLOBAL else 0
         self.reads = 0
         self.writes = 0
         self.cancelled = False
+        self.clock_read = False
         self.complaints: list[tuple[str, str]] = []
         self.common_clock = 0.0
 
@@ -82,7 +88,8 @@ class ControlledLoop(asyncio.BaseEventLoop):
         lane = self.current
         if context is not None and (owner := context.get(LANE)) is not lane and owner is not None:
             self._refuse_shared(owner)
-        handle = LaneHandle(callback, args, self, context)
+        lane.scheduled += 1
+        handle = LaneHandle(callback, args, self, context, lane.scheduled)
         lane.ready.append(handle)
         return handle
 
@@ -102,10 +109,26 @@ class ControlledLoop(asyncio.BaseEventLoop):
 
     def time(self) -> float:
         """Return the virtual time of the current process in seconds."""
+        self.clock_read = True
+        return self._now()
+
+    def _now(self) -> float:
         if self.clock_bit:
             self.reads |= self.clock_bit
             return self.common_clock
         return self.current.clock
+
+    def call_later(  # type: ignore[override]  # as above
+        self,
+        delay: float,
+        callback: Callable[..., Any],
+        *args: Any,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Arm a timer. The program does not learn what time it is."""
+        if delay is None:
+            raise TypeError("delay must not be None")
+        return self.call_at(self._now() + delay, callback, *args, context=context)
 
     def call_at(  # type: ignore[override]  # as above
         self,
@@ -141,7 +164,10 @@ class ControlledLoop(asyncio.BaseEventLoop):
         tasks = lane.tasks
         number = len(tasks) + 1
         title = str(name) if name is not None else f"{lane.title}/task{number}"
-        task = LaneTask(coro, number, loop=self, name=title, context=context)
+        if self._task_factory is None:
+            task: asyncio.Task[Any] = LaneTask(coro, number, loop=self, name=title, context=context)
+        else:
+            task = made_by(self._task_factory, self, coro, title if name is not None else None, context)
         tasks.append(task)
         return task
 
@@ -159,12 +185,14 @@ class ControlledLoop(asyncio.BaseEventLoop):
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Any, func: Callable[..., Any], *args: Any
-    ) -> NoReturn:
-        """Refuse: threads are outside of the closed world."""
-        del executor, func, args
-        raise self._refusal("run_in_executor")
+    ) -> "asyncio.Future[Any]":
+        """Let a function be one step that comes at any later time; refused where nothing is stood in for."""
+        if self.start_thread is None:
+            raise self.refusal("run_in_executor")
+        return self.start_thread(executor, func, args)
 
-    def _refusal(self, name: str) -> ClosedWorldError:
+    def refusal(self, name: str) -> ClosedWorldError:
+        """Complain about something of the real world, and return the error to be raised."""
         message = (
             f"loop.{name} at {calling_line()} is outside of the closed world of process "
             f"{self.current.title}: pass in an object for it (a network, a storage, a timer)"
@@ -182,7 +210,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
 
 def _refused(name: str) -> Callable[..., NoReturn]:
     def method(self: ControlledLoop, *_arguments: Any, **_options: Any) -> NoReturn:
-        raise self._refusal(name)
+        raise self.refusal(name)
 
     method.__name__ = name
     method.__doc__ = f"Refuse `{name}`: it belongs to the real world."

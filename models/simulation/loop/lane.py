@@ -69,9 +69,13 @@ class Event:
 
 
 class LaneHandle(asyncio.Handle):
-    """A callback that is ready. It keeps no trace of where it was scheduled: there is no debug mode."""
+    """A callback that is ready. It keeps no trace of where it was scheduled: there is no debug mode.
 
-    __slots__ = ()
+    Attributes:
+        serial: how many callbacks of its process were scheduled before it, and one more.
+    """
+
+    __slots__ = ("serial",)
 
     def __init__(
         self,
@@ -79,7 +83,9 @@ class LaneHandle(asyncio.Handle):
         arguments: tuple[Any, ...],
         loop: asyncio.AbstractEventLoop,
         context: contextvars.Context | None,
+        serial: int,
     ) -> None:
+        self.serial = serial
         self._context = contextvars.copy_context() if context is None else context
         self._loop = loop
         self._callback = callback
@@ -131,6 +137,16 @@ class LaneTimer(asyncio.TimerHandle):
     lane: "Lane"
 
 
+class Record(Protocol):
+    """What keeps the history of a process: see ``tidemark.models.simulation.loop.history``."""
+
+    def ran(self, handle: asyncio.Handle) -> None:
+        """Add a callback that runs now."""
+
+    def happened(self, label: str) -> None:
+        """Add an event that ran code."""
+
+
 class Lane:
     """The execution state of one incarnation of a process.
 
@@ -140,6 +156,8 @@ class Lane:
         bit: the bit of the process in footprints. All incarnations share it.
         ending: what is to be done about the tasks that are left when the main task has ended.
         left_behind: tasks that were pending when the main task returned, and where they waited.
+        history: what has run, if it is recorded.
+        scheduled: how many callbacks were scheduled so far.
     """
 
     __slots__ = (
@@ -151,11 +169,13 @@ class Lane:
         "counter",
         "daemon",
         "ending",
+        "history",
         "incarnation",
         "left_behind",
         "main",
         "name",
         "ready",
+        "scheduled",
         "tasks",
         "timers",
         "title",
@@ -180,6 +200,8 @@ class Lane:
         self.turn: Event | None = None
         self.ending = Ending.NO
         self.left_behind: tuple[str, ...] = ()
+        self.history: Record | None = None
+        self.scheduled = 0
 
     def forget_cancelled(self) -> None:
         """Take callbacks that were cancelled out of the queue: they are no step."""
@@ -193,16 +215,27 @@ class Lane:
 
     def run_pass(self) -> None:
         """Run what is ready now, the oldest first, as one pass of asyncio's loop does."""
-        ready = self.ready
+        ready, history = self.ready, self.history
         for _ in range(len(ready)):
             handle = ready.popleft()
             if not handle._cancelled:  # noqa: SLF001  # on the hot path
+                if history is not None:
+                    history.ran(handle)
                 handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
 
     def run_oldest(self) -> None:
         """Run the oldest of the ready callbacks."""
-        handle = self.ready.popleft()
+        self.run_at(0)
+
+    def run_at(self, place: int) -> None:
+        """Run the callback at a place of the queue."""
+        ready = self.ready
+        ready.rotate(-place)
+        handle = ready.popleft()
+        ready.rotate(place)
         if not handle.cancelled():
+            if self.history is not None:
+                self.history.ran(handle)
             handle._run()  # noqa: SLF001  # as above
 
     def earliest_timers(self) -> list[LaneTimer]:

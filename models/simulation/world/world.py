@@ -4,16 +4,20 @@ Everything that can happen is an ``Event``. The world keeps the events that exis
 enabled and fires the one that was picked. Between two picks nothing happens: that is the whole control.
 """
 
+import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, NamedTuple, TypeVar
 
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.footprint import Footprint, Interner, as_footprint
+from tidemark.models.simulation.loop.history import History
 from tidemark.models.simulation.loop.lane import Ending, Event, Lane, LaneTimer, task_of
 from tidemark.models.simulation.settings import ClockOrder, FaultKind, Order, Settings
+from tidemark.models.simulation.virtual import THREADS, Machine
 from tidemark.models.simulation.world.cancellation import can_be_cancelled, cancel_event, wind_up
 from tidemark.models.simulation.world.environment import Environment
+from tidemark.models.simulation.world.executors import start_thread
 from tidemark.models.simulation.world.media import Medium, joint_outcomes
 from tidemark.models.simulation.world.network import Network
 from tidemark.models.simulation.world.process import Process
@@ -51,6 +55,10 @@ class World(Environment):
         self._crashable = settings.crashable
         self._cancels = settings.faults.cancellations > 0
         self._cancellable = settings.cancellable
+        self.machine: Machine | None = None
+        if settings.virtual:
+            self.machine = Machine(self.loop.time, self._let_time_pass)
+            self.loop.start_thread = self._start_thread
 
     @functools.cached_property
     def network(self) -> Network:
@@ -116,6 +124,8 @@ class World(Environment):
             clock=old.clock if old is not None else 0.0,
         )
         self.lanes[name] = lane
+        if self.settings.histories:
+            lane.history = History()
         self.every_lane.append(lane)
         self.loop.current = lane
         lane.main = self.loop.start(lane, definition.main(Process(self, lane)), f"{lane.title}/main")
@@ -185,6 +195,8 @@ class World(Environment):
         self.fired = event
         loop.reads = 0
         loop.writes = lane.bit
+        if lane.history is not None and not event.label.startswith(("run ", "timer ")):
+            lane.history.happened(event.label)
         event.fire()
         if self._drains:
             self.drain(loop.current)
@@ -207,7 +219,7 @@ class World(Environment):
             lane.dismantle()
         self._definitions.clear()
         # Without these cycles all of it goes at once, and the garbage collector finds nothing.
-        self.fired = None
+        self.fired = self.machine = self.loop.start_thread = None
         del self.environment, self.loop.current
 
     def drain(self, lane: Lane) -> None:
@@ -239,21 +251,30 @@ class World(Environment):
             lane.turn = Event(f"run {lane.title}", lane, run)
             return [lane.turn]
 
-        def run_at(place: int) -> Callable[[], None]:
-            def fire() -> None:
-                lane.ready.rotate(-place)
-                handle = lane.ready.popleft()
-                lane.ready.rotate(place)
-                handle._run()  # noqa: SLF001  # as above
-
-            return fire
-
         return [
-            Event(f"run {lane.title} [{place}]", lane, run_at(place), owner=task_of(handle))
+            Event(
+                f"run {lane.title} [{place}]",
+                lane,
+                functools.partial(lane.run_at, place),
+                owner=task_of(handle),
+            )
             for place, handle in enumerate(lane.ready)
         ]
 
+    def _start_thread(
+        self, executor: object, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> "asyncio.Future[Any]":
+        if self.machine is not None:
+            self.machine.used.add(THREADS)
+        return start_thread(self.events, self.loop, function, arguments, executor=executor)
+
     # Timers.
+
+    def _let_time_pass(self, seconds: float) -> None:
+        """Let the present process stand still: nothing else of it happens meanwhile."""
+        self.loop.writes |= self.loop.clock_bit
+        self.loop.current.clock += seconds
+        self.loop.common_clock += seconds
 
     def _timer_events(self) -> list[Event]:
         found: list[Event] = []

@@ -1,11 +1,11 @@
 """Coroutine functions that know nothing of this project, in every order of their steps."""
 
 import asyncio
+import datetime as dt
 import queue
 import re
 import subprocess
 import threading
-import time
 from functools import partial
 
 import pytest
@@ -305,10 +305,6 @@ def test_an_unfair_execution_is_neither_a_violation_nor_a_pass():
     assert result.statistics.cut == 3
 
 
-async def uses_a_thread() -> None:
-    await asyncio.to_thread(len, ())
-
-
 async def starts_a_thread() -> None:
     threading.Thread(target=len, args=((),)).start()
 
@@ -325,8 +321,8 @@ async def runs_a_process() -> None:
     subprocess.run(["true"], check=True)  # noqa: ASYNC221
 
 
-async def reads_the_clock() -> None:
-    time.monotonic()
+async def asks_for_the_date() -> None:
+    dt.datetime.now()  # noqa: DTZ005
 
 
 async def blocks() -> None:
@@ -336,12 +332,11 @@ async def blocks() -> None:
 @pytest.mark.parametrize(
     ("function", "name"),
     [
-        (uses_a_thread, "loop.run_in_executor"),
         (starts_a_thread, "threading._start_"),
         (opens_a_socket, "loop.create_connection"),
         (starts_a_process, "loop.subprocess_exec"),
         (runs_a_process, ""),
-        (reads_the_clock, "time.monotonic"),
+        (asks_for_the_date, "datetime.now"),
         (blocks, "threading.Condition.wait"),
     ],
 )

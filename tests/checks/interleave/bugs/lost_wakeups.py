@@ -53,7 +53,7 @@ class Permits:
 
 
 async def semaphore(*, fixed: bool) -> None:
-    """gh-90155: two tasks want one permit each, and whoever gets one gives it back."""
+    """gh-90155: a waiter of a semaphore is cancelled after it was woken, and no other one is woken."""
     permits = Permits(0, fixed=fixed)
     tasks = [asyncio.create_task(permits.acquire()) for _ in range(2)]
     await asyncio.sleep(1)
@@ -66,7 +66,7 @@ async def semaphore(*, fixed: bool) -> None:
 
 
 async def lock(*, fixed: bool) -> None:
-    """bpo-27585: whoever gets the lock releases it."""
+    """bpo-27585: the same in a lock: it is free, and tasks wait for it."""
     mutex = Permits(1, fixed=fixed)
 
     async def work() -> None:
@@ -172,7 +172,7 @@ async def wait_for(work: Awaitable[None], *, hides: bool) -> None:
 
 
 async def hidden_cancellation(*, fixed: bool) -> None:
-    """gh-86296: the work is done in the moment in which its task is cancelled, and the task goes on."""
+    """gh-86296: the work ends just when its task is cancelled, and the task goes on."""
 
     async def serve() -> None:
         await wait_for(asyncio.sleep(1), hides=not fixed)

@@ -1,0 +1,1 @@
+"""Public bugs of asyncio and of libraries on it, rewritten small."""
