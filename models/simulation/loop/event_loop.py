@@ -167,7 +167,8 @@ class ControlledLoop(asyncio.BaseEventLoop):
         if self._task_factory is None:
             task: asyncio.Task[Any] = LaneTask(coro, number, loop=self, name=title, context=context)
         else:
-            task = made_by(self._task_factory, self, coro, title if name is not None else None, context)
+            given = title if name is not None else None
+            task = made_by(self._task_factory, self, coro, lane=lane, name=given, context=context)
         tasks.append(task)
         return task
 

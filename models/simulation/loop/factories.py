@@ -8,16 +8,12 @@ addresses, which the repeated runs of a search notice.
 
 import asyncio
 import contextlib
+import contextvars
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tidemark.models.simulation.loop.lane import LaneTask
-
-if TYPE_CHECKING:
-    import contextvars
-
-    from tidemark.models.simulation.loop.event_loop import ControlledLoop
+from tidemark.models.simulation.loop.lane import Lane, LaneTask
 
 Factory = Callable[..., Any]
 
@@ -27,10 +23,12 @@ _BY_ASYNCIO = re.compile(r"Task-\d+")
 
 def made_by(
     factory: Factory,
-    loop: "ControlledLoop",
+    loop: asyncio.AbstractEventLoop,
     coroutine: Any,
+    *,
+    lane: Lane,
     name: str | None,
-    context: "contextvars.Context | None",
+    context: contextvars.Context | None,
 ) -> "asyncio.Task[Any]":
     """Return the task that a factory makes, with a name that is a function of the history of its process.
 
@@ -38,22 +36,23 @@ def made_by(
         factory: what the program has set.
         loop: the running loop.
         coroutine: what the task runs.
+        lane: its process.
         name: the name that the program has given to the task, if any.
         context: the context that the program has given to it, if any.
     """
-    number = len(loop.current.tasks) + 1
+    number = len(lane.tasks) + 1
     with _numbered(loop, number):
         options = {} if context is None else {"context": context}
         task: asyncio.Task[Any] = factory(loop, coroutine, **options)
     if name is not None:
         task.set_name(name)
     elif _BY_ASYNCIO.fullmatch(task.get_name()):
-        task.set_name(f"{loop.current.title}/task{number}")
+        task.set_name(f"{lane.title}/task{number}")
     return task
 
 
 @contextlib.contextmanager
-def _numbered(loop: "ControlledLoop", number: int) -> Iterator[None]:
+def _numbered(loop: asyncio.AbstractEventLoop, number: int) -> Iterator[None]:
     """Let ``asyncio.Task`` be a class whose hash is a number."""
 
     class Task(LaneTask):

@@ -16,7 +16,7 @@ Future = asyncio.Future[Any]
 
 
 async def unfair_semaphore(*, fixed: bool) -> None:
-    """bpo-45997: whoever releases the permit and asks again gets it before those that wait."""
+    """bpo-45997: a task that releases the permit and asks again gets it before those that wait."""
     free, waiters, got = 1, deque[Future](), list[str]()
 
     async def acquire() -> None:
@@ -254,7 +254,7 @@ async def stranded_behind_the_cancelled(*, fixed: bool) -> None:
 
 
 async def dropped_by_the_receiver(*, fixed: bool) -> None:
-    """anyio #728: the item goes to a receiver that is being cancelled, and nobody has it."""
+    """anyio #728: the item goes to a receiver that is being cancelled, and is lost."""
     waiting, buffer, got = deque[tuple[Future, list[int]]](), deque[int](), list[int]()
 
     def send(item: int) -> None:
