@@ -17,6 +17,7 @@ PROTOCOLS = {
     "proxy": "tidemark.spec.proxy:Proxy",
     "ddl": "tidemark.spec.ddl:Ddl",
     "timetick": "tidemark.spec.timetick:TimeTick",
+    "allocation": "tidemark.spec.allocation:Allocation",
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
@@ -129,6 +130,9 @@ _TRACE = {
     "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
     "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
     "streaming.ticks_pass_a_message": "an end: evidence is finite",
+    "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
+    "flush.checkpoint_before_earliest_unsynced",
+    "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",
     "flowgraph.no_row_is_lost": "a trace of `consume`, `upload` and `save`",
     "flowgraph.no_row_is_stored_twice": "a trace of `consume` and `save`",
     "flowgraph.a_position_says_what_is_stored": "a trace of `save`",

@@ -58,9 +58,7 @@ class FlushActions(Protocol, name="flush"):
     INCLUSIVE: Bool = option(
         False
     )  # start positions include the first row (a misreading that the seeds allow)
-    SEALS_END: Bool = option(
-        True, assumes="No row of a segment follows in the log once the coordinator has sealed the segment."
-    )
+    SEALS_END: Bool = option(True)  # no row of a segment follows in the log once the segment is sealed
 
     # What happens in one step here, and in several in ``models/protocols/flush/mutants/finer.py``.
     SAVES_FENCED: Bool = option(
@@ -204,7 +202,12 @@ class FlushActions(Protocol, name="flush"):
         require(s.phase[segment] != "flushed")
         s.yield_buffer(segment)
 
-    @action(source="facts 7.7: SealSegments")
+    @action(
+        source="facts 7.7: SealSegments",
+        relies_on=(
+            "allocation.no_row_joins_an_ended_segment", "allocation.the_rows_of_an_ended_segment_were_read",
+        ),
+    )  # fmt: skip
     def seal(s, segment: Segment):
         """The coordinator seals the segment. No row of it follows in the log: what the allocator promises."""
         require(s.alive & (s.phase[segment] == "growing"))
