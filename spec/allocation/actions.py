@@ -2,16 +2,16 @@
 
 A proxy gives each row a timestamp, and then a segment, of which the data coordinator has granted it a part.
 A grant has an expiry: it serves rows at or below it. The coordinator seals a segment, and ends it (asks for
-its flush) once a time tick has passed the expiry of every grant: no row of it can follow in the log any more. The
-claims are in ``spec/allocation/claims.py``.
+its flush) once a time tick has passed the expiry of every grant: no row of it can follow in the log any more.
+The claims are in ``spec/allocation/claims.py``.
 
 Sources: seed 004, 6.3; facts 10.3; hazard 11.
 
 How it is cut:
 
 - One channel. A row stands for all rows of an insert message that go to one segment.
-- A grant may serve any number of rows, of any proxy, for ever: how many rows it has, and what a proxy forgets,
-  only takes behaviours away.
+- A grant may serve any number of rows, of any proxy, at any time: how many rows it has, and what a proxy
+  forgets, only takes behaviours away.
 - Grants live in the memory of the coordinator. Of the store only the phase of a segment is needed.
 - The oracle and the ticks are those of ``tso`` and ``timetick``; what is taken for granted of them stands at
   the steps.

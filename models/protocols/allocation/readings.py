@@ -1,4 +1,4 @@
-"""What the allocation of segments takes for granted of the oracle and of the time tick, in their own words."""
+"""What the allocation of segments takes for granted of the oracle and of the time tick, in their words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer
@@ -33,8 +33,8 @@ class StampOfARestart(Reading, user=Allocation, owner=Tso, action="restart"):
 
 
 class TickOfTheCoordinator(Reading, user=Allocation, owner=TimeTick, action="send_tick"):
-    """The rows under way are messages that the log of the channel would take: those that ask have the same floor,
-    those that are stamped the same timestamp. The tick is the greatest in the log.
+    """The rows under way are messages that the log of the channel would take: those that ask have the same
+    floor, those that are stamped the same timestamp. The tick is the greatest in the log.
     """
 
     @staticmethod

@@ -7,8 +7,8 @@ from tidemark.spec.language import all_of, exists, forall, implies
 
 
 class EndOfASegment(Reading, user=Flush, owner=Allocation, action="seal"):
-    """The coordinator has ended the segment. A row of it behind what the node has read is one that may still come,
-    or one that lies above the tick up to which the node says that it has read.
+    """The coordinator has ended the segment. A row of it behind what the node has read is one that may still
+    come, or one that lies above the tick up to which the node says that it has read.
     """
 
     @staticmethod
