@@ -57,7 +57,7 @@ class ChannelLog:
     async def load(self) -> None:
         """Take up what is in the file. To be called once, before anything else."""
         for line in await read_lines(self._files, self._file, 0):
-            self._add(_entries(line, where=self._file))
+            self._add(entries_of(line, where=self._file))
 
     async def run(self) -> None:
         """Write what arrives. Ends by cancellation, or by the StoreError of a disk: the next incarnation of
@@ -161,7 +161,7 @@ def _line(entries: Sequence[Entry]) -> bytes:
     return checked(json.dumps(document, separators=(",", ":")).encode())
 
 
-def _entries(line: bytes, *, where: Path) -> list[Entry]:
+def entries_of(line: bytes, *, where: Path) -> list[Entry]:
     """The entries of a line. Raises CorruptDataError, which names the file."""
     try:
         document = json.loads(line.partition(b" ")[2])
@@ -174,4 +174,4 @@ async def read_entries(root: Path, channel: ChannelName, *, files: Files = SYSTE
     """All entries of a channel whose log is not open."""
     file = log_file(root, channel)
     lines = await read_lines(files, file, 0)
-    return (entry for line in lines for entry in _entries(line, where=file))
+    return (entry for line in lines for entry in entries_of(line, where=file))

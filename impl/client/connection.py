@@ -62,9 +62,14 @@ class TcpConnection:
             raise ConnectionLostError(f"nothing listens at port {port}: {failure}") from failure
         return cls(reader, writer, always)
 
+    @property
+    def ended(self) -> bool:
+        """Whether no call can be answered any more."""
+        return self._receiving.done()
+
     async def call(self, method: str, **arguments: Any) -> Json:
         """See Connection."""
-        if self._receiving.done():
+        if self.ended:
             raise ConnectionLostError(f"{method}: the connection has ended; connect again")
         number = next(self._numbers)
         answer = self._open[number] = asyncio.get_running_loop().create_future()

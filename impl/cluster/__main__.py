@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tidemark.impl.client.history import History
 from tidemark.impl.client.line_server import LineServer
-from tidemark.impl.cluster.child import ChildCluster, child_cluster
+from tidemark.impl.cluster.child import Child, child_cluster
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
@@ -102,7 +102,7 @@ async def example(directory: Path) -> int:
     return 1 if wrong else 0
 
 
-async def _stories(child: ChildCluster, history: Path) -> list[Story]:
+async def _stories(child: Child, history: Path) -> list[Story]:
     writer = await child.client(0, history=History(history, client="client 1", process="p1"))
     reader = await child.client(1, history=History(history, client="client 2", process="p2"))
     stories = []
@@ -116,7 +116,7 @@ async def _stories(child: ChildCluster, history: Path) -> list[Story]:
     return stories
 
 
-async def _read_again(child: ChildCluster, stories: list[Story]) -> None:
+async def _read_again(child: Child, stories: list[Story]) -> None:
     """A strong read of each collection: what was acknowledged is there, whether it was flushed or not."""
     reader = await child.client(1)
     for story in stories:

@@ -1,4 +1,4 @@
-"""A cluster in a process of its own, for those who want to kill it."""
+"""A cluster, or a part of one, in a process of its own, for those who want to kill it."""
 
 from __future__ import annotations
 
@@ -16,42 +16,23 @@ from tidemark.impl.client.history import History
 from tidemark.impl.errors import ImplementationError
 
 
-class ClusterEndedError(ImplementationError):
-    """The process of the cluster has ended before it was ready, or in bad order."""
+class ChildEndedError(ImplementationError):
+    """A process has ended before it was ready, or in bad order."""
 
 
-class ChildCluster:
-    """One process. ``port``: where it listens. ``seconds``: from its start to its first answer."""
+class Child:
+    """One process that prints its port as JSON when it serves, and ends when its input ends.
+
+    seconds: from its start to that line.
+    """
 
     def __init__(self, process: asyncio.subprocess.Process, port: int, seconds: float) -> None:
         self.process = process
         self.port = port
         self.seconds = seconds
 
-    @staticmethod
-    async def spawn(directory: Path, *options: str) -> asyncio.subprocess.Process:
-        """Start a process, and do not wait until it serves."""
-        command = ["-m", "tidemark.impl.cluster", "serve", "--dir", str(directory), *options]
-        return await asyncio.create_subprocess_exec(
-            sys.executable, *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-
-    @classmethod
-    async def start(cls, directory: Path, *options: str) -> ChildCluster:
-        """Start a process over a directory, which may hold what earlier ones have left. Raise
-        ClusterEndedError if it ends before it serves.
-        """
-        begun = time.monotonic()
-        process = await cls.spawn(directory, *options)
-        assert process.stdout is not None
-        line = await process.stdout.readline()
-        if not line:
-            code = await process.wait()
-            raise ClusterEndedError(f"the cluster ended with code {code} before it served; see its message")
-        return cls(process, json.loads(line)["port"], time.monotonic() - begun)
-
     async def client(self, proxy: int, *, history: History | None = None) -> Client:
-        """A client of one of its proxies, counted from 0."""
+        """A client of one of a cluster's proxies, counted from 0."""
         return Client(await TcpConnection.to(self.port, proxy=proxy), history=history)
 
     async def kill(self) -> None:
@@ -61,18 +42,45 @@ class ChildCluster:
         await self.process.wait()
 
     async def end(self) -> None:
-        """Close its input and wait for the orderly end. Raise ClusterEndedError if it is not one."""
+        """Close its input and wait for the orderly end. Raise ChildEndedError if it is not one."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         code = await self.process.wait()
         if code != 0:
-            raise ClusterEndedError(f"the cluster ended with code {code}; see its message")
+            raise ChildEndedError(f"the process ended with code {code}; see its message")
+
+
+async def spawn(module: str, *options: str) -> asyncio.subprocess.Process:
+    """Start a process, and do not wait until it serves."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", module, *options),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+
+async def start(module: str, *options: str) -> Child:
+    """Start a process and wait until it serves. Raise ChildEndedError if it ends before."""
+    begun = time.monotonic()
+    process = await spawn(module, *options)
+    assert process.stdout is not None
+    line = await process.stdout.readline()
+    if not line:
+        code = await process.wait()
+        raise ChildEndedError(f"{module} ended with code {code} before it served; see its message")
+    return Child(process, json.loads(line)["port"], time.monotonic() - begun)
+
+
+def cluster_command(directory: Path, *options: str) -> tuple[str, ...]:
+    """What starts a cluster over a directory, which may hold what earlier processes have left."""
+    return ("tidemark.impl.cluster", "serve", "--dir", str(directory), *options)
 
 
 @asynccontextmanager
-async def child_cluster(directory: Path, *options: str) -> AsyncIterator[ChildCluster]:
-    """A process that never outlives its user."""
-    child = await ChildCluster.start(directory, *options)
+async def child_cluster(directory: Path, *options: str) -> AsyncIterator[Child]:
+    """A cluster that never outlives its user."""
+    child = await start(*cluster_command(directory, *options))
     try:
         yield child
     finally:

@@ -26,6 +26,8 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
     match method:
         case "now":
             return {"ts": await gateway.now()}
+        case "channels":
+            return {"channels": list(gateway.channels(given["collection"]))}
         case "create":
             return {"ts": await gateway.create(given["collection"], shards=given["shards"])}
         case "insert":
@@ -43,7 +45,7 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
                 client_ts=given["ts"],
             )
             return {"rows": list(reply.rows), "guarantee": reply.guarantee, "moments": reply.moments}
-    raise ValueError(f"method {method!r} is none of now, create, insert, delete, flush, read")
+    raise ValueError(f"method {method!r} is none of now, channels, create, insert, delete, flush, read")
 
 
 class LocalConnection:

@@ -68,6 +68,10 @@ class Gateway:
         """A new timestamp of the oracle, for who reads by himself."""
         return await self._oracle.alloc(1)
 
+    def channels(self, collection: str) -> tuple[ChannelName, ...]:
+        """The virtual channels of a collection, by shard."""
+        return self._collections.get(collection).channels
+
     async def create(self, collection: str, *, shards: int = 1) -> Timestamp:
         """Create a collection. Its timestamp."""
         return (await self._collections.create(collection, shards=shards)).created

@@ -8,17 +8,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.broker.channel_log import read_entries
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, rows_of
 from tidemark.impl.client.client import Client
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
-from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.server import LocalConnection
-from tidemark.impl.demo.audit import Audit, audit
-from tidemark.impl.storage.parquet_store import ParquetStore
-from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.types import Row
 
 QUICK = ClusterConfig(tick_seconds=0.01, full_buffer_bytes=400, segment_rows=12)
 """Small segments and buffers: much is stored before a flush."""
@@ -58,25 +51,3 @@ async def until(condition: Callable[[], bool]) -> None:
         if condition():
             return
         await asyncio.sleep(0.01)
-
-
-async def logged(root: Path, config: ClusterConfig = QUICK) -> list[Row]:
-    """What the logs hold, as rows that are to be stored: a delete is a row of its level-zero segment."""
-    directory = ClusterDirectory(root)
-    return [
-        row
-        for channel in config.channel_names
-        for entry in await read_entries(directory.logs, channel)
-        if isinstance(entry.message, InsertMessage | DeleteMessage)
-        for row in rows_of(entry.message)
-    ]
-
-
-async def audited(root: Path, config: ClusterConfig = QUICK) -> Audit:
-    """What is stored, against the logs. The cluster has ended."""
-    directory = ClusterDirectory(root)
-    meta = SqliteMetaStore(directory.meta)
-    try:
-        return await audit(await logged(root, config), await meta.load(), ParquetStore(directory.binlogs))
-    finally:
-        await meta.close()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.impl.cluster.parts import QUICK, audited, client, logged, play, running, until
+from tests.impl.cluster.parts import QUICK, client, play, running, until
 from tidemark.impl.broker.messages import Tick
 from tidemark.impl.client.client import Result
 from tidemark.impl.client.connection import RequestRefusedError
@@ -13,6 +13,7 @@ from tidemark.impl.cluster.example import EXPECTED, promises_of
 from tidemark.impl.cluster.example import play as play_example
 from tidemark.impl.cluster.promises import Write
 from tidemark.impl.cluster.server import LocalConnection
+from tidemark.impl.cluster.stored import audit_cluster, rows_in_logs
 from tidemark.impl.errors import ClusterLockedError, RpcError
 from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.timestamp import split
@@ -47,8 +48,8 @@ def test_one_timestamp_from_the_oracle_to_the_row(tmp_path):
             [segment] = cluster.storage.coordinator.segments.values()
             assert [binlog.row_positions for binlog in segment.binlogs] == [(inserted,)]
             assert segment.flushed
-        assert [row.ts for row in await logged(tmp_path)] == [inserted]
-        assert (await audited(tmp_path)).clean
+        assert [row.ts for row in await rows_in_logs(tmp_path, QUICK)] == [inserted]
+        assert (await audit_cluster(tmp_path, QUICK)).clean
 
     play(scenario)
 
@@ -98,7 +99,7 @@ def test_what_is_stored_and_what_is_served_go_on_together(tmp_path):
             assert (await reader.query("c", level=ConsistencyLevel.STRONG, keys=some)).rows.keys() == set(
                 some
             )
-        stored = await audited(tmp_path)
+        stored = await audit_cluster(tmp_path, QUICK)
         assert stored.clean, stored.describe()
 
     play(scenario)

@@ -4,12 +4,13 @@ import asyncio
 import random
 import time
 
-from tests.impl.cluster.parts import audited, logged, play
+from tests.impl.cluster.parts import play
 from tidemark.impl.client.connection import ConnectionLostError
-from tidemark.impl.cluster.child import ChildCluster
+from tidemark.impl.cluster.child import Child, cluster_command, spawn, start
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import promises_of
 from tidemark.impl.cluster.promises import Promises, Write
+from tidemark.impl.cluster.stored import audit_cluster, rows_in_logs
 from tidemark.impl.proxy.reads import ConsistencyLevel
 
 KILLS = 3
@@ -30,7 +31,7 @@ class Workload:
         self.reads = 0
         self.news = asyncio.Event()
 
-    async def write(self, child: ChildCluster, number: int) -> None:
+    async def write(self, child: Child, number: int) -> None:
         """Insert and delete at one proxy until the connection is lost."""
         client = await child.client(number)
         while True:
@@ -49,7 +50,7 @@ class Workload:
             self.there.extend([] if deletes else keys)
             self.news.set()
 
-    async def flush(self, child: ChildCluster) -> None:
+    async def flush(self, child: Child) -> None:
         """Flush now and then."""
         client = await child.client(0)
         while True:
@@ -58,7 +59,7 @@ class Workload:
             self.flushes += 1
             self.news.set()
 
-    async def read(self, child: ChildCluster) -> None:
+    async def read(self, child: Child) -> None:
         """Read at every level, and check each answer."""
         client = await child.client(1)
         while True:
@@ -77,7 +78,7 @@ class Workload:
             await self.news.wait()
 
 
-async def life(workload: Workload, child: ChildCluster, lives: int) -> None:
+async def life(workload: Workload, child: Child, lives: int) -> None:
     """One process: clients work, until it is killed at a point that the seed decides."""
     rng = workload.rng
     users = [workload.write(child, 0), workload.write(child, 1), workload.flush(child), workload.read(child)]
@@ -94,17 +95,17 @@ def test_acknowledged_rows_survive_every_kill(tmp_path):
 
     async def scenario():
         root = tmp_path / "cluster"
-        child = await ChildCluster.start(root, *SIZES)
+        child = await start(*cluster_command(root, *SIZES))
         user = await child.client(0)
         await user.create(COLLECTION, shards=2)
         await user.close()
         for lives in range(1, KILLS + 1):
             await life(workload, child, lives)
-            recovering = await ChildCluster.spawn(root, *SIZES)
+            recovering = await spawn(*cluster_command(root, *SIZES))
             await asyncio.sleep(workload.rng.uniform(0, 1.0))
             recovering.kill()
             await recovering.wait()
-            child = await ChildCluster.start(root, *SIZES)
+            child = await start(*cluster_command(root, *SIZES))
         try:
             user = await child.client(1)
             begun = time.monotonic_ns()
@@ -119,9 +120,9 @@ def test_acknowledged_rows_survive_every_kill(tmp_path):
         finally:
             await child.kill()
         config = ClusterConfig()
-        stored = await audited(root, config)
+        stored = await audit_cluster(root, config)
         assert stored.clean, stored.describe()
-        in_log = {row.ts for row in await logged(root, config)}
+        in_log = {row.ts for row in await rows_in_logs(root, config)}
         assert {write.ts for write in workload.promises.writes if write.ts is not None} <= in_log
         assert workload.acknowledged >= 15 * KILLS
         assert stored.expected >= workload.acknowledged

@@ -1,0 +1,233 @@
+"""The demonstration of reads: ``python -m tidemark.impl.demo.reads [--seed N] [--rounds N] [--dir PATH]``.
+
+A cluster, a writer, a reader, and two query nodes in processes of their own, over the cluster's files. One of
+the query nodes is killed with SIGKILL while reads wait at it; the other one answers; a new one is started
+from binlogs and log and takes over. Every answer is checked against what its level promises. Exit code 0:
+all are as promised, and nothing was lost or stored twice. 1: otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.impl.client.client import Client, Result
+from tidemark.impl.client.connection import Connection
+from tidemark.impl.client.session import Session
+from tidemark.impl.cluster.child import Child, child_cluster, start
+from tidemark.impl.cluster.config import ClusterConfig
+from tidemark.impl.cluster.example import promises_of
+from tidemark.impl.cluster.promises import Promises, Write
+from tidemark.impl.cluster.stored import audit_cluster
+from tidemark.impl.errors import ImplementationError
+from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReaderConfig, ReadTask
+from tidemark.impl.querynode.remote import RemoteReplica
+from tidemark.impl.system.clocks import SystemTimestampClock
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName
+
+COLLECTION = "c"
+SIZES = ("--full-buffer-bytes", "600", "--segment-rows", "60", "--query-nodes", "1")
+TIME_LIMIT_SECONDS = 120.0
+CONFIG = ClusterConfig()
+
+
+class RemoteOracle:
+    """The oracle of the cluster, by way of a proxy."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def alloc(self, count: int) -> Timestamp:
+        """See Oracle: one timestamp at a time."""
+        assert count == 1
+        return int((await self._connection.call("now"))["ts"])
+
+
+@dataclass
+class Nodes:
+    """The query nodes: a ``Replicas`` whose first one changes from read to read."""
+
+    replicas: list[RemoteReplica] = field(default_factory=list)
+    turn: int = 0
+
+    def of(self, channel: ChannelName) -> Sequence[RemoteReplica]:
+        """See Replicas."""
+        del channel
+        return self.replicas[self.turn :] + self.replicas[: self.turn]
+
+
+class Story:
+    """Plays the demonstration. ``wrong``: what is not as promised."""
+
+    def __init__(self, directory: Path, *, seed: int, rounds: int) -> None:
+        self.directory = directory
+        self.rng = random.Random(seed)
+        self.rounds = rounds
+        self.promises: Promises = promises_of(CONFIG)
+        self.wrong: list[str] = []
+        self.reads: Counter[ConsistencyLevel] = Counter()
+        self.nodes = Nodes()
+        self.session = Session()
+        self.keys: list[int] = []
+        self.written = 0
+
+    async def play(self) -> None:
+        """All chapters."""
+        async with child_cluster(self.directory, *SIZES) as cluster, AsyncExitStack() as stack:
+            writer, asker = await cluster.client(0), await cluster.client(1)
+            await writer.create(COLLECTION, shards=2)
+            for _ in range(20):
+                await self._write(writer)
+            await writer.flush(COLLECTION)
+            found = await asker.connection.call("channels", collection=COLLECTION)
+            reader = Reader(
+                oracle=RemoteOracle(asker.connection),
+                clock=SystemTimestampClock(),
+                replicas=self.nodes,
+                config=ReaderConfig(graceful_ts=CONFIG.graceful_ts),
+            )
+            channels = tuple(found["channels"])
+            first, second = [await self._query_node(name, stack) for name in ("a", "b")]
+            await self._chapter(writer, reader, channels, "two query nodes")
+            await self._chapter(writer, reader, channels, "a is killed with SIGKILL", kill=first)
+            self.nodes.replicas.pop(0)
+            third = await self._query_node("a again", stack)
+            await self._chapter(writer, reader, channels, "b is killed", kill=second, turn=0)
+            await writer.flush(COLLECTION)
+            for client in (writer, asker):
+                await client.close()
+            for replica in self.nodes.replicas:
+                await replica.close()
+            await third.end()
+            await cluster.end()
+
+    async def _query_node(self, name: str, stack: AsyncExitStack) -> Child:
+        """Start a query node, and let it be asked last."""
+        child = await start(
+            "tidemark.impl.demo.query_process", "--dir", str(self.directory), "--node-id", name
+        )
+        stack.push_async_callback(child.kill)
+        self.nodes.replicas.append(RemoteReplica(child.port))
+        say(f"query node {name} serves after {child.seconds:.1f} s")
+        return child
+
+    async def _chapter(
+        self,
+        writer: Client,
+        reader: Reader,
+        channels: tuple[ChannelName, ...],
+        title: str,
+        *,
+        kill: Child | None = None,
+        turn: int | None = None,
+    ) -> None:
+        """Rounds of a write and a read at each level at the same time; the kill is in the middle of one."""
+        before = self.promises.judged
+        for number in range(self.rounds):
+            self.nodes.turn = number % len(self.nodes.replicas) if turn is None else turn
+            if kill is not None and number == 0:
+                self.nodes.turn = 0
+            work = [self._write(writer), *(self._read(reader, channels, level) for level in ConsistencyLevel)]
+            running = [asyncio.create_task(one) for one in work]
+            if kill is not None and number == 0:
+                await asyncio.sleep(self.rng.uniform(0, CONFIG.tick_seconds / 2))
+                await kill.kill()
+            await asyncio.gather(*running)
+        answered = ", ".join(str(replica.answered) for replica in self.nodes.replicas)
+        say(f"{title}: {self.promises.judged - before} reads; shards answered by node: {answered}")
+
+    async def _write(self, writer: Client) -> None:
+        """A few rows, now and then a delete."""
+        if self.keys and self.rng.random() < 0.3:
+            keys = [self.keys.pop(self.rng.randrange(len(self.keys)))]
+        else:
+            keys = []
+        writes = [Write(key, "writer", deletes=True) for key in keys]
+        rows = {}
+        if not keys:
+            rows = {
+                self.written + n: f"{self.rng.getrandbits(32):08x}" for n in range(self.rng.randint(1, 5))
+            }
+            self.written += len(rows)
+            writes = [Write(key, "writer") for key in rows]
+        self.promises.writes += writes
+        ts = await (writer.insert(COLLECTION, rows) if rows else writer.delete(COLLECTION, keys))
+        for write in writes:
+            write.ts, write.ended = ts, time.monotonic_ns()
+        self.keys.extend(rows)
+
+    async def _read(self, reader: Reader, channels: tuple[ChannelName, ...], level: ConsistencyLevel) -> None:
+        """One read, judged. A customized read names the last write that was acknowledged."""
+        named = {
+            ConsistencyLevel.SESSION: self.session.timestamp,
+            ConsistencyLevel.CUSTOMIZED: max(
+                (w.ts for w in self.promises.writes if w.ts is not None), default=0
+            ),
+        }.get(level, 0)
+        begun = time.monotonic_ns()
+        task = ReadTask(level, channels, client_ts=named)
+        answer = await reader.execute(task)
+        rows = {row.key: row.value for row in answer.rows}
+        found = Result(rows, task.guarantee, {channel: answer.moments[channel] for channel in channels})
+        self.wrong.extend(self.promises.broken(found, level=level, client="reader", begun=begun, named=named))
+        if level is ConsistencyLevel.SESSION:
+            if min(found.moments.values()) < named:
+                self.wrong.append(f"a session read goes back from {named} to {found.moments}")
+            self.session.saw(found.moment)
+        self.reads[level] += 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration. The exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tidemark.impl.demo.reads", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the rows and of the kills (default 1)")
+    parser.add_argument("--rounds", type=int, default=8, help="rounds of each chapter (default 8)")
+    parser.add_argument("--dir", type=Path, help="a directory to work in (default: a temporary one)")
+    given = parser.parse_args(arguments)
+    if given.rounds < 1:
+        parser.error(f"--rounds is {given.rounds}; it must be at least 1")
+    try:
+        if given.dir is not None:
+            return asyncio.run(told(given.dir, seed=given.seed, rounds=given.rounds))
+        with tempfile.TemporaryDirectory(prefix="tidemark-reads-") as folder:
+            return asyncio.run(told(Path(folder), seed=given.seed, rounds=given.rounds))
+    except (ImplementationError, TimeoutError) as failure:
+        sys.stderr.write(f"demo: {failure!r}\n")
+        return 1
+
+
+async def told(directory: Path, *, seed: int, rounds: int) -> int:
+    """Play, and look at what is stored. The exit code."""
+    story = Story(directory, seed=seed, rounds=rounds)
+    async with asyncio.timeout(TIME_LIMIT_SECONDS):
+        await story.play()
+        stored = await audit_cluster(directory, CONFIG)
+    for sentence in story.wrong[:5]:
+        say(f"  {sentence}")
+    say(", ".join(f"{level.value} {story.reads[level]}" for level in ConsistencyLevel))
+    say(f"stored: {stored.describe()}")
+    good = not story.wrong and stored.clean and all(story.reads[level] for level in ConsistencyLevel)
+    say(f"all {story.promises.judged} answers are as promised" if good else "WRONG: see above")
+    return 0 if good else 1
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""A query node in another process: what it answers, and how a proxy asks it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tidemark.impl.client.connection import (
+    ConnectionLostError,
+    Json,
+    RequestRefusedError,
+    TcpConnection,
+)
+from tidemark.impl.client.line_server import Handler
+from tidemark.impl.errors import NotServableError, RpcTimeoutError
+from tidemark.impl.querynode.query_node import QueryNode
+from tidemark.impl.querynode.values import ShardAnswer
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName, Row
+
+
+def answers_of(node: QueryNode) -> Handler:
+    """Answers the calls of ``RemoteReplica``."""
+
+    async def handle(method: str, given: Json) -> Json:
+        if method != "query":
+            raise ValueError(f"method {method!r} is not known; query is")
+        answer = await node.query(
+            given["channel"],
+            guarantee=given["guarantee"],
+            mvcc=given["mvcc"],
+            keys=None if given["keys"] is None else tuple(given["keys"]),
+            deadline=given["deadline"],
+        )
+        rows = [[row.ts, row.segment_id, row.key, row.value] for row in answer.rows]
+        return {"moment": answer.moment, "rows": rows}
+
+    return handle
+
+
+class RemoteReplica:
+    """A ``Replica`` of the proxy's read path, at a port of this machine. ``answered``: how many reads."""
+
+    def __init__(self, port: int) -> None:
+        self.answered = 0
+        self._port = port
+        self._connection: TcpConnection | None = None
+        self._connecting = asyncio.Lock()
+
+    async def query(
+        self,
+        channel: ChannelName,
+        *,
+        guarantee: Timestamp,
+        mvcc: Timestamp | None,
+        keys: tuple[int, ...] | None,
+        deadline: float,
+    ) -> ShardAnswer:
+        """See Replica."""
+        try:
+            connection = await self._connect()
+            found = await connection.call(
+                "query", channel=channel, guarantee=guarantee, mvcc=mvcc, keys=keys, deadline=deadline
+            )
+        except ConnectionLostError as lost:
+            raise NotServableError(f"query node at port {self._port}: {lost}") from lost
+        except RequestRefusedError as refused:
+            if refused.kind == RpcTimeoutError.__name__:
+                raise RpcTimeoutError(str(refused)) from refused
+            raise NotServableError(f"query node at port {self._port}: {refused}") from refused
+        self.answered += 1
+        rows = tuple(Row(ts, segment, key, value) for ts, segment, key, value in found["rows"])
+        return ShardAnswer(found["moment"], rows)
+
+    async def _connect(self) -> TcpConnection:
+        """The connection that all calls share; a new one if it has ended."""
+        async with self._connecting:
+            if self._connection is None or self._connection.ended:
+                self._connection = await TcpConnection.to(self._port)
+            return self._connection
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
