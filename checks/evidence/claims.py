@@ -142,6 +142,8 @@ _TRACE = {
     "is judged as flush.checkpoint_before_earliest_unsynced",
     "stream.nothing_is_stored_twice": "a trace of `store`",
     "stream.packs_leave_nothing_out": "a trace of `read_message` and `read_tick`: packs are not logged",
+    "stream.what_was_read_is_kept": "a trace of `read_message` and `store`",
+    "stream.a_drop_ends_its_pack": "a trace of `read_tick` and `store`: packs are not logged",
     "stream.packs_hold_their_interval": "a trace of `read_message` and `read_tick`: packs are not logged",
     "stream.packs_advance": "a trace of `read_tick`; on a query node its consequence is judged as "
     "reads.service_time_never_goes_back",

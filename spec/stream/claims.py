@@ -1,6 +1,8 @@
-"""Claims about the message stream of one channel: safety, liveness and witnesses."""
+"""Claims about the message stream: safety, liveness and witnesses."""
 
 from tidemark.spec.language import (
+    all_of,
+    any_of,
     exists,
     forall,
     implies,
@@ -13,29 +15,46 @@ from tidemark.spec.stream.actions import StreamActions
 
 
 class StreamClaims(StreamActions):
-    """One channel, one consumer of it that crashes and seeks; any number of messages and ticks."""
+    """Any number of channels, one consumer of them that crashes and seeks; any number of messages and ticks."""
+
+    def is_wanted(s, m):
+        """The message is in the log, above the first position."""
+        return (s.place[m] > 0) & (s.ts[m] > s.start)
 
     @invariant(source="facts 5.1; property S; hazard 31")
     def a_position_claims_only_what_is_stored(s):
-        """Every message in the log at or below the stored position is stored."""
-        return forall(s.Message, lambda m: implies((s.place[m] > 0) & (s.ts[m] <= s.position_ts), s.done[m]))
+        """Every message in the logs above the first position, at or below the stored one, is stored."""
+        return forall(s.Message, lambda m: implies(s.is_wanted(m) & (s.ts[m] <= s.position_ts), s.done[m]))
 
     @invariant(source="facts 5.1; property 1; B62")
     def nothing_is_stored_twice(s):
-        """No message is in two packs that are stored."""
+        """No message is in two packs that are stored, and no copy is in the pack of its message."""
         return forall(s.Message, lambda m: ~s.twice[m])
 
     @invariant(source="seed 002, bufMsgPackToChannel; facts 5.1")
     def packs_leave_nothing_out(s):
-        """Every message in the log at or below the end of the last pack was handed over."""
+        """Every message in the logs above the first position, up to the end of the last pack, was handed over."""
         return forall(
             s.Message,
-            lambda m: implies((s.place[m] > 0) & (s.ts[m] <= s.last), s.held[m] | s.done[m]),
+            lambda m: implies(s.is_wanted(m) & (s.ts[m] <= s.last), s.held[m] | s.done[m]),
+        )
+
+    @invariant(source="facts 5.1; hazard 31")
+    def what_was_read_is_kept(s):
+        """Every message above the first position that lies before the consumer's place is buffered, in the
+        pack or stored. This does not need the promise of the ticks.
+        """
+        return forall(
+            s.Message,
+            lambda m: implies(
+                s.is_wanted(m) & (s.place[m] <= s.read[s.channel[m]]),
+                any_of(s.buffered[m], s.held[m], s.done[m]),
+            ),
         )
 
     @transition_invariant(source="seed 002, bufMsgPackToChannel; facts 5.1")
     def packs_hold_their_interval(before, after):
-        """A pack holds messages above the end of the pack before, and up to its own end."""
+        """What goes into a pack lies above its last end, and at or below its new end."""
         return forall(
             after.Message,
             lambda m: implies(
@@ -48,27 +67,60 @@ class StreamClaims(StreamActions):
         """As long as the consumer lives, each pack ends above the last, whatever ticks come."""
         return implies(before.faults == after.faults, after.last >= before.last)
 
+    @transition_invariant(source="facts 5.1: pursuit mode")
+    def a_drop_ends_its_pack(before, after):
+        """A pack with a message that drops the collection does not grow."""
+        return forall(
+            after.Message,
+            lambda m: implies(
+                all_of(before.held[m], before.drops[m], after.held[m]), after.last == before.last
+            ),
+        )
+
     @transition_invariant(source="facts 5.1; property M")
     def positions_never_go_back(before, after):
         """The stored position never goes back."""
         return after.position_ts >= before.position_ts
 
-    @leads_to(source="facts 5.1; property WL")
+    def has_its_tick(s, m, c):
+        """The channel has a tick that ends the message's pack, and before it one that ends the first seek."""
+        return (s.ts[m] <= s.highest[c]) & any_of(
+            s.start == 0,
+            exists(
+                s.Place,
+                s.Place,
+                lambda p, q: all_of(p > q, s.tick_at[c, q] >= s.start, s.tick_at[c, p] >= s.ts[m]),
+            ),
+        )
+
+    @leads_to(source="facts 5.1; hazard 32; property WL")
     def every_message_is_stored(s, m: StreamActions.Message):
-        """A message in the log at or below a tick is stored."""
-        return (s.place[m] > 0) & (s.ts[m] <= s.highest), s.done[m]
+        """A message in the log above the first position, up to a tick of every channel, is stored."""
+        return s.is_wanted(m) & forall(s.Channel, lambda c: s.has_its_tick(m, c)), s.done[m]
 
     @reachable(after="read_tick", source="facts 5.1")
-    def a_message_stays_buffered(before, after, value):
+    def a_message_stays_buffered(before, after, c, value):
         """A pack leaves a message behind that was read before its tick."""
         return (after.last > before.last) & exists(
-            after.Message, lambda m: after.buffered[m] & (after.place[m] < after.read)
+            after.Message, lambda m: after.buffered[m] & (after.place[m] < after.read[c])
         )
 
     @reachable(after="read_tick", source="hazard 30")
-    def a_smaller_tick_is_ignored(before, after, value):
+    def a_smaller_tick_is_ignored(before, after, c, value):
         """A tick that is smaller than the last makes no pack."""
-        return (value < before.last) & ~before.seeking
+        return (value < before.last) & ~before.seeking[c]
+
+    @reachable(after="read_tick", source="facts 5.1: pursuit mode")
+    def a_pack_grows(before, after, c, value):
+        """A pack that was not taken gets the messages of a further tick."""
+        return exists(after.Message, lambda m: after.held[m] & ~before.held[m]) & exists(
+            after.Message, lambda m: before.held[m]
+        )
+
+    @reachable(after="read_message", source="facts 5.1")
+    def a_copy_is_read(before, after, m):
+        """A message is read a second time before its pack."""
+        return before.buffered[m] & after.buffered[m]
 
     @reachable(after="read_message", source="facts 5.1; hazard 31")
     def a_seek_skips_a_message(before, after, m):

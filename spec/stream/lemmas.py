@@ -1,62 +1,125 @@
-"""Inductive lemmas: why nothing is lost and nothing stored twice, for any number of messages and ticks."""
+"""Inductive lemmas: why nothing is lost and nothing stored twice, for any number of channels and messages."""
 
 from tidemark.spec.language import all_of, forall, implies, lemma
 from tidemark.spec.stream.claims import StreamClaims
 
 
 class Stream(StreamClaims):
-    """One channel, one consumer of it that crashes and seeks; any number of messages and ticks."""
+    """Any number of channels, one consumer of them that crashes and seeks; any number of messages and ticks."""
 
     @lemma(source="facts 5.1")
     def a_place_holds_one_thing(s):
-        """Two messages have two places, and a tick a third one."""
+        """Two messages of a channel, and their copies, have places of their own; so has a tick."""
         return all_of(
+            forall(s.Message, s.Message, s.have_places_of_their_own),
             forall(
                 s.Message,
-                s.Message,
-                lambda m, n: implies((s.place[m] == s.place[n]) & (s.place[m] > 0), m == n),
+                lambda m: all_of(
+                    s.place[m] <= s.end[s.channel[m]],
+                    s.again[m] <= s.end[s.channel[m]],
+                    implies(s.again[m] > 0, (s.place[m] > 0) & (s.place[m] < s.again[m])),
+                    s.tick_at[s.channel[m], s.place[m]] == 0,
+                    s.tick_at[s.channel[m], s.again[m]] == 0,
+                    implies(s.place[m] > 0, s.ts[m] > 0),
+                ),
             ),
-            forall(s.Message, lambda m: (s.place[m] <= s.end) & (s.tick_at[s.place[m]] == 0)),
-            forall(s.Place, lambda p: implies(s.tick_at[p] > 0, (p > 0) & (p <= s.end))),
-            forall(s.Message, lambda m: implies(s.place[m] > 0, s.ts[m] > 0)),
+            forall(
+                s.Channel,
+                s.Place,
+                lambda c, p: implies(s.tick_at[c, p] > 0, (p > 0) & (p <= s.end[c])),
+            ),
+        )
+
+    def have_places_of_their_own(s, m, n):
+        """Two messages of a channel share no place."""
+        return implies(
+            (m != n) & (s.channel[m] == s.channel[n]),
+            all_of(
+                implies(s.place[m] > 0, (s.place[m] != s.place[n]) & (s.place[m] != s.again[n])),
+                implies(s.again[m] > 0, s.again[m] != s.again[n]),
+            ),
         )
 
     @lemma(source="seed 002, watermark; property W")
     def messages_follow_smaller_ticks(s):
         """What comes after a tick lies above it; the greatest tick is the greatest."""
-        return forall(s.Place, lambda p: s.tick_at[p] <= s.highest) & forall(
+        return forall(s.Channel, s.Place, lambda c, p: s.tick_at[c, p] <= s.highest[c]) & forall(
             s.Place,
             s.Message,
-            lambda p, m: implies((s.tick_at[p] > 0) & (s.place[m] > p), s.ts[m] > s.tick_at[p]),
+            lambda p, m: all_of(
+                implies(s.place[m] > p, s.ts[m] > s.tick_at[s.channel[m], p]),
+                implies(s.again[m] > p, s.ts[m] > s.tick_at[s.channel[m], p]),
+            ),
         )
 
     @lemma(source="facts 5.1")
     def positions_are_in_order(s):
-        """Stored position, last pack, greatest tick; the consumer reads what there is."""
+        """First position, stored position, last pack, greatest tick."""
         return all_of(
+            s.start <= s.position_ts,
             s.position_ts <= s.last,
-            s.last <= s.highest,
-            s.read <= s.end,
             (s.next_ts == 0) | (s.next_ts == s.last),
             (s.next_ts > 0) | (s.last == s.position_ts),
-            (s.position_place > 0) == (s.position_ts > 0),
-            (s.next_place > 0) == (s.next_ts > 0),
-            s.next_place <= s.read,
-            s.position_place <= s.end,
+            (s.next_ts == 0) | (s.next_ts > s.position_ts),
         )
+
+    @lemma(source="facts 5.1")
+    def places_are_in_order(s):
+        """The consumer reads what there is, and positions have the places of what was read."""
+        return forall(
+            s.Channel,
+            lambda c: all_of(
+                s.read[c] <= s.end[c],
+                s.at[c] <= s.highest[c],
+                (s.seeking[c] & (s.last == s.start)) | (s.last <= s.highest[c]),
+                implies(s.at[c] > 0, s.read[c] > 0),
+                (s.position_place[c] > 0) == (s.position_ts > s.start),
+                (s.next_place[c] > 0) == (s.next_ts > 0),
+                s.next_place[c] <= s.read[c],
+                s.position_place[c] <= s.end[c],
+            ),
+        )
+
+    @lemma(source="facts 5.1")
+    def who_seeks_has_no_pack(s):
+        """While a channel is sought, it is at no tick, and the last pack is that of the position."""
+        return forall(
+            s.Channel,
+            lambda c: implies(s.seeking[c], (s.at[c] == 0) & (s.last == s.position_ts)),
+        )
+
+    @lemma(source="facts 5.1: pursuit mode")
+    def a_drop_holds_all_channels(s):
+        """While a pack has a message that drops the collection, all channels are at its tick."""
+        return forall(s.Message, s.Channel, lambda m, c: implies(s.held[m] & s.drops[m], s.at[c] == s.last))
 
     @lemma(source="facts 5.1")
     def the_buffer_is_complete(s):
         """Buffered is what was read and lies above the last pack."""
         return forall(
             s.Message,
-            lambda m: s.buffered[m] == all_of(s.place[m] > 0, s.place[m] <= s.read, s.ts[m] > s.last),
+            lambda m: (
+                s.buffered[m] == all_of(s.place[m] > 0, s.place[m] <= s.read[s.channel[m]], s.ts[m] > s.last)
+            ),
         )
 
     @lemma(source="seed 002, watermark; facts 5.1")
     def what_is_to_be_read_is_new(s):
-        """A consumer that does not seek has all still to come above its last pack."""
-        return s.seeking | forall(s.Message, lambda m: implies(s.place[m] > s.read, s.ts[m] > s.last))
+        """A channel that is not sought has all still to come above its tick, and above the last pack."""
+        return forall(
+            s.Message,
+            lambda m: implies(
+                ~s.seeking[s.channel[m]],
+                all_of(
+                    implies(s.place[m] > s.read[s.channel[m]], s.is_new(m)),
+                    implies(s.again[m] > s.read[s.channel[m]], s.is_new(m)),
+                ),
+            ),
+        )
+
+    def is_new(s, m):
+        """The message lies above the last pack, and above the tick of its channel."""
+        return (s.ts[m] > s.last) & (s.ts[m] > s.at[s.channel[m]])
 
     @lemma(source="facts 5.1")
     def packs_are_in_order(s):
@@ -64,7 +127,7 @@ class Stream(StreamClaims):
         return forall(
             s.Message,
             lambda m: all_of(
-                implies(s.done[m], (s.place[m] > 0) & (s.ts[m] <= s.position_ts)),
+                implies(s.done[m], s.is_wanted(m) & (s.ts[m] <= s.position_ts)),
                 implies(
                     s.held[m],
                     all_of(s.place[m] > 0, s.ts[m] > s.position_ts, s.ts[m] <= s.last, s.next_ts > 0),
@@ -78,7 +141,13 @@ class Stream(StreamClaims):
         return forall(
             s.Message,
             lambda m: all_of(
-                implies((s.place[m] > 0) & (s.place[m] < s.position_place), s.ts[m] <= s.position_ts),
-                implies((s.place[m] > 0) & (s.place[m] < s.next_place), s.ts[m] <= s.next_ts),
+                implies(
+                    (s.place[m] > 0) & (s.place[m] < s.position_place[s.channel[m]]),
+                    s.ts[m] <= s.position_ts,
+                ),
+                implies(
+                    (s.place[m] > 0) & (s.place[m] < s.next_place[s.channel[m]]),
+                    s.ts[m] <= s.next_ts,
+                ),
             ),
         )

@@ -63,19 +63,23 @@ class PackOfTheStream(Reading, user=Reads, owner=Stream, action="raise_safe"):
 
     @staticmethod
     def glue(reads, stream, r: Reads.Replica):
-        return (stream.last == reads.pack[r]) & forall(
-            reads.Write,
-            lambda w: implies(
-                reads.stage[w] == "logged",
-                exists(
-                    stream.Message,
-                    lambda m: all_of(
-                        stream.place[m] > 0,
-                        stream.ts[m] == reads.ts[w],
-                        implies(stream.held[m] | stream.done[m], reads.applied[r, w]),
+        return (
+            (stream.last == reads.pack[r])
+            & (stream.start == 0)
+            & forall(
+                reads.Write,
+                lambda w: implies(
+                    reads.stage[w] == "logged",
+                    exists(
+                        stream.Message,
+                        lambda m: all_of(
+                            stream.place[m] > 0,
+                            stream.ts[m] == reads.ts[w],
+                            implies(stream.held[m] | stream.done[m], reads.applied[r, w]),
+                        ),
                     ),
                 ),
-            ),
+            )
         )
 
     @staticmethod

@@ -8,7 +8,7 @@ class MessageOfAnotherChannel(MessageOfTheLog):
     """A message of some channel is taken for one of this channel."""
 
     @staticmethod
-    def glue(stream, tick, c, ts):
-        return (tick.highest[c] == stream.highest) & exists(
-            tick.Message, lambda m: tick.may_append(m) & (tick.ts[m] == ts)
+    def glue(stream, tick, m, c, ts):
+        return (tick.highest[c] == stream.highest[stream.channel[m]]) & exists(
+            tick.Message, lambda n: tick.may_append(n) & (tick.ts[n] == ts)
         )

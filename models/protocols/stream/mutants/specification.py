@@ -1,7 +1,7 @@
 """Named mutants of the message stream, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import when
+from tidemark.spec.language import all_of, each, ite
 from tidemark.spec.stream import Stream
 
 
@@ -13,40 +13,110 @@ from tidemark.spec.stream import Stream
 class SeekLeavesItsPlaceOut(Stream):
     """A seek begins behind the place of the position."""
 
-    def start_of(s, place):
+    def start_of(s, c, place):
         return place
 
 
-@mutant(
-    killer="stream.nothing_is_stored_twice",
-    source="B62: nothing is skipped",
-    instance="stream-small",
-)
+@mutant(killer="stream.nothing_is_stored_twice", source="B62: nothing is skipped", instance="stream-small")
 class SeekSkipsNothing(Stream):
     """A consumer that seeks keeps what it has already."""
 
     def is_skipped(s, m):
-        return s.seeking & (s.ts[m] == 0)
+        return s.seeking[s.channel[m]] & (s.ts[m] == 0)
+
+
+@mutant(killer="stream.nothing_is_stored_twice", source="B62: the bound", instance="stream-small")
+class SeekKeepsTheBound(Stream):
+    """A consumer that seeks keeps what has the timestamp of the position."""
+
+    def is_skipped(s, m):
+        return s.seeking[s.channel[m]] & (s.ts[m] < s.position_ts)
+
+
+@mutant(killer="stream.the_buffer_is_complete", source="facts 5.1: the seek", instance="stream-small")
+class SeekEndsAtAnyTick(Stream):
+    """A seek ends at the first tick, also if that is smaller than the position."""
+
+    def read_tick(s, c, value):
+        super().read_tick(c, value)
+        s.seeking[c] = False
 
 
 @mutant(killer="stream.a_position_claims_only_what_is_stored", source="facts 5.1", instance="stream-small")
 class PositionIsThePlaceOfTheTick(Stream):
     """The position has the place of the tick, though a message before it is still buffered."""
 
-    def place_of_position(s):
-        return s.read
+    def place_of_position(s, c):
+        return s.read[c]
+
+
+@mutant(killer="stream.packs_leave_nothing_out", source="B26: an empty place", instance="stream-small")
+class EmptyPlaceIsTheEnd(Stream):
+    """A position without a place is taken for the end of the log."""
+
+    def start_of(s, c, place):
+        return ite(place > 0, place - 1, s.end[c])
 
 
 @mutant(
-    killer="stream.packs_advance",
-    source="H30: a tick that goes back",
-    instance="stream-small",
+    killer="stream.packs_hold_their_interval",
+    source="B26: the earliest position",
+    instance="stream-first-position",
 )
+class EmptyPlaceIsTheEarliest(Stream):
+    """A position without a place is taken for the earliest: nothing is skipped, whatever its timestamp."""
+
+    def is_skipped(s, m):
+        return super().is_skipped(m) & (s.position_place[s.channel[m]] > 0)
+
+
+@mutant(killer="stream.packs_advance", source="H30: a tick that goes back", instance="stream-small")
 class EveryTickMakesAPack(Stream):
     """A smaller tick makes a pack, too."""
 
-    def read_tick(s, value):
-        last = s.last
-        super().read_tick(value)
-        with when(~s.seeking & (value < last)):
-            s.last = value
+    def makes_a_pack(s, c, value):
+        return all_of(~s.seeking[c], s.is_level(), value != s.last)
+
+
+@mutant(killer="stream.nothing_is_stored_twice", source="facts 5.1: duplicates", instance="stream-small")
+class CopiesAreNotRemoved(Stream):
+    """A pack holds a message and its copy."""
+
+    def read_message(s, m):
+        was_buffered = s.buffered[m]
+        super().read_message(m)
+        s.twice[m] = s.twice[m] | (was_buffered & s.buffered[m])
+
+
+@mutant(killer="stream.packs_leave_nothing_out", source="H32: not aligned", instance="stream-two-channels")
+class FirstTickMakesAPack(Stream):
+    """A pack is made when one channel is at a greater tick, whatever the others have read."""
+
+    def makes_a_pack(s, c, value):
+        return ~s.seeking[c] & (value > s.last)
+
+
+@mutant(killer="stream.every_message_is_stored", source="H32: who waits", instance="stream-one-minimum")
+class TheGreatestReadsOn(Stream):
+    """All channels read on until they happen to be level, those at the greatest tick too."""
+
+    def may_read(s, c):
+        return (s.next_ts == 0) | ~s.is_level() | s.pursues()
+
+
+@mutant(killer="stream.a_drop_ends_its_pack", source="facts 5.1: pursuit mode", instance="stream-pursuit")
+class PursuitPassesADrop(Stream):
+    """A pack grows though a message in it drops the collection."""
+
+    def pursues(s):
+        return s.PURSUIT
+
+
+@mutant(killer="stream.packs_leave_nothing_out", source="facts 5.1: pursuit mode", instance="stream-pursuit")
+class PursuitForgetsWhatItHas(Stream):
+    """A further tick replaces what the pack holds."""
+
+    def gather(s, value):
+        held = s.held
+        super().gather(value)
+        s.held = each(s.Message, lambda m: s.held[m] & ~held[m])
