@@ -1,13 +1,13 @@
 """The message stream: places of a log, packs between ticks, several channels, positions, seek.
 
-What is described: the log of a channel has messages and ticks at its places. A consumer reads one channel or
-several, place after place. It compares the last ticks of its channels: those at the greatest wait, the others
-read on. When all are at the same tick, and it is greater than the end of the last pack, the messages up to the
-tick go into a pack; later ones stay buffered. The end position of a pack is the tick, with a place for each
-channel: that of the first message that is still buffered, or of the tick if none is. Whoever takes the pack
-stores what is in it and saves the position in one step. A consumer that starts again seeks the position: in
-each channel it reads from the place, which is included, and skips what is at or below the position's timestamp
-up to the first tick that is not smaller.
+What is described: the log of a channel has messages and ticks at its places. A consumer reads one channel
+or several, place after place. It compares the last ticks of its channels: those at the greatest wait, the
+others read on. When all are at the same tick, and it is greater than the end of the last pack, the messages
+up to the tick go into a pack; later ones stay buffered. The end position of a pack is the tick, with a
+place for each channel: that of the first message that is still buffered, or of the tick if none is. Whoever
+takes the pack stores what is in it and saves the position in one step. A consumer that starts again seeks
+the position: in each channel it reads from the place, which is included, and skips what is at or below the
+position's timestamp up to the first tick that is not smaller.
 
 Sources: seed 002 (bufMsgPackToChannel), facts 5.1, hazards 30 to 32, bugs B26 and B62. This is the stream as
 it is *meant*: the next pack after a seek begins at the timestamp of the position, and not at 0 as in the code.
@@ -54,7 +54,7 @@ from tidemark.spec.language import (
 
 
 class StreamActions(Protocol, name="stream"):
-    """Any number of channels, one consumer of them that crashes and seeks; any number of messages and ticks."""
+    """Channels and one consumer of them that crashes and seeks; any number of messages and ticks."""
 
     Channel = Sort()
     Message = Sort()
@@ -166,7 +166,7 @@ class StreamActions(Protocol, name="stream"):
 
     @action(fairness="weak", source="facts 5.1; hazard 30")
     def read_tick(s, c: Channel, value: Ts):
-        """The next place of a channel holds a tick: a pack, if all are at it, it is greater, and none seeks."""
+        """The next place of a channel is a tick: a pack, if all are at it, it is greater, and none seeks."""
         require(s.may_read(c))
         require((value > 0) & (s.tick_at[c, s.read[c] + 1] == value))
         s.read[c] = s.read[c] + 1

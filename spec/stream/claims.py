@@ -15,7 +15,7 @@ from tidemark.spec.stream.actions import StreamActions
 
 
 class StreamClaims(StreamActions):
-    """Any number of channels, one consumer of them that crashes and seeks; any number of messages and ticks."""
+    """Channels and one consumer of them that crashes and seeks; any number of messages and ticks."""
 
     def is_wanted(s, m):
         """The message is in the log, above the first position."""
@@ -33,7 +33,7 @@ class StreamClaims(StreamActions):
 
     @invariant(source="seed 002, bufMsgPackToChannel; facts 5.1")
     def packs_leave_nothing_out(s):
-        """Every message in the logs above the first position, up to the end of the last pack, was handed over."""
+        """Every message above the first position, up to the end of the last pack, was handed over."""
         return forall(
             s.Message,
             lambda m: implies(s.is_wanted(m) & (s.ts[m] <= s.last), s.held[m] | s.done[m]),

@@ -5,7 +5,7 @@ from tidemark.spec.stream.claims import StreamClaims
 
 
 class Stream(StreamClaims):
-    """Any number of channels, one consumer of them that crashes and seeks; any number of messages and ticks."""
+    """Channels and one consumer of them that crashes and seeks; any number of messages and ticks."""
 
     @lemma(source="facts 5.1")
     def a_place_holds_one_thing(s):

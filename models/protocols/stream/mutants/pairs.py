@@ -1,4 +1,4 @@
-"""Variants of the message stream: what happens without a crash, with one minimum, and as Milvus's code begins."""
+"""Variants of the message stream: late messages, channels with ticks of their own, how Milvus begins."""
 
 from tidemark.spec.language import all_of, exists, forall, leads_to, reachable, require
 from tidemark.spec.stream import Stream
