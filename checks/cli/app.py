@@ -326,6 +326,27 @@ def replay(
     return cli_tools.replay(token, manifests=manifest or ())
 
 
+@application.command(rich_help_panel=_RUN)
+def step(
+    name: Annotated[
+        str, typer.Argument(help="Manifest instance, a protocol MODULE:CLASS, or a replay token run1....")
+    ],
+    *,
+    bound: Annotated[
+        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
+    ] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
+    ] = None,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk through an instance or a counterexample by hand; commands come from the standard input."""
+    status: int = import_module("tidemark.checks.cli.step").step(
+        name, bounds=bound or (), constants=constant or (), manifests=manifest or ()
+    )
+    return status
+
+
 application.command(rich_help_panel=_GATE)(pin)
 
 

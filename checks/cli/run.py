@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tidemark.checks.cache.kept import JUDGE_CHANGED, Kept, Use
 from tidemark.checks.gate.judging import TRACEBACKS
+from tidemark.checks.gate.last import keep_failures, replayed
 from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.plan import Task, plan
 from tidemark.checks.gate.registry import modules, registry
@@ -125,6 +126,8 @@ def _gate(
     if judge is not None or (only is not None and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
     earlier = earlier_results(settings) if resume else None
+    for line in replayed(settings.build, chosen):
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)
     result = run(
         chosen,
         registry=judging,
@@ -133,7 +136,8 @@ def _gate(
         earlier=earlier,
         kept=kept,
     ).with_commands(settings.invocation.complete)
-    files, unwritten = _written(result, settings.build)
+    keep_failures(settings.build, result)
+    files, unwritten = _written(result, chosen, settings.build)
     show_result(result, screen, build=settings.build, files=files)
     if settings.json:
         sys.stdout.write(to_json(result))
@@ -144,10 +148,13 @@ def _gate(
     return result.exit_code.value
 
 
-def _written(result: RunResult, build: Path) -> tuple[list[Path], OSError | None]:
+def _written(result: RunResult, chosen: Sequence[Task], build: Path) -> tuple[list[Path], OSError | None]:
     """The files of the run, or why they cannot be written: what was found is shown in any case."""
+    from tidemark.checks.report.page.states import graphs_of
+
     try:
-        return write_files(result, build=build), None
+        graphs = graphs_of((task.entry for task in chosen), result, build=build)
+        return write_files(result, build=build, graphs=graphs), None
     except OSError as error:
         return [], error
 

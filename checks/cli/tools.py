@@ -18,6 +18,7 @@ from tidemark.checks.report.compare import compare as compare_runs
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
+from tidemark.checks.report.page.states import kept_graphs
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -97,7 +98,7 @@ def report(build: Path) -> int:
         raise BadInputError(
             f"{path.as_posix()} cannot be read: {error}", remedy="run  tidemark verify  first"
         ) from error
-    files = write_files(result, build=build)
+    files = write_files(result, build=build, graphs=kept_graphs(result, build=build))
     show_result(result, wide_console(), build=build, files=files)
     return result.exit_code.value
 

@@ -47,16 +47,9 @@ def replay(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Counterexamp
     Raises BadInputError if the instance, the property or a step no longer exists or is no longer possible;
     the message says at which step the run diverges.
     """
-    instance = _instance(token.instance, manifests)
-    interpreter = Interpreter(instance)
+    interpreter, initial, steps = run_of(token, manifests)
+    instance = interpreter.instance
     prop = _property(instance, token.property_id)
-    steps = [_step(interpreter, number) for number in token.steps]
-    initial = next((s for n, s in enumerate(interpreter.initial()) if n == token.initial), None)
-    if initial is None:
-        raise BadInputError(
-            f"the instance {token.instance!r} has no initial state number {token.initial}",
-            remedy="the specification has changed since; run the check again",
-        )
     try:
         states = run_again(interpreter, initial, steps)
     except BrokenRunError as error:
@@ -74,6 +67,22 @@ def replay(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Counterexamp
         loop_start=token.loop_start,
     )
     return shown, bool(failing)
+
+
+def run_of(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Interpreter, State, list[Step]]:
+    """What a token names: the interpreter of its instance, the initial state and the steps.
+
+    Raises BadInputError if the instance, the state or a step no longer exists.
+    """
+    interpreter = Interpreter(_instance(token.instance, manifests))
+    steps = [_step(interpreter, number) for number in token.steps]
+    initial = next((s for n, s in enumerate(interpreter.initial()) if n == token.initial), None)
+    if initial is None:
+        raise BadInputError(
+            f"the instance {token.instance!r} has no initial state number {token.initial}",
+            remedy="the specification has changed since; run the check again",
+        )
+    return interpreter, initial, steps
 
 
 def _instance(name: str, manifests: Iterable[Manifest]) -> Instance:

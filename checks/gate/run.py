@@ -203,6 +203,7 @@ class _Run:
             done=len(found),
             stopped=self.stopped,
             descriptions=self.texts.descriptions,
+            kinds=self.texts.kinds,
             frames=tuple(self.texts.frames),
             sources=self.texts.sources,
             places=self.texts.places,
@@ -219,17 +220,19 @@ class _Texts(NamedTuple):
     descriptions: dict[str, str]
     sources: dict[str, SourceNote]
     places: dict[str, str]
+    kinds: dict[str, str]
     frames: list[str]
     """Ids of the frame conditions."""
 
 
 def _texts(tasks: Sequence[Task]) -> _Texts:
     """What each pinned property says and where it comes from, and where the mutants come from."""
-    found = _Texts({}, {}, {}, [])
+    found = _Texts({}, {}, {}, {}, [])
     for protocol in dict.fromkeys(task.manifest.protocol for task in tasks):
         cls = resolve(protocol)
         for prop in cls.trace().properties:
             found.descriptions[prop.id] = prop.description
+            found.kinds[prop.id] = prop.kind
             found.places[prop.id] = _place(getattr(cls, prop.id.partition(".")[2]))
             found.frames.extend([prop.id] if prop.frame is not None else [])
             if prop.source:

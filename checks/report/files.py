@@ -29,14 +29,18 @@ SARIF = "verdicts.sarif"
 PAGE = Path("report") / "index.html"
 
 
-def write_files(result: RunResult, *, build: Path, pictures: Sequence[tuple[str, str]] = ()) -> list[Path]:
+def write_files(
+    result: RunResult,
+    *,
+    build: Path,
+    pictures: Sequence[tuple[str, str]] = (),
+    graphs: Sequence[tuple[str, str]] = (),
+) -> list[Path]:
     """Write every file of a finished (or stopped) run and return their paths.
 
-    ``pictures`` are titles and SVG texts that the page shows below the table. The journal is removed if the
-    run was not stopped: then ``verdicts.json`` has all of it.
+    ``pictures`` and ``graphs`` are titles and SVG texts that the page shows below the table. The journal is
+    removed if the run was not stopped: then ``verdicts.json`` has all of it.
     """
-    from tidemark.checks.report.html import page
-
     remove_others((judgement.verdict for judgement in result.judgements), build=build)
     for judgement in result.judgements:
         write_bundle(judgement.verdict, build=build, sources=result.source_lines(judgement.verdict.subject))
@@ -44,11 +48,42 @@ def write_files(result: RunResult, *, build: Path, pictures: Sequence[tuple[str,
         _replace(build / VERDICTS, to_json(result)),
         _replace(build / JUNIT, to_junit(result)),
         _replace(build / SARIF, to_sarif(result)),
-        _replace(build / PAGE, page(result, pictures=pictures)),
+        _write_pages(result, build=build, pictures=pictures, graphs=graphs),
     ]
     if not result.stopped:
         (build / PARTIAL).unlink(missing_ok=True)
     return written
+
+
+def _write_pages(
+    result: RunResult,
+    *,
+    build: Path,
+    pictures: Sequence[tuple[str, str]],
+    graphs: Sequence[tuple[str, str]],
+) -> Path:
+    """Write the pages, but for those that have the key of their text already. Returns the index."""
+    from tidemark.checks.report.html import pages
+
+    folder = (build / PAGE).parent
+    names = set()
+    for one in pages(result, pictures=pictures, graphs=graphs, here=folder):
+        names.add(one.name)
+        mark = f"<!-- {one.key} -->"
+        if not (one.key and _begins_with(folder / one.name, mark)):
+            _replace(folder / one.name, f"{mark}\n{one.text()}" if one.key else one.text())
+    for old in folder.glob("runs-*.html"):
+        if old.name not in names:
+            old.unlink()
+    return build / PAGE
+
+
+def _begins_with(path: Path, mark: str) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.readline().rstrip() == mark
+    except OSError:
+        return False
 
 
 def _replace(path: Path, text: str) -> Path:
@@ -73,6 +108,7 @@ def to_json(result: RunResult) -> str:
         "judgements": [_judgement(judgement) for judgement in result.judgements],
         "unjudged": [unjudged.model_dump(mode="json") for unjudged in result.unjudged],
         "descriptions": dict(sorted(result.descriptions.items())),
+        "kinds": dict(sorted(result.kinds.items())),
         "frames": list(result.frames),
         "sources": {name: note.model_dump(mode="json") for name, note in sorted(result.sources.items())},
         "places": dict(sorted(result.places.items())),
@@ -139,6 +175,7 @@ def read_result(path: Path) -> RunResult:
             "done": document["checks"]["done"],
             "stopped": document["stopped"],
             "descriptions": document["descriptions"],
+            "kinds": document.get("kinds", {}),
             "frames": document.get("frames", ()),
             "sources": document["sources"],
             "places": document.get("places", {}),

@@ -15,7 +15,9 @@ from tidemark.models.interpreted.interpreter import Interpreter, Step
 _Edges = list[tuple[State, Step, State]]
 
 
-def _search(interpreter: Interpreter, limit: int) -> tuple[dict[State, tuple[State, Step] | None], _Edges]:
+def search_states(
+    interpreter: Interpreter, limit: int
+) -> tuple[dict[State, tuple[State, Step] | None], _Edges]:
     """Breadth-first: the parent of each state (None for an initial one), and all edges inside the bounds.
 
     Raises BadInputError beyond ``limit`` states: a graph that was cut would look like the whole.
@@ -43,29 +45,30 @@ def _search(interpreter: Interpreter, limit: int) -> tuple[dict[State, tuple[Sta
 def dot(instance: Instance, *, limit: int) -> str:
     """The whole state graph in Graphviz's language; initial states are drawn with a double border."""
     interpreter = Interpreter(instance)
-    parents, edges = _search(interpreter, limit)
+    parents, edges = search_states(interpreter, limit)
     numbers = {state: number for number, state in enumerate(parents)}
     lines = [f'digraph "{instance.name}" {{', '  node [shape=box, fontname="monospace", fontsize=9];']
     first = next(iter(parents))
     for state, number in numbers.items():
         double = ", peripheries=2" if parents[state] is None else ""
-        lines.append(f'  s{number} [label="{_label(instance, first, state)}"{double}];')
+        label = "".join(f"{line}\\l" for line in state_label(instance, first, state))
+        lines.append(f'  s{number} [label="{label}"{double}];')
     lines += [f'  s{numbers[one]} -> s{numbers[two]} [label="{step}"];' for one, step, two in edges]
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _label(instance: Instance, first: State, state: State) -> str:
-    """The variables that differ from the first initial state; the rest would make the picture unreadable."""
+def state_label(instance: Instance, first: State, state: State) -> list[str]:
+    """The variables that differ from the first initial state; the rest would make a picture unreadable."""
     trace = counterexample(instance, states=[state], steps=[], failing="nothing")
     names = list(trace.initial)
     odd = [name for name, now, then in zip(names, state, first, strict=True) if now != then]
-    return "\\l".join(f"{name} = {field_text(trace, name, trace.initial[name])}" for name in odd) + "\\l"
+    return [f"{name} = {field_text(trace, name, trace.initial[name])}" for name in odd]
 
 
 def longest_run(instance: Instance, *, limit: int) -> Counterexample:
     """A shortest run to a state that is farthest from the initial ones: a tour of the instance."""
     interpreter = Interpreter(instance)
-    parents, _ = _search(interpreter, limit)
+    parents, _ = search_states(interpreter, limit)
     state: State = list(parents)[-1]
     states, steps = [state], []
     while (parent := parents[states[-1]]) is not None:

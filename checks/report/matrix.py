@@ -40,12 +40,16 @@ class Cell:
 
         The number is the greatest among the judgements; the judge's total has the unit.
         """
-        found: list[str] = []
+        return [text for text, _ in self.parts()]
+
+    def parts(self) -> list[tuple[str, bool]]:
+        """The same lines, each with whether it is as expected."""
+        found: list[tuple[str, bool]] = []
         for outcome in _STRENGTH:
             for ok in (False, True):
                 group = [j for j in self.judgements if j.verdict.outcome is outcome and j.ok is ok]
                 if group:
-                    found.append(_line(outcome, group, ok=ok))
+                    found.append((_line(outcome, group, ok=ok), ok))
         return found
 
 
@@ -77,6 +81,8 @@ class Row:
     source: SourceNote | None = None
     frame: bool = False
     """A frame condition: no property, though it is judged."""
+    kind: str = ""
+    """The kind of the property, as the specification declares it; empty if it is none of a specification."""
 
     @property
     def is_claim(self) -> bool:
@@ -188,7 +194,8 @@ def _row(
 ) -> Row:
     cells = {name: Cell(tuple(j for j in own if j.verdict.subject.judge == name)) for name in judges}
     description, source = result.descriptions.get(claim, ""), result.sources.get(claim)
-    return Row(protocol, claim, description, cells, source, claim in result.frames)
+    kind = result.kinds.get(claim, "")
+    return Row(protocol, claim, description, cells, source, claim in result.frames, kind)
 
 
 def _per_entry(name: str, shown: Sequence[Judgement]) -> list[list[Judgement]]:

@@ -53,6 +53,8 @@ class Step(BaseModel):
     after: dict[str, Value]
     actor: str = ""
     """Who acted (a process or lane), for the sequence diagram; empty if the model does not say."""
+    lanes: tuple[str, ...] = ()
+    """The nodes that a step of a specification names: who acts, and the receiver of a message, if any."""
     note: str = ""
 
     @property

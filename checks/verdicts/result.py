@@ -73,6 +73,8 @@ class RunResult(BaseModel):
     stopped: bool = False
     descriptions: dict[str, str] = Field(default_factory=dict)
     """Property id -> what it says in words."""
+    kinds: dict[str, str] = Field(default_factory=dict)
+    """Property id -> kind of property (``invariant``, ``leads_to``, ...)."""
     frames: tuple[str, ...] = ()
     """The ids that are frame conditions: they are judged, and do not count as properties."""
     sources: dict[str, SourceNote] = Field(default_factory=dict)

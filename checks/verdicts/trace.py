@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +14,10 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.interpreted.interpreter import Step as RunStep
-from tidemark.spec.language.expr import Apply, Expr, Quantified
+from tidemark.spec.language.expr import Apply, Expr, Local, Quantified
 from tidemark.spec.language.render import render
-from tidemark.spec.language.spec import Property
-from tidemark.spec.language.types import MapType
+from tidemark.spec.language.spec import Property, Spec
+from tidemark.spec.language.types import MapType, SortType
 
 
 class BrokenRunError(RuntimeError):
@@ -56,12 +58,14 @@ def counterexample(
     """
     spec = instance.spec
     names = [variable.name for variable in spec.variables]
-    parameters = {action.name: [param.name for param in action.params] for action in spec.actions}
+    parameters = {action.name: action.params for action in spec.actions}
+    nodes = node_sorts(spec)
     shown = tuple(
         ShownStep(
             action=step.action,
-            args=dict(zip(parameters[step.action], step.args, strict=True)),
+            args={p.name: value for p, value in zip(parameters[step.action], step.args, strict=True)},
             after=dict(zip(names, after, strict=True)),
+            lanes=_lanes(parameters[step.action], step.args, nodes),
         )
         for step, after in zip(steps, states[1:], strict=True)
     )
@@ -77,6 +81,35 @@ def counterexample(
         loop_start=loop_start,
         model=model if replayable else None,
     )
+
+
+_NODES = re.compile(
+    r"(node|server|replica|process|proxy|client|worker|broker|peer|site|member|participant|acceptor|proposer"
+    r"|coordinator|leader|follower|machine|host|source|part)s?",
+    re.IGNORECASE,
+)
+"""Names of sorts whose elements act and get messages."""
+
+
+def node_sorts(spec: Spec) -> frozenset[str]:
+    """The sorts whose elements are lanes of a diagram: those that are called like nodes, else the one that
+    the most actions take as a parameter.
+    """
+    found = Counter(
+        name
+        for action in spec.actions
+        for name in {param.type.name for param in action.params if isinstance(param.type, SortType)}
+    )
+    named = frozenset(name for name in found if _NODES.fullmatch(name))
+    return named or frozenset(name for name, _ in found.most_common(1))
+
+
+def _lanes(params: Sequence[Local], args: Sequence[Any], nodes: frozenset[str]) -> tuple[str, ...]:
+    """The first two different nodes among the arguments of a step."""
+    pairs = zip(params, args, strict=True)
+    return tuple(
+        dict.fromkeys(f"{param.type.name} {value}" for param, value in pairs if param.type.name in nodes)
+    )[:2]
 
 
 def axes_of(instance: Instance) -> dict[str, tuple[tuple[Scalar, ...], ...]]:
@@ -95,8 +128,18 @@ def failing_conjunct(
 
     For example ``stored >= p => copies[p] >= 1, with p = 2``. Empty if the property is true there.
     """
-    local: dict[str, Any] = {}
-    part = _descend(interpreter, prop.expr, before, after, local)
+    return _failing(interpreter, prop.expr, before, after, {})
+
+
+def failing_part(interpreter: Interpreter, expr: Expr, state: State, **local: Any) -> str:
+    """The same for a condition about one state, for example a conjunct of a guard with its parameters."""
+    return _failing(interpreter, expr, state, None, local)
+
+
+def _failing(
+    interpreter: Interpreter, expr: Expr, before: State, after: State | None, local: dict[str, Any]
+) -> str:
+    part = _descend(interpreter, expr, before, after, local)
     if part is None:
         return ""
     given = ", ".join(f"{name} = {show(value)}" for name, value in local.items())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.checks.report.forms.bundle import bundle_id
+from tidemark.checks.report.page.links import run_link
 from tidemark.checks.verdicts.result import RunResult, SourceNote
-from tidemark.checks.verdicts.verdict import Aspect, Outcome, Verdict
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
 from tidemark.models.findings import Finding, finding_files, load_findings
 from tidemark.models.sources import repository_catalogue
 
@@ -16,12 +16,12 @@ _JUDGES = ("explore", "mutate", "prove")
 
 @dataclass(frozen=True, kw_only=True)
 class Decided:
-    """A verdict that a finding rests on; ``anchor`` is the place of its run on the page, if it has one."""
+    """A verdict that a finding rests on; ``link`` leads to its run, if it has one."""
 
     claim: str
     entry: str
     outcome: str
-    anchor: str
+    link: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,36 +34,31 @@ class Shown:
     decided: tuple[Decided, ...]
 
 
-def run_anchor(verdict: Verdict) -> str:
-    """The name of the place on the page at which a counterexample is."""
-    return f"run-{bundle_id(verdict)}"
-
-
 def findings_with_runs(result: RunResult) -> list[Shown]:
     """The findings that this run decided; those that rest on an entry that was not run are left out."""
-    verdicts: dict[tuple[str, str, str], Verdict] = {}
+    judged: dict[tuple[str, str, str], Judgement] = {}
     for judgement in result.judgements:
         subject = judgement.verdict.subject
         if subject.judge in _JUDGES and subject.aspect in (Aspect.PROPERTY, Aspect.MUTANT):
-            verdicts[subject.protocol, subject.instance, subject.property_id] = judgement.verdict
+            judged[subject.protocol, subject.instance, subject.property_id] = judgement
     books = [load_findings(path) for path in finding_files()]
     shown = [(book.manifest, finding) for book in books for finding in book.finding]
     return [
-        _shown(finding, [verdicts[manifest, e.entry, e.claim] for e in finding.evidence])
+        _shown(finding, [judged[manifest, e.entry, e.claim] for e in finding.evidence])
         for manifest, finding in shown
-        if all((manifest, e.entry, e.claim) in verdicts for e in finding.evidence)
+        if all((manifest, e.entry, e.claim) in judged for e in finding.evidence)
     ]
 
 
-def _shown(finding: Finding, verdicts: list[Verdict]) -> Shown:
+def _shown(finding: Finding, judged: list[Judgement]) -> Shown:
     decided = tuple(
         Decided(
-            claim=verdict.subject.property_id,
-            entry=verdict.subject.instance,
-            outcome=verdict.outcome.value,
-            anchor=run_anchor(verdict) if verdict.outcome is Outcome.REFUTED else "",
+            claim=one.verdict.subject.property_id,
+            entry=one.verdict.subject.instance,
+            outcome=one.verdict.outcome.value,
+            link=run_link(one) if one.verdict.outcome is Outcome.REFUTED else "",
         )
-        for verdict in verdicts
+        for one in judged
     )
     links = tuple(entry.link for entry in repository_catalogue().resolve(finding.source))
     return Shown(

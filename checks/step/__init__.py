@@ -1,0 +1,1 @@
+"""Walking through an instance by hand: ``tidemark step``."""
