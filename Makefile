@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test etcd milvus go cross-check bench report check doctor format lock clean distclean FORCE
+.PHONY: help verify test etcd milvus go browser cross-check bench report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -28,6 +28,9 @@ milvus: $(READY) ## fetch a real Milvus for `tidemark observe` (VERSION=2.3.5); 
 
 go: $(READY) ## fetch Debian's Go for the test of docs/tmtrace.go; says why where it cannot be had
 	@sh checks/environment/go.sh
+
+browser: ## install Debian's Chromium for the tests of the report; says why where it cannot be had
+	@sh checks/environment/browser.sh
 
 cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where TLA2TOOLS names its jar
 	@.venv/bin/tidemark cross-check $(ARGS)

@@ -192,7 +192,7 @@ def _shown(one: Judgement, result: RunResult) -> dict[str, Any]:
         "replay": one.replay,
         "start": start_text(trace) if trace else [],
         "svg": svg(trace) if trace else "",
-        "data": run_data(trace) if trace and trace.steps else None,
+        "data": run_data(trace) if trace and trace.steps and trace.initial else None,
         "steps": len(trace.steps) if trace else 0,
         "bundle": f"../{FOLDER}/{bundle_id(verdict)}" if trace else "",
         "anchor": run_anchor(verdict),

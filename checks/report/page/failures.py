@@ -36,7 +36,7 @@ def failures(result: RunResult) -> list[Failure]:
     for one in result.failures:
         subject = one.verdict.subject
         entry = "" if subject.aspect is Aspect.PROPERTY else subject.instance
-        key = (subject.protocol, subject.property_id, entry, one.verdict.outcome, one.expected)
+        key = (subject.protocol, subject.property_id, entry, one.verdict.outcome)
         groups.setdefault(key, []).append(one)
     return [Failure(tuple(sorted(group, key=_steps))) for group in groups.values()]
 

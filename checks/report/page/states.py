@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from tidemark.checks.report.graph import search_states, state_label
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
@@ -19,6 +20,8 @@ MOST = 60
 GRAPHS = 8
 """Graphs of a page."""
 FOLDER = "graphs"
+_STEPS = 500
+"""Actions with all their arguments: each is tried in each state."""
 
 _COLUMN = 120
 _ROW = 46
@@ -44,20 +47,32 @@ def graphs_of(entries: Iterable[AnyEntry], result: RunResult, *, build: Path) ->
     known = {task.partition("/")[2] for task in result.taken_over}
     named = {entry.name: entry for entry in entries if isinstance(entry, InstanceEntry)}
     chosen = [entry for name, entry in named.items() if 0 < sizes.get(name, 0) <= MOST][:GRAPHS]
-    found = []
     for entry in chosen:
         path = _path(entry.name, build)
         if entry.name not in known or not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(state_graph(instance_of(entry)), encoding="utf-8")
-        found.append((entry.name, path.read_text(encoding="utf-8")))
-    return found
+            path.write_text(_drawn(entry), encoding="utf-8")
+    return _read([entry.name for entry in chosen], build)
+
+
+def _drawn(entry: InstanceEntry) -> str:
+    """The graph; empty if there is more to draw than the counts say: those may be up to symmetry."""
+    instance = instance_of(entry)
+    try:
+        return state_graph(instance) if len(Interpreter(instance).steps) <= _STEPS else ""
+    except BadInputError:
+        return ""
 
 
 def kept_graphs(result: RunResult, *, build: Path) -> list[tuple[str, str]]:
     """The graphs that the run itself has left in the build folder."""
-    paths = [(name, _path(name, build)) for name, size in _sizes(result).items() if size <= MOST]
-    return [(name, path.read_text(encoding="utf-8")) for name, path in paths if path.exists()][:GRAPHS]
+    return _read([name for name, size in _sizes(result).items() if size <= MOST], build)[:GRAPHS]
+
+
+def _read(names: Iterable[str], build: Path) -> list[tuple[str, str]]:
+    paths = [(name, _path(name, build)) for name in names]
+    found = [(name, path.read_text(encoding="utf-8")) for name, path in paths if path.exists()]
+    return [(name, text) for name, text in found if text]
 
 
 def _sizes(result: RunResult) -> dict[str, int]:
