@@ -341,7 +341,7 @@ def step(
     manifest: ManifestOption = None,
 ) -> int:
     """Walk through an instance or a counterexample by hand; commands come from the standard input."""
-    status: int = import_module("tidemark.checks.cli.step").step(
+    status: int = import_module("tidemark.checks.step.command").step(
         name, bounds=bound or (), constants=constant or (), manifests=manifest or ()
     )
     return status

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tidemark.checks.report.forms.trace_text import change_text
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct, failing_part
 from tidemark.models.interpreted.evaluate import State
@@ -113,7 +114,7 @@ class Session:
             steps=[self.interpreter.steps[0]],  # its name is not shown
             failing="nothing",
         )
-        return [f"{one.field}: {one.before} -> {one.after}" for one in trace.changes(1)]
+        return [change_text(one) for one in trace.changes(1)]
 
     def broken(self) -> dict[str, str]:
         """The claims that the present state, or the last step, breaks: id and the part that fails."""

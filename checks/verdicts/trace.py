@@ -14,7 +14,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.interpreted.interpreter import Step as RunStep
-from tidemark.spec.language.expr import Apply, Expr, Local, Quantified
+from tidemark.spec.language.expr import Apply, Expr, Local, Quantified, children
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Property, Spec
 from tidemark.spec.language.types import MapType, SortType
@@ -133,17 +133,29 @@ def failing_conjunct(
 
 def failing_part(interpreter: Interpreter, expr: Expr, state: State, **local: Any) -> str:
     """The same for a condition about one state, for example a conjunct of a guard with its parameters."""
-    return _failing(interpreter, expr, state, None, local)
+    values = dict(local)
+    part = _descend(interpreter, expr, state, None, values)
+    if part is None:
+        return ""
+    return _with_values(part, {name: value for name, value in values.items() if name in _locals(part)})
 
 
 def _failing(
     interpreter: Interpreter, expr: Expr, before: State, after: State | None, local: dict[str, Any]
 ) -> str:
     part = _descend(interpreter, expr, before, after, local)
-    if part is None:
-        return ""
+    return "" if part is None else _with_values(part, local)
+
+
+def _with_values(part: Expr, local: dict[str, Any]) -> str:
     given = ", ".join(f"{name} = {show(value)}" for name, value in local.items())
     return f"{render(part)}, with {given}" if given else render(part)
+
+
+def _locals(expr: Expr) -> set[str]:
+    """Names of parameters and quantified variables that an expression mentions."""
+    own = {expr.name} if isinstance(expr, Local) else set[str]()
+    return own.union(*(_locals(part) for part in children(expr)))
 
 
 def _descend(

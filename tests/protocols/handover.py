@@ -40,13 +40,13 @@ class Handover(Protocol):
         require(s.holder[server])
         require(server != other)
         s.offered[server, other] = True
-        s.holder[server] = s.holder[server] & ~s.LETS_GO
 
     @action
     def accept(s, server: Server, other: Server):
         """The other server takes the lease that it was offered."""
         require(s.offered[server, other])
         s.offered[server, other] = False
+        s.holder[server] = s.holder[server] & ~s.LETS_GO
         s.holder[other] = True
 
     @action

@@ -126,8 +126,11 @@ def test_the_state_after_each_step_can_be_made_from_what_the_page_has():
         after = trace.states()[number]
         assert label == trace.steps[number - 1].label
         assert values["now"] == show(after["now"])
-        assert [values[f"holder[{at}]"] for at in (0, 1)] == [show(one) for one in after["holder"]]
-        assert values["offered[0,1]"] == show(after["offered"][1])
+        holder, offered = after["holder"], after["offered"]
+        assert isinstance(holder, tuple)
+        assert isinstance(offered, tuple)
+        assert [values[f"holder[{at}]"] for at in (0, 1)] == [show(one) for one in holder]
+        assert values["offered[0,1]"] == show(offered[1])
     assert len(data["steps"]) == len(trace.steps) == 4
     assert f"{json.dumps(data['fields'], separators=(',', ':'))}" in page(result())
 
