@@ -21,6 +21,7 @@ from tidemark.impl.cluster.child import Child, child_cluster
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
+from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.server import answers_of
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.reads import ConsistencyLevel
@@ -43,6 +44,8 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     if given.command == "serve" and given.dir is None:
         parser.error("serve needs --dir PATH: where the cluster keeps its files")
+    if given.command == "example" and given.dir is not None and given.dir.exists():
+        parser.error(f"--dir {given.dir} is there already; the example needs a new directory")
     try:
         if given.command == "serve":
             sizes = {name: getattr(given, name) for name in SIZES}
@@ -83,8 +86,9 @@ async def _until_the_input_ends() -> None:
 async def example(directory: Path) -> int:
     """The opening example at every level, a kill, and the same reads again. The exit code."""
     async with asyncio.timeout(TIME_LIMIT_SECONDS):
-        history = directory.parent / f"{directory.name}-history.jsonl"
-        history.unlink(missing_ok=True)
+        evidence = directory / "evidence"
+        evidence.mkdir(parents=True)
+        history = evidence / "clients.jsonl"
         async with child_cluster(directory) as child:
             say(f"started in {child.seconds:.1f} s")
             say(f"{'level':<12}{'t2':<8}{'t6':<8}{'t10':<8}{'t14':<8}")
@@ -92,8 +96,9 @@ async def example(directory: Path) -> int:
             await child.kill()
         async with child_cluster(directory) as child:
             say(f"killed with SIGKILL, recovered in {child.seconds:.1f} s")
-            await _read_again(child, stories)
+            await _read_again(child, stories, history)
             await child.end()
+        await leave_messages(directory, evidence / "messages.jsonl", config=ClusterConfig())
     wrong = [sentence for story in stories for sentence in story.wrong]
     for sentence in wrong:
         say(f"  {sentence}")
@@ -116,9 +121,9 @@ async def _stories(child: Child, history: Path) -> list[Story]:
     return stories
 
 
-async def _read_again(child: Child, stories: list[Story]) -> None:
+async def _read_again(child: Child, stories: list[Story], history: Path) -> None:
     """A strong read of each collection: what was acknowledged is there, whether it was flushed or not."""
-    reader = await child.client(1)
+    reader = await child.client(1, history=History(history, client="client 3", process="p3"))
     for story in stories:
         await search(reader, story, EXPECTED[-1], level=ConsistencyLevel.STRONG)
     await reader.close()

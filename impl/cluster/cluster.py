@@ -20,7 +20,7 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.host import ProxyHost
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.reads import Reader, ReaderConfig
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.rootcoord.catalog import Catalog, CollectionRecord
@@ -39,18 +39,26 @@ from tidemark.impl.types import ChannelName
 class Cluster:
     """One process of a cluster. A failure in any role is the cluster's failure: the next process recovers.
 
-    gateways: the proxies as clients see them. Each part can be reached under its name, for tests.
+    gateways: the proxies as clients see them.
+
+    ``data_node_parts`` and ``proxy_parts`` say which class plays which part.
     """
 
     def __init__(
-        self, root: Path, *, config: ClusterConfig | None = None, data_node_parts: DataNodeParts | None = None
+        self,
+        root: Path,
+        *,
+        config: ClusterConfig | None = None,
+        data_node_parts: DataNodeParts | None = None,
+        proxy_parts: ProxyParts | None = None,
     ) -> None:
         self.config = config if config is not None else ClusterConfig()
         self.directory = ClusterDirectory(root)
         self.supervisor = Supervisor()
         self.gateways: list[Gateway] = []
         self.hosts: list[ProxyHost] = []
-        self._parts = data_node_parts
+        self._data_node_parts = data_node_parts
+        self._proxy_parts = proxy_parts
         self._stack = AsyncExitStack()
 
     async def start(self) -> None:
@@ -63,7 +71,7 @@ class Cluster:
         await foundation.start(self._stack)
         await self._start_root_coord()
         storage = self.storage = StorageSide(
-            self.directory, foundation=foundation, config=self.config, parts=self._parts
+            self.directory, foundation=foundation, config=self.config, parts=self._data_node_parts
         )
         await storage.start(self._stack, supervisor=self.supervisor, take_number=self.catalog.take_number)
         self.replicas = ReplicaSet(
@@ -164,7 +172,7 @@ class Cluster:
                 root_coord=client,
                 clock=foundation.clock,
             )
-            return Proxy(source=source, ports=ports, config=config)
+            return Proxy(source=source, ports=ports, config=config, parts=self._proxy_parts)
 
         for number in range(self.config.proxies):
             host = ProxyHost(
