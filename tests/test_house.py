@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -36,6 +37,12 @@ ROLE = re.compile(r":(class|func|meth|mod|data|attr):`")
 SINGLE_BACKTICKS = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The tree of a file, made once for all rules."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def sources(*rooms: str) -> list[Path]:
     """The Python files of some rooms."""
     return sorted(path for room in rooms for path in (ROOT / room).rglob("*.py"))
@@ -50,7 +57,7 @@ def module(path: Path) -> str:
 
 def imports(path: Path, known: set[str]) -> Iterator[str]:
     """The modules of ours that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -64,7 +71,7 @@ def imports(path: Path, known: set[str]) -> Iterator[str]:
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
     """Place and text of the docstrings of a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
             if text:
@@ -123,7 +130,7 @@ def test_files_and_functions_are_short() -> None:
         text = path.read_text(encoding="utf-8")
         if text.count("\n") > LINES_OF_A_FILE:
             long.append(str(path.relative_to(ROOT)))
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > LINES_OF_A_FUNCTION:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from tidemark.checks.verdicts.sealed import DamagedError, ForeignError
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Subject, holds, judge, refuted
 from tidemark.checks.verdicts.verdict import Outcome as Result
 from tidemark.models.manifest import Manifest, check_against_spec
+from tidemark.models.rooms import ROOT
 
 PARTS = "parts"
 """Folder of what judges keep below their verdicts."""
@@ -63,6 +65,10 @@ class Nothing:
     def reuse(self, judge: str) -> Reuse | None:  # noqa: ARG002
         """See ``Kept``."""
         return None
+
+    def said(self, protocol: str, compute: Callable[[], Any]) -> Any:  # noqa: ARG002
+        """See ``Kept``."""
+        return compute()
 
     def close(self) -> None:
         """See ``Kept``."""
@@ -109,6 +115,7 @@ class Kept:
         made_with = digest(toolchain.python())
         self.sources = Sources(memo)
         self._memo = memo
+        self._run = uuid.uuid4().hex
         self._made_with = made_with
         self._store = Store(self.folder, made_with=made_with)
         self._keys = Keys(self.sources, judges=judges, seed=seed, options=options)
@@ -189,13 +196,34 @@ class Kept:
         else:
             check()
 
+    def said(self, protocol: str, compute: Callable[[], Any]) -> Any:
+        """What the properties of a protocol say in words: plain data, computed from its code alone."""
+        if not self.use.read:
+            return compute()
+        code = self._keys.of_modules(protocol.partition(":")[0], "tidemark.checks.gate.texts")
+        return self._memo.get(f"said {protocol}", digest([code, str(ROOT)]), compute)
+
+    def know(self, manifests: Mapping[Path, Manifest]) -> None:
+        """Take manifests that were read already for those of the repository."""
+        self._keys.arguments.known.update(manifests)
+
+    def code_of(self, module: str) -> str:
+        """Hash of all code that a module can load; empty if it was changed since it was loaded."""
+        files = self.sources.closure([module]).files.values()
+        return "" if changed_since(files, self._begun) else self._keys.of_modules(module)
+
     def reuse(self, judge: str) -> Reuse | None:
         """What a judge may take over below its verdicts; None if its code is unknown or nothing is kept."""
         if judge not in self._judges or not self._usable:
             return None
         code, files = self._keys.code(judge)
         return Reuse(
-            folder=self.folder / PARTS, code=code, files=files, begun=self._begun, read=self.use.read
+            folder=self.folder / PARTS,
+            code=code,
+            files=files,
+            begun=self._begun,
+            read=self.use.read,
+            run=self._run,
         )
 
     def last_seconds(self, task: Task) -> float | None:

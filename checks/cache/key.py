@@ -40,6 +40,7 @@ FORMAT = 1
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _ROOTS = ("tidemark.checks.gate.pins", "tidemark.checks.gate.plan")
 """What makes judgements of a judge's verdicts."""
+_ARGUMENT = "tidemark.checks.argument.graph"
 _GATE = ROOT / "checks" / "gate"
 """Its files hand the entry to the judge; they count without what they import, which shows and writes."""
 
@@ -104,14 +105,17 @@ class Keys:
         self._judges = judges
         self._seed = seed
         self._options = dict(options)
-        self._arguments = Arguments()
+        self.arguments = Arguments()
         self._code = cache(self._code_of)
         self._referred = cache(self._reference)
+        self.of_modules = cache(self._of_modules)
+        self._manifests: dict[int, tuple[Manifest, str]] = {}
+        self._shared: dict[int, tuple[Manifest, dict[str, Any]]] = {}
 
     def key(self, task: Task) -> Key:
         """The key of a task. Raises the errors of a protocol that cannot be traced."""
         code, files = self._code(task.judge)
-        subject = _subject(task)
+        subject = self._subject(task)
         parts = {
             "format": str(FORMAT),
             "manifest entry": digest(subject),
@@ -129,9 +133,9 @@ class Keys:
             files |= more
         if isinstance(task.entry, ArgumentEntry):
             parts["argument"] = digest(self._argument(task))
-            files |= self._arguments.files
+            files |= self.arguments.files
         if isinstance(task.entry, ImplementationMutants):
-            for host in self._arguments.hosts(task.manifest, task.entry):
+            for host in self.arguments.hosts(task.manifest, task.entry):
                 found = self.key(host)
                 parts[f"host {host.name}"] = found.digest
                 files |= found.files
@@ -147,6 +151,21 @@ class Keys:
 
     def of_manifest(self, manifest: Manifest) -> str:
         """Hash of a manifest and of all code that it refers to, and that reads and compares it."""
+        if id(manifest) not in self._manifests:
+            self._manifests[id(manifest)] = (manifest, self._of_manifest(manifest))
+        return self._manifests[id(manifest)][1]
+
+    def _of_modules(self, *modules: str) -> str:
+        """Hash of all code that some modules can load."""
+        return digest([self.of_closure(self._sources.closure(modules)), toolchain.python()])
+
+    def _subject(self, task: Task) -> dict[str, Any]:
+        """The entry, the entries that it names, and what the manifest says once for all."""
+        if id(task.manifest) not in self._shared:
+            self._shared[id(task.manifest)] = (task.manifest, _common(task.manifest))
+        return _subject(task) | {"manifest": self._shared[id(task.manifest)][1]}
+
+    def _of_manifest(self, manifest: Manifest) -> str:
         whole = manifest.model_dump(mode="json")
         modules = {reference.partition(":")[0] for reference in _references(whole)}
         closure = self._sources.closure([*sorted(modules), "tidemark.models.manifest.resolve"])
@@ -177,8 +196,17 @@ class Keys:
         return code, trees, files
 
     def _argument(self, task: Task) -> list[Any]:
-        """The reliances themselves, and the keys of the proofs that they rest on."""
-        reliances, supports = self._arguments.of(task.manifest)
+        """The reliances themselves, and the keys of the proofs that they rest on. They are a function of all
+        manifests, and of the code that these refer to and that reads them.
+        """
+        others = self.arguments.others(task.manifest)
+        of = digest(
+            [*(self.of_manifest(one) for one in (*others, task.manifest)), self.of_modules(_ARGUMENT)]
+        )
+        reliances, names = self._sources.memo.get(
+            f"argument {task.manifest.name}", of, lambda: self.arguments.of(task.manifest)
+        )
+        supports = [one for one in all_tasks([*others, task.manifest]) if one.name in names]
         return [reliances, [[one.name, self.key(one).digest] for one in supports]]
 
 
@@ -194,22 +222,28 @@ class Arguments:
 
     def __init__(self) -> None:
         self.files = frozenset(manifest_files())
+        self.known: dict[Path, Manifest] = {}
+        """Manifests that were read already."""
 
     @cached_property
     def _repository(self) -> list[Manifest]:
-        return [load(path) for path in sorted(self.files)]
+        return [self.known[path] if path in self.known else load(path) for path in sorted(self.files)]
+
+    def others(self, manifest: Manifest) -> list[Manifest]:
+        """The repository's manifests but this one."""
+        return [one for one in self._repository if one.name != manifest.name]
 
     def hosts(self, manifest: Manifest, entry: ImplementationMutants) -> list[Task]:
         """The tasks that try the mutants of an entry, of whichever manifest."""
-        others = [one for one in self._repository if one.name != manifest.name]
+        others = self.others(manifest)
         whole = next((one for one in manifest.implementation if one.name == entry.of), entry)
         return [task for task in all_tasks([*others, manifest]) if task.entry.name in whole.hosts]
 
-    def of(self, manifest: Manifest) -> tuple[list[str], list[Task]]:
-        """What the manifest's protocol assumes, as text, and the tasks of the proofs."""
+    def of(self, manifest: Manifest) -> tuple[list[str], list[str]]:
+        """What the manifest's protocol assumes, as text, and the names of the tasks of the proofs."""
         from tidemark.checks.argument.graph import Argument
 
-        others = [one for one in self._repository if one.name != manifest.name]
+        others = self.others(manifest)
         argument = Argument([*others, manifest])
         reliances = argument.reliances(manifest.name)
         named = {one.support for one in reliances if one.support}
@@ -219,7 +253,7 @@ class Arguments:
             for one in all_tasks(argument.manifests[name] for name in sorted({*owners, manifest.name}))
             if one.entry.name in named
         ]
-        return [repr(one) for one in reliances], supports
+        return [repr(one) for one in reliances], [one.name for one in supports]
 
 
 def _trees(reference: str) -> list[str]:
@@ -232,7 +266,7 @@ def _trees(reference: str) -> list[str]:
 
 
 def _subject(task: Task) -> dict[str, Any]:
-    """The entry, the entries that it names, and what the manifest says once for all."""
+    """The judge, the entry, and the entries that it names."""
     entries = {entry.name: entry for entry in task.manifest.entries()}
     hosts = []
     name = getattr(task.entry, "instance", None) or getattr(task.entry, "of", None)
@@ -243,7 +277,6 @@ def _subject(task: Task) -> dict[str, Any]:
     return {
         "judge": task.judge,
         "entries": [task.entry.model_dump(mode="json"), *hosts],
-        "manifest": _common(task.manifest),
     }
 
 

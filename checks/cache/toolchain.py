@@ -37,8 +37,9 @@ def distributions_of(module: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+@cache
 def version_of(distribution: str) -> str:
-    """The installed version; empty if it is not installed."""
+    """The installed version; empty if it is not installed. Looked up once: it is that of what is loaded."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

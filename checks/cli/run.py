@@ -19,7 +19,7 @@ from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.console import show_result
-from tidemark.checks.report.files import PARTIAL, to_json, write_files
+from tidemark.checks.report.files import FORMS, PARTIAL, to_json, write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Registry
@@ -54,6 +54,7 @@ def chosen_tasks(
     tasks = plan([manifest for _, manifest in found], tier=tier, only=only, judge=judge)
     whole = only is None and judge is None
     needed = {task.manifest.name for task in tasks}
+    kept.know(dict(found))
     for path, manifest in found:
         if whole or manifest.name in needed:
             kept.check_once(manifest, file=path.name)
@@ -128,6 +129,7 @@ def _gate(
     earlier = earlier_results(settings) if resume else None
     for line in replayed(settings.build, chosen):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    forms = kept.code_of(FORMS)
     result = run(
         chosen,
         registry=judging,
@@ -137,7 +139,7 @@ def _gate(
         kept=kept,
     ).with_commands(settings.invocation.complete)
     keep_failures(settings.build, result)
-    files, unwritten = _written(result, chosen, settings.build)
+    files, unwritten = _written(result, chosen, settings.build, forms=forms)
     show_result(result, screen, build=settings.build, files=files)
     if settings.json:
         sys.stdout.write(to_json(result))
@@ -148,13 +150,15 @@ def _gate(
     return result.exit_code.value
 
 
-def _written(result: RunResult, chosen: Sequence[Task], build: Path) -> tuple[list[Path], OSError | None]:
+def _written(
+    result: RunResult, chosen: Sequence[Task], build: Path, *, forms: str
+) -> tuple[list[Path], OSError | None]:
     """The files of the run, or why they cannot be written: what was found is shown in any case."""
     from tidemark.checks.report.page.states import graphs_of
 
     try:
         graphs = graphs_of((task.entry for task in chosen), result, build=build)
-        return write_files(result, build=build, graphs=graphs), None
+        return write_files(result, build=build, graphs=graphs, forms=forms), None
     except OSError as error:
         return [], error
 

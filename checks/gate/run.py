@@ -6,15 +6,13 @@ what it has found. The gate knows no judge by itself; it is given a registry.
 
 from __future__ import annotations
 
-import inspect
 import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 from tidemark.checks.cache.kept import Kept, Nothing
 from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
@@ -24,13 +22,11 @@ from tidemark.checks.gate.pool import Pool
 from tidemark.checks.gate.resume import Journal
 from tidemark.checks.gate.schedule import Due, Schedule
 from tidemark.checks.gate.settings import Settings
+from tidemark.checks.gate.texts import Texts, texts_of
 from tidemark.checks.verdicts.errors import MissingToolError, StoppedError
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.progress import Quiet, Reporter
-from tidemark.checks.verdicts.result import RunResult, SourceNote, TaskResult, source_note
-from tidemark.models.manifest import MutantEntry
-from tidemark.models.rooms import ROOT
-from tidemark.spec.language.protocol import resolve
+from tidemark.checks.verdicts.result import RunResult, TaskResult
 
 REUSING = ("prove",)
 """Judges that keep answers below their verdicts."""
@@ -71,9 +67,10 @@ def run(
     due = [place for place in range(len(tasks)) if place not in known]
     parts = {name: found for name in REUSING if (found := cache.reuse(name)) is not None}
     settings = replace(settings, reuse=parts)
-    state = _Run(tasks, settings=settings, texts=_texts(tasks))
+    state = _Run(tasks, settings=settings, texts=texts_of(tasks, cache.said))
     source: _Source | None = None
-    with _terminable(), Journal(settings, (earlier or {}).values()) as journal:
+    saved = Journal(settings, (earlier or {}).values()) if due else None
+    with _terminable(), saved or nullcontext():
         try:
             with _source(tasks, due, registry=registry, settings=settings, method=method) as source:
                 show.begin(tasks)
@@ -82,13 +79,16 @@ def run(
                     state.add(place, result, show)
                 for place, judged in source.results(show):
                     result = cache.keep(tasks[place], judged)
-                    journal.add(result)
+                    if saved is not None:
+                        saved.add(result)
                     state.add(place, result, show)
         except (KeyboardInterrupt, StoppedError):
             state.stopped = True
         finally:
             show.end()
-            keep_seconds(settings.build, (state.results[place] for place in due if place in state.results))
+            judged_now = [state.results[place] for place in due if place in state.results]
+            if judged_now:
+                keep_seconds(settings.build, judged_now)
             cache.close()
     return state.result(source.processor_seconds if source else 0.0, remarks=cache.remarks)
 
@@ -175,7 +175,7 @@ def _terminable() -> Iterator[None]:
 class _Run:
     """What has been found so far."""
 
-    def __init__(self, tasks: Sequence[Task], *, settings: Settings, texts: _Texts) -> None:
+    def __init__(self, tasks: Sequence[Task], *, settings: Settings, texts: Texts) -> None:
         self.tasks = tasks
         self.settings = settings
         self.texts = texts
@@ -212,40 +212,3 @@ class _Run:
             processor_seconds=processor,
             remarks=tuple(remarks),
         )
-
-
-class _Texts(NamedTuple):
-    """What the specification and the manifest say in words."""
-
-    descriptions: dict[str, str]
-    sources: dict[str, SourceNote]
-    places: dict[str, str]
-    kinds: dict[str, str]
-    frames: list[str]
-    """Ids of the frame conditions."""
-
-
-def _texts(tasks: Sequence[Task]) -> _Texts:
-    """What each pinned property says and where it comes from, and where the mutants come from."""
-    found = _Texts({}, {}, {}, {}, [])
-    for protocol in dict.fromkeys(task.manifest.protocol for task in tasks):
-        cls = resolve(protocol)
-        for prop in cls.trace().properties:
-            found.descriptions[prop.id] = prop.description
-            found.kinds[prop.id] = prop.kind
-            found.places[prop.id] = _place(getattr(cls, prop.id.partition(".")[2]))
-            found.frames.extend([prop.id] if prop.frame is not None else [])
-            if prop.source:
-                found.sources[prop.id] = source_note(prop.source, protocol=protocol)
-    for task in tasks:
-        if isinstance(task.entry, MutantEntry):
-            found.sources[task.entry.name] = source_note(task.entry.source, protocol=task.manifest.protocol)
-    return found
-
-
-def _place(method: Any) -> str:
-    """``path:line`` of a property; the path begins in the present folder, or is that of the package."""
-    code = inspect.unwrap(method).__code__
-    path = Path(code.co_filename).resolve()
-    root = next((folder for folder in (Path.cwd(), ROOT) if path.is_relative_to(folder)), path.parent)
-    return f"{path.relative_to(root).as_posix()}:{code.co_firstlineno}"

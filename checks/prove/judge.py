@@ -81,7 +81,7 @@ class ProveJudge:
         assert isinstance(entry, ProofEntry)
         proof = _proved(
             entry,
-            answers=Answers(context.reuse, entry.name),
+            answers=Answers(context.reuse, entry.name, others=[one.name for one in context.manifest.proof]),
             timeout_s=entry.timeout_s,
             seed=context.seed,
             jobs=context.workers or cores(),
@@ -235,7 +235,11 @@ def vacuity(entry: ProofEntry, context: Context, proof: Proof, *, judge: str) ->
 
 def _taken_over(proof: Proof) -> tuple[str, ...]:
     """Says so where obligations are those of an earlier run."""
-    return (f"{proof.taken_over} of them taken over from an earlier run",) if proof.taken_over else ()
+    return (
+        (f"{proof.taken_over} of them taken over from another proof or an earlier run",)
+        if proof.taken_over
+        else ()
+    )
 
 
 CONSISTENT_S = 5.0

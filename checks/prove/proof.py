@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from tidemark.checks.prove.answers import Answers, keys
+from tidemark.checks.prove.answers import Answers, questions
 from tidemark.checks.prove.prover import (
     FIRST_S,
     LARGER,
@@ -42,7 +42,7 @@ class Proof:
     workers: int = 1
     """Processes that were at work."""
     taken_over: int = 0
-    """Obligations that an earlier run has proved, word for word."""
+    """Obligations that another proof, or an earlier run, has proved."""
 
     @property
     def spec(self) -> Spec:
@@ -144,23 +144,19 @@ def prove(
 
 
 def _kept(prover: Prover, answers: Answers, *, timeout_s: float) -> dict[int, ObligationOutcome]:
-    """Outcomes by place of the obligations that were proved before, word for word."""
-    names = keys(prover.spec, prover.obligations, timeout_s=timeout_s)
-    found = answers.known(
-        {name: one for name, one in zip(names, prover.obligations, strict=True) if not one.trivial}
-    )
-    return {
-        place: ObligationOutcome(prover.obligations[place], found[name])
-        for place, name in enumerate(names)
-        if name in found
-    }
+    """Outcomes by place of the obligations that were proved before."""
+    asked = questions(prover.obligations, timeout_s=timeout_s)
+    hard = {place: one for place, one in enumerate(asked) if not one.obligation.trivial}
+    found = answers.known(prover.spec, hard)
+    return {place: ObligationOutcome(prover.obligations[place], one) for place, one in sorted(found.items())}
 
 
 def _keep(
     prover: Prover, answers: Answers, outcomes: Mapping[int, ObligationOutcome], *, timeout_s: float
 ) -> None:
-    names = keys(prover.spec, prover.obligations, timeout_s=timeout_s)
-    answers.keep({names[place]: outcome.answer for place, outcome in outcomes.items()})
+    asked = questions(prover.obligations, timeout_s=timeout_s)
+    hard = {place: one for place, one in outcomes.items() if not one.obligation.trivial}
+    answers.keep(prover.spec, {place: (asked[place], one.answer) for place, one in hard.items()})
 
 
 def _second_pass(

@@ -14,7 +14,8 @@ from xml.etree import ElementTree as ET
 
 import pydantic_core
 
-from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline, remove_others, write_bundle
+from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
+from tidemark.checks.report.forms.bundles import write_bundles
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sarif import to_sarif
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
@@ -29,21 +30,25 @@ SARIF = "verdicts.sarif"
 PAGE = Path("report") / "index.html"
 
 
+FORMS = "tidemark.checks.report.forms.bundle"
+"""The module that writes a bundle."""
+
+
 def write_files(
     result: RunResult,
     *,
     build: Path,
     pictures: Sequence[tuple[str, str]] = (),
     graphs: Sequence[tuple[str, str]] = (),
+    forms: str = "",
 ) -> list[Path]:
     """Write every file of a finished (or stopped) run and return their paths.
 
     ``pictures`` and ``graphs`` are titles and SVG texts that the page shows below the table. The journal is
-    removed if the run was not stopped: then ``verdicts.json`` has all of it.
+    removed if the run was not stopped: then ``verdicts.json`` has all of it. ``forms`` is a digest of the
+    code of ``FORMS``: with it, bundles that are there already are left as they are.
     """
-    remove_others((judgement.verdict for judgement in result.judgements), build=build)
-    for judgement in result.judgements:
-        write_bundle(judgement.verdict, build=build, sources=result.source_lines(judgement.verdict.subject))
+    write_bundles(result, build=build, forms=forms)
     written = [
         _replace(build / VERDICTS, to_json(result)),
         _replace(build / JUNIT, to_junit(result)),
@@ -130,7 +135,7 @@ def to_json(result: RunResult) -> str:
 def _judgement(judgement: Judgement) -> dict[str, Any]:
     verdict = judgement.verdict
     shown: dict[str, Any] = {
-        **verdict.subject.model_dump(mode="json"),
+        **dict(verdict.subject),
         "outcome": verdict.outcome.value,
         "expected": judgement.expected.value,
         "ok": judgement.ok,
@@ -142,7 +147,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
         "replay": judgement.replay,
     }
     if verdict.counterexample is not None:
-        shown["counterexample"] = verdict.counterexample.model_dump(mode="json")
+        shown["counterexample"] = verdict.counterexample
         shown["bundle"] = f"{FOLDER}/{bundle_id(verdict)}"
     return shown
 

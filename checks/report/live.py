@@ -99,7 +99,8 @@ class PlainLive:
         """The number is that of the checks that are done."""
         width = len(str(self._total))
         line = f"[{self._done:>{width}}/{self._total}] {sign}{name:<{self._width}} {text}"
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.file.write(f"{line}\n")  # no terminal: nothing to wrap or to colour
+        self._console.file.flush()
 
 
 class BarLive:

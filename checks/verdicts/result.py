@@ -111,10 +111,7 @@ class RunResult(BaseModel):
 
     def with_commands(self, complete: Callable[[str], str]) -> RunResult:
         """The same result with each printed command passed through ``complete``."""
-        judgements = tuple(
-            one.model_copy(update={"verdict": amended(one.verdict, replay=complete(one.replay))})
-            for one in self.judgements
-        )
+        judgements = tuple(_with_command(one, complete(one.replay)) for one in self.judgements)
         unjudged = tuple(one.model_copy(update={"replay": complete(one.replay)}) for one in self.unjudged)
         return self.model_copy(update={"judgements": judgements, "unjudged": unjudged})
 
@@ -170,6 +167,13 @@ class RunResult(BaseModel):
             frames = f", and so are {beside} on frame conditions" if beside else ""
             return f"All {what} are as expected{frames}{dead}{self._meanings()}."
         return f"NOT as expected: {bad} of {len(self.judgements) + len(self.unjudged)} results{dead}."
+
+
+def _with_command(judgement: Judgement, command: str) -> Judgement:
+    """The same with another printed command; nothing is checked again if it is the same."""
+    if command == judgement.verdict.replay:
+        return judgement
+    return judgement.model_copy(update={"verdict": amended(judgement.verdict, replay=command)})
 
 
 def _rank(failure: Judgement) -> int:

@@ -19,7 +19,8 @@ class Reuse:
         code: digest of the judge's code, of the libraries it loads, of Python and of the seed.
         files: the files of that code.
         begun: when the code began to be loaded (seconds since 1970).
-        read: parts of earlier runs may be used; otherwise they are only written.
+        read: parts of earlier runs may be used; otherwise those of the present one alone.
+        run: name of the present run, different from that of every other.
     """
 
     folder: Path
@@ -27,6 +28,7 @@ class Reuse:
     files: frozenset[Path]
     begun: float
     read: bool
+    run: str = ""
 
     def may_keep(self) -> bool:
         """The code that runs is that of the digest: no file of it was changed while it was loaded."""

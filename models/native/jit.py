@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -75,20 +76,24 @@ def digest_of(text: str) -> str:
 
 
 class Library:
-    """The functions of a compiled text. ``warm`` tells whether the code was found on disk."""
+    """The functions of some compiled texts, which may call each other. ``warm`` tells whether all of the code
+    was found on disk.
+    """
 
-    def __init__(self, text: str, folder: Path | None = None) -> None:
-        self.digest = digest_of(text)
+    def __init__(self, texts: Sequence[str], folder: Path | None = None) -> None:
         where = folder if folder is not None else kernel_folder()
-        data, self.warm = _stored(where / f"{self.digest}.o"), True
-        if data is None:
-            data, self.warm = _optimised(text), False
-            _keep(where, self.digest, text, data)
+        self.warm = True
         machine = _machine()
         empty = llvm.parse_assembly("")
         empty.triple = machine.triple
         self._engine = llvm.create_mcjit_compiler(empty, machine)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+        for text in texts:
+            digest = digest_of(text)
+            data = _stored(where / f"{digest}.o")
+            if data is None:
+                data, self.warm = _optimised(text), False
+                _keep(where, digest, text, data)
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:

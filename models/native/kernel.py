@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.native.codec import Block, Codec
-from tidemark.models.native.codegen.module import Plan, conditions_text, kernel_text, plan
+from tidemark.models.native.codegen.module import Plan, conditions_text, kernel_modules, plan
 from tidemark.models.native.digest import digest_rows
 from tidemark.models.native.jit import Library
 from tidemark.spec.language.expr import Expr
@@ -91,8 +91,9 @@ class Kernel:
         self.folder = folder
         self.codec = Codec(instance)
         self.plan: Plan = plan(instance)
-        self.text = kernel_text(instance, self.codec)
-        self._library = Library(self.text, folder)
+        modules = kernel_modules(instance, self.codec)
+        self.text = "\n".join(modules)
+        self._library = Library(modules, folder)
         self.warm = self._library.warm
         pointer, size = ctypes.c_void_p, ctypes.c_int64
         self._expand = ctypes.CFUNCTYPE(None, pointer, size, *[pointer] * 9)(self._library.address("expand"))
@@ -216,7 +217,7 @@ class Conditions:
 
     def __init__(self, instance: Instance, conditions: Sequence[Expr], *, folder: Path | None = None) -> None:
         self.size = len(conditions)
-        self._library = Library(conditions_text(instance, Codec(instance), conditions), folder)
+        self._library = Library((conditions_text(instance, Codec(instance), conditions),), folder)
         pointer = ctypes.c_void_p
         self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, ctypes.c_int64, pointer)(
             self._library.address("check")

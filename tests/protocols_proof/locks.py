@@ -140,6 +140,16 @@ class RushedLock(TicketLock):
         s.place[p] = "inside"
 
 
+class CountingLock(TicketLock):
+    """Counts who went in: a variable that no claim speaks about."""
+
+    entries: TicketLock.Ticket = 0
+
+    def enter(s, p):
+        super().enter(p)
+        s.entries = s.entries + 1
+
+
 class LooselyNumbered(TicketLock):
     """The same steps; a lemma says less."""
 

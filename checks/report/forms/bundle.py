@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tidemark.checks.report.forms.diagram import mermaid
@@ -49,9 +49,8 @@ def _survivor(subject: Subject) -> str:
     return f"mutant {subject.instance} survived: {subject.property_id} does not refute it"
 
 
-def remove_others(verdicts: Iterable[Verdict], *, build: Path) -> None:
+def remove_others(present: Collection[str], *, build: Path) -> None:
     """Remove the bundles of earlier runs: what is no longer refuted must not look as if it were."""
-    present = {bundle_id(verdict) for verdict in verdicts if verdict.counterexample is not None}
     for marker in (build / FOLDER).glob(f"*/{_MARKER}"):
         if marker.parent.name not in present:
             shutil.rmtree(marker.parent)

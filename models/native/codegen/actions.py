@@ -27,17 +27,6 @@ CHECK_ARGS = "ptr noalias readonly %rows, i64 %n, ptr noalias %out"
 
 
 @dataclass(frozen=True)
-class Numbering:
-    """Where an action's numbers begin: its own index, its first step and its first guard among all
-    actions'.
-    """
-
-    action: int
-    first_step: int
-    first_guard: int
-
-
-@dataclass(frozen=True)
 class Claim:
     """A condition on steps that is reported the first time it is true: a broken transition invariant, a
     witness.
@@ -73,18 +62,23 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
     return expr.args if isinstance(expr, Apply) and expr.op == "and" else (expr,)
 
 
+ACTION = "@action"
+"""Name of an action's function in its text; its place in a kernel gives it another one."""
+
+
 class ActionWriter:
-    """Writes the function of one action."""
+    """Writes the function of one action. It is the same wherever the action stands among others: what it
+    counts and marks is at pointers of its own, and ``%first`` is the number of its first step.
+    """
 
     def __init__(
         self,
         action: Action,
-        numbering: Numbering,
         claims: Sequence[Claim],
         translator: Translator,
         words: int,
     ) -> None:
-        self.action, self.numbering, self.claims = action, numbering, claims
+        self.action, self.claims = action, claims
         self.tr, self.out, self.words = translator, translator.out, words
         self.domains = [translator.instance.domain(param.type) for param in action.params]
         self.levels = self._levels()
@@ -119,10 +113,10 @@ class ActionWriter:
         out.place(done)
         out.do(f"store i64 {out.get(self.cursor)}, ptr %cursor")
         for cell, offset in ((self.fired, 0), (self.lost, 1)):
-            at = str(2 * self.numbering.action + offset)
+            at = str(offset)
             out.store(out.op(f"add i64 {out.load('%stats', at)}, {out.get(cell)}"), "%stats", at)
         out.do("ret void")
-        return out.function(f"define void @action_{self.numbering.action}({EXPAND_ARGS})")
+        return out.function(f"define void {ACTION}({EXPAND_ARGS}, i64 %first)")
 
     def _level(self, depth: int, flat: Val, fail: str) -> None:
         """Guards that can be decided now, then the next parameter. ``fail``: where to go on if the step is
@@ -141,7 +135,7 @@ class ActionWriter:
                 self.out.branch(test.ref, passed, fail)
                 self.out.place(passed)
             if last[number] == depth and number not in waiting[position + 1 :]:
-                self.out.store("1", "%flags", str(self.numbering.first_guard + number), "i8")
+                self.out.store("1", "%flags", str(number), "i8")
         if depth == len(self.domains):
             self._fire(flat)
             return
@@ -187,8 +181,7 @@ class ActionWriter:
         for number, word in enumerate(self.tr.after):
             out.store(word, "%succ", out.op(f"add i64 {first}, {number}") if number else first)
         out.store(self.row, "%parent", place)
-        step = scalars.arithmetic(out, "add", flat, scalars.number(self.numbering.first_step))
-        narrow = step.ref if step.fixed else out.op(f"trunc i64 {step.ref} to i32")
+        narrow = out.op(f"trunc i64 {out.op(f'add i64 {flat.ref}, %first')} to i32")
         out.store(narrow, "%step", place, "i32")
         out.put(self.cursor, out.op(f"add i64 {place}, 1"))
 

@@ -1,20 +1,21 @@
-"""The whole text of a kernel: one function per action, one over all actions, one for the conditions on
-states.
+"""The text of a kernel, function by function: one per action, one over all actions, one for the conditions
+on states.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.models.instance import Instance
 from tidemark.models.native.codec import Codec
 from tidemark.models.native.codegen.actions import (
+    ACTION,
     CHECK_ARGS,
     EXPAND_ARGS,
     ActionWriter,
     Claim,
-    Numbering,
     write_conditions,
 )
 from tidemark.models.native.codegen.emitter import Emitter
@@ -26,7 +27,7 @@ from tidemark.spec.language.fold import negation
 from tidemark.spec.language.spec import Property
 from tidemark.spec.language.types import BOOL, MapType
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -65,67 +66,70 @@ def violation(prop: Property) -> Expr:
     return negation(Quantified(BOOL, "forall", prop.params, prop.expr) if prop.params else prop.expr)
 
 
-def kernel_text(instance: Instance, codec: Codec) -> str:
-    """LLVM text of an instance's kernel: ``expand`` and ``check``."""
-    layout, shape, tables = plan(instance), Shape(instance), Tables()
+def kernel_modules(instance: Instance, codec: Codec) -> tuple[str, ...]:
+    """LLVM texts of a kernel, one module for each function: ``expand`` calls those of the actions, and
+    ``check`` is the last. A function is named by its text, so that kernels share those that are the same.
+    """
+    layout, shape = plan(instance), Shape(instance)
     claims = [Claim(index, prop) for index, prop in enumerate(layout.step_claims)]
 
     def translator() -> Translator:
-        return Translator(instance, codec, Emitter(), shape=shape, tables=tables)
+        return Translator(instance, codec, Emitter(), shape=shape, tables=Tables())
 
-    functions = [
-        ActionWriter(
-            action,
-            Numbering(number, layout.first_step[number], layout.first_guard[number]),
-            claims,
-            translator(),
-            codec.words,
-        ).write()
-        for number, action in enumerate(instance.spec.actions)
-    ]
-    broken = [violation(prop) for prop in layout.state_claims]
-    functions += [
-        _expand(len(functions)),
-        write_conditions("check", broken, translator(), codec.words),
-    ]
-    return _module(instance, codec, functions, tables)
+    actions, calls = [], []
+    for number, action in enumerate(instance.spec.actions):
+        own = translator()
+        text = _module(instance, own.tables, ActionWriter(action, claims, own, codec.words).write())
+        name = f"@action_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+        actions.append(text.replace(f"{ACTION}(", f"{name}("))
+        calls.append(_call(name, number, layout))
+    last = translator()
+    broken = write_conditions("check", [violation(p) for p in layout.state_claims], last, codec.words)
+    # Two actions may be the same function.
+    return (*dict.fromkeys(actions), _expand(calls), _module(instance, last.tables, broken))
 
 
 def conditions_text(instance: Instance, codec: Codec, conditions: Sequence[Expr]) -> str:
     """LLVM text of ``check`` for any conditions on single states."""
-    tables = Tables()
-    translator = Translator(instance, codec, Emitter(), shape=Shape(instance), tables=tables)
-    return _module(instance, codec, [write_conditions("check", conditions, translator, codec.words)], tables)
+    translator = Translator(instance, codec, Emitter(), shape=Shape(instance), tables=Tables())
+    function = write_conditions("check", conditions, translator, codec.words)
+    return _module(instance, translator.tables, function)
 
 
-def _expand(actions: int) -> str:
-    names = ", ".join(
+_STATS, _FLAGS = "%stats", "%flags"
+
+
+def _call(name: str, number: int, layout: Plan) -> tuple[str, list[str]]:
+    """The name of an action's function, and the lines that call it with what is its own."""
+    stats, flags = f"{_STATS}.{number}", f"{_FLAGS}.{number}"
+    given = ", ".join(
         part.replace("noalias ", "").replace("readonly ", "") for part in EXPAND_ARGS.split(", ")
     )
-    calls = [f"  call void @action_{number}({names})" for number in range(actions)]
-    return "\n".join([f"define void @expand({EXPAND_ARGS}) {{", "entry:", *calls, "  ret void", "}", ""])
+    given = given.replace(f"ptr {_STATS}", f"ptr {stats}").replace(f"ptr {_FLAGS}", f"ptr {flags}")
+    return name, [
+        f"  {stats} = getelementptr i64, ptr {_STATS}, i64 {2 * number}",
+        f"  {flags} = getelementptr i8, ptr {_FLAGS}, i64 {layout.first_guard[number]}",
+        f"  call void {name}({given}, i64 {layout.first_step[number]})",
+    ]
 
 
-def _module(instance: Instance, codec: Codec, functions: Sequence[str], tables: Tables) -> str:
+def _expand(calls: Sequence[tuple[str, list[str]]]) -> str:
+    kinds = ", ".join(part.split(" ")[0] for part in EXPAND_ARGS.split(", "))
+    declared = [f"declare void {name}({kinds}, i64)" for name in dict.fromkeys(name for name, _ in calls)]
+    body = [line for _, lines in calls for line in lines]
+    head = f"define void @expand({EXPAND_ARGS}) {{"
+    return "\n".join([f"; version {VERSION}", *declared, head, "entry:", *body, "  ret void", "}", ""])
+
+
+def _module(instance: Instance, tables: Tables, function: str) -> str:
     lines = [
-        f"; kernel of {instance.protocol}, layout of {codec.words} words, version {VERSION}",
-        *_layout_comment(codec),
+        f"; version {VERSION}",
         "declare i64 @llvm.umin.i64(i64, i64)",
         *_constants(instance, tables),
         "",
-        *functions,
+        function,
     ]
     return "\n".join(lines)
-
-
-def _layout_comment(codec: Codec) -> list[str]:
-    lines = []
-    for field in codec.fields:
-        runs = (
-            ", ".join(f"{run.count} from word {run.word} bit {run.shift}" for run in field.runs) or "constant"
-        )
-        lines.append(f"; {field.variable.name}: {field.entries} x {field.bits} bits: {runs}")
-    return lines
 
 
 def _constants(instance: Instance, tables: Tables) -> list[str]:
@@ -139,4 +143,4 @@ def _constants(instance: Instance, tables: Tables) -> list[str]:
     return lines
 
 
-__all__ = ["CHECK_ARGS", "Plan", "conditions_text", "kernel_text", "plan", "violation"]
+__all__ = ["CHECK_ARGS", "Plan", "conditions_text", "kernel_modules", "plan", "violation"]

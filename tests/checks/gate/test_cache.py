@@ -13,11 +13,9 @@ from tests.checks.gate.lab import BY_LIGHTS, EVERYTHING, FERRY, Lab, result, ver
 from tidemark.checks.cache import key as key_module
 from tidemark.checks.cache import store, toolchain
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
-from tidemark.checks.gate.plan import plan
 from tidemark.checks.verdicts import sealed
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import inconclusive, judge
-from tidemark.models.manifest import Tier
 
 EXPLORED = frozenset({"explore/small", "explore/large", "explore/ferry"})
 MUTATED = frozenset({"mutate/hasty", "mutate/stuck", "mutate/broken"})
@@ -185,10 +183,12 @@ class TestArguments:
     def argued(self, lab: Lab, monkeypatch: pytest.MonkeyPatch, said: list[str]) -> set[str]:
         """Judge a manifest that rests on the proof of the lights; the names of what was judged."""
 
-        def of(_: object, manifest: object) -> tuple[list[str], list[object]]:
-            return said, [task for task in plan(lab.manifests(), tier=Tier.FULL) if task.judge == "prove"]
+        def of(_: object, manifest: object) -> tuple[list[str], list[str]]:
+            return said, ["prove/any"]
 
         monkeypatch.setattr(key_module.Arguments, "of", of)
+        # What an argument says changes with a manifest, or with the code that one refers to.
+        monkeypatch.setattr(key_module.Keys, "of_manifest", lambda *_: key_module.digest(said))
         lab.data["argument"] = [
             {"name": "rests", "claims": ["ferry.somewhere"], "expect": {"every": "holds"}, "counts": {}}
         ]

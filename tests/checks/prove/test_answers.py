@@ -19,8 +19,13 @@ def reuse(tmp_path: Path) -> Reuse:
     return Reuse(folder=tmp_path, code="this", files=frozenset(), begun=time.time(), read=True)
 
 
-def proof(protocol: str, reuse: Reuse) -> Proof:
-    return prove(f"{LOCKS}:{protocol}", answers=Answers(reuse, "locks"))
+def proof(protocol: str, reuse: Reuse, *, name: str = "locks", others: tuple[str, ...] = ()) -> Proof:
+    return prove(f"{LOCKS}:{protocol}", answers=Answers(reuse, name, others=others))
+
+
+def by_name(found: Proof) -> dict[str, tuple[bool, frozenset[str]]]:
+    """What matters of each obligation: is it proved, and what is missing."""
+    return {one.obligation.name: (one.proved, one.missing) for one in found.outcomes}
 
 
 def solved(found: Proof) -> int:
@@ -64,6 +69,48 @@ def test_a_changed_lemma_is_in_the_key_of_what_may_use_it(reuse: Reuse) -> None:
     assert not weaker["consecution:draw:numbers_differ"].proved
 
 
+def test_lemmas_that_were_not_used_do_not_matter(reuse: Reuse) -> None:
+    """Two lemmas more: the others' answers serve, and only the obligations of the new ones are proved."""
+    first = proof("TicketLock", reuse)
+    more = proof("Talkative", reuse)
+    assert more.taken_over == solved(first)
+    assert by_name(more) == by_name(prove(f"{LOCKS}:Talkative"))
+
+
+def test_a_lemma_that_was_used_must_be_there_and_say_the_same(reuse: Reuse) -> None:
+    before = {one.obligation.name: one for one in proof("TicketLock", reuse).outcomes}
+    name = "consecution:enter:one_inside"
+    assert "ticketlock.numbers_differ" in before[name].answer.used
+    without = proof("WithoutLemma", reuse)
+    assert not by_name(without)[name][0]
+    assert 0 < without.taken_over < solved(without)
+    assert by_name(without) == by_name(prove(f"{LOCKS}:WithoutLemma"))
+
+
+def test_answers_of_another_proof_serve_a_variant(reuse: Reuse) -> None:
+    proof("TicketLock", reuse)
+    asked = {"name": "rushed", "others": ("locks", "absent")}
+    assert proof("RushedLock", reuse, name="rushed").taken_over == 0
+    changed = proof("RushedLock", reuse, **asked)  # type: ignore[arg-type]
+    assert changed.taken_over > 8
+    assert by_name(changed) == by_name(prove(f"{LOCKS}:RushedLock"))
+
+
+def test_more_variables_may_be_declared_and_none_may_be_missing(reuse: Reuse) -> None:
+    first = proof("TicketLock", reuse)
+    assert proof("CountingLock", reuse).taken_over == solved(first)
+    again = proof("TicketLock", reuse)
+    assert again.taken_over == 0  # these answers assume the type of a variable that is not there
+
+
+def test_a_fresh_run_uses_what_it_has_proved_itself(reuse: Reuse) -> None:
+    first, second = replace(reuse, read=False, run="a"), replace(reuse, read=False, run="b")
+    known = solved(proof("TicketLock", first))
+    assert proof("TicketLock", first).taken_over == known
+    assert proof("TicketLock", second).taken_over == 0
+    assert proof("TicketLock", replace(reuse, read=False)).taken_over == 0
+
+
 def test_what_is_not_proved_is_not_kept(reuse: Reuse) -> None:
     first, again = proof("RushedLock", reuse), proof("RushedLock", reuse)
     open_claims = {one.obligation.name for one in first.open()}
@@ -86,7 +133,7 @@ def test_nothing_is_kept_for_code_that_changed_while_it_was_loaded(reuse: Reuse,
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text[:-9], lambda text: text.replace("used", "usee"), lambda _: "x"]
+    "damage", [lambda text: text[:-9], lambda text: text.replace("answers", "answerz"), lambda _: "x"]
 )
 def test_a_damaged_file_counts_as_none(reuse: Reuse, damage: Callable[[str], str]) -> None:
     proof("TicketLock", reuse)

@@ -135,6 +135,23 @@ def test_compiled_code_is_found_again_and_checked(tmp_path: Path) -> None:
     assert len(kernel.expand(kernel.initial_block()).successors) == 2
 
 
+def test_variants_share_the_functions_that_are_the_same(tmp_path: Path) -> None:
+    """One action differs: it and the function that calls all actions are compiled, nothing else."""
+    one, two = (
+        Instance(f"tests.protocols_proof.locks:{name}", {"Process": 2, "Ticket": 3})
+        for name in ("TicketLock", "RushedLock")
+    )
+    compile_kernel(one, folder=tmp_path)
+    before = set(tmp_path.glob("*.o"))
+    shared = compile_kernel(two, folder=tmp_path)
+    assert len(set(tmp_path.glob("*.o")) - before) == 2
+    block = shared.expand(shared.expand(shared.initial_block()).successors).successors
+    here, alone = shared.expand(block), compile_kernel(two, folder=tmp_path / "alone").expand(block)
+    assert np.array_equal(here.successors, alone.successors)
+    assert np.array_equal(here.step, alone.step)
+    assert here.generated.tolist() == alone.generated.tolist()
+
+
 def test_a_folder_that_cannot_be_written_costs_only_speed(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
