@@ -17,6 +17,7 @@ PROTOCOLS = {
     "proxy": "tidemark.spec.proxy:Proxy",
     "ddl": "tidemark.spec.ddl:Ddl",
     "timetick": "tidemark.spec.timetick:TimeTick",
+    "meta": "tidemark.spec.meta:Meta",
     "allocation": "tidemark.spec.allocation:Allocation",
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
@@ -130,6 +131,12 @@ _TRACE = {
     "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
     "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
     "streaming.ticks_pass_a_message": "an end: evidence is finite",
+    "meta.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`: no line says "
+    "which schema a request was checked against",
+    "meta.a_request_sees_the_schema_of_its_time": "a trace of `begin` and `hit`, with the times of changes",
+    "meta.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
+    "meta.a_request_ends": "an end: evidence is finite",
+    "meta.a_change_ends": "an end: evidence is finite",
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",

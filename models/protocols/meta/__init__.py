@@ -1,0 +1,1 @@
+"""Metadata in the caches of proxies: variants and mutants."""
