@@ -27,7 +27,7 @@ class Subsets(Piece):
     ``all_subsets`` gives its table for an instance.
     """
 
-    def __init__(self, sets: SortType, element: Type) -> None:
+    def __init__(self, sets: Any, element: Type) -> None:
         super().__init__()
         if not isinstance(sets, SortType):
             raise SpecError(f"sets named by {sets!r}", remedy="Name a Sort of their own: Group = Sort()")

@@ -22,7 +22,7 @@ class Queue(Piece):
     items, and the places from the length on have none.
     """
 
-    def __init__(self, *fields: Any, place: NumberType) -> None:
+    def __init__(self, *fields: Any, place: Any) -> None:
         super().__init__()
         self.fields = fields_of("Queue", fields)
         if not isinstance(place, NumberType) or place.signed:

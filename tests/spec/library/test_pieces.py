@@ -147,7 +147,7 @@ Kind = Enum("a", "b")
         (Bag, "a Bag of nothing"),
         (lambda: Bag(map_of_kinds()), "a Bag of"),
         (lambda: Queue(Kind, place=Int()), "as its places"),
-        (lambda: Subsets(Kind, Kind), "sets named by"),  # type: ignore[arg-type]
+        (lambda: Subsets(Kind, Kind), "sets named by"),
     ],
 )
 def test_wrong_declarations_are_refused(wrong, words):
