@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.checks.spark.opponents import distributed, native_summary, summary
-from tests.protocols.pieces import Courier, Polls, clashing, map_of_kinds
+from tests.protocols_proof.pieces import Courier, Polls, clashing, map_of_kinds
 from tidemark.checks.prove.proof import prove
 from tidemark.checks.spark.search.runners import OnSpark
 from tidemark.models.instance import Instance
@@ -20,7 +20,7 @@ from tidemark.models.native.search.breadth_first import search
 from tidemark.spec.language import Enum, Int, SpecError, render
 from tidemark.spec.library import Bag, Queue, Subsets, all_subsets, majorities
 
-HERE = "tests.protocols.pieces:"
+HERE = "tests.protocols_proof.pieces:"
 TABLES = {"groups_member": all_subsets(3), "quorums_member": majorities(3)}
 COURIER = Instance(f"{HERE}Courier", {"Node": 2, "Place": 2})
 POLLS = Instance(f"{HERE}Polls", {"Node": 3, "Group": 8, "Quorum": 3}, TABLES)
