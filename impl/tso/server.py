@@ -61,6 +61,9 @@ class OracleServer:
     async def run(self) -> None:
         """Wait for the leader key, serve until the term is over, and return. ``stopped`` says why."""
         term = self.term = await self._campaign()
+        if self.stopped:  # while it campaigned
+            await self._resign(term)
+            return
         oracle = self.oracle = self._parts.oracle(
             ports=self._ports, term=term, config=self._config, make=self._parts.published
         )
@@ -166,7 +169,7 @@ class OracleServer:
         """Hand out ``count`` timestamps. Raise NotLeaderError before and after the term, NoTimestampError if
         there are none at the moment.
         """
-        if self.oracle is None or self.stopped:
+        if self.oracle is None:
             why = self.stopped or "it is not elected"
             raise NotLeaderError(f"{self.name} does not lead: {why}; ask the leader")
         return await self.oracle.allocate(count)

@@ -27,16 +27,15 @@ class Term:
         self.ended = ""
         self._steady = steady
         self._margin = margin
-        self._until = 0.0
         self.renewed(asked_at)
 
     def renewed(self, asked_at: float) -> None:
-        """The lease was begun anew by a request that was sent at this time."""
-        self._until = max(self._until, asked_at + self.leadership.lease - self._margin)
+        """The lease was begun anew by a request that was sent at this time: later than those before."""
+        self._until = asked_at + self.leadership.lease - self._margin
 
     def remaining(self) -> float:
-        """Seconds to go; 0 if it is over."""
-        return 0.0 if self.ended else max(0.0, self._until - self._steady.monotonic())
+        """Seconds to go; negative once they are over."""
+        return self._until - self._steady.monotonic()
 
     def end(self, why: str) -> None:
         """Give up. The first reason is kept."""

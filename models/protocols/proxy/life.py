@@ -1,0 +1,188 @@
+"""The life of one proxy: it begins to serve, takes writes, ticks and reports, and is stopped or breaks.
+
+The explored programs of the proxy serve from the start, have room for every task, and edges that fail within
+a budget; here each edge answers as a script says. ``reckoning`` says what is right.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+
+from tidemark.impl.errors import RpcError, RpcTimeoutError
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
+from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
+from tidemark.models.protocols.proxy.reckoning import (
+    APPENDED,
+    BROKEN,
+    FAIL,
+    IT_ENDS,
+    TAKES_IN_TURN,
+    TICKS_IN_TIME,
+    TIMEOUT,
+    WRITES_ARE_TOLD,
+    Reckoning,
+    Write,
+)
+from tidemark.models.protocols.proxy.scripts import SCRIPTS
+from tidemark.models.simulation.world.process import Process
+
+_SOURCE = 7
+
+
+class ProxyLife(ScriptedProgram):
+    """One proxy and its clients.
+
+    Scripts have the questions ``tick`` and ``alloc`` of the oracle, ``report``, ``append``, ``settle``, and
+
+    - ``writes``: (seconds, channels) of each write;
+    - ``room``, ``workers``: how many tasks may wait, and how many run side by side;
+    - ``stop``: when somebody stops it.
+    """
+
+    claims = (TAKES_IN_TURN, WRITES_ARE_TOLD, TICKS_IN_TIME, IT_ENDS)
+
+    async def live(self, process: Process) -> None:
+        """Start the proxy, and its clients."""
+        config = ProxyConfig(
+            max_tasks=self.script.get("room", 8),
+            parallel_tasks=self.script.get("workers", 8),
+            tick_seconds=2.0,
+            report_seconds=3.0,
+            tick_interval_ts=1,
+            produce_timeout=11.0,
+            report_timeout=13.0,
+        )
+        self.reckoning = Reckoning(config, _SOURCE, process.now)
+        edges = _Edges(self, process)
+        ports = ProxyPorts(oracle=edges, streams=edges, root_coord=edges, clock=edges)
+        self.proxy = Proxy(source=_SOURCE, ports=ports, config=config)
+        self.begun = True
+        self.reckoning.begins()
+        self.proxy.start()
+        for place, (seconds, channels) in enumerate(self.script.get("writes", ())):
+            process.spawn(self._write(seconds, tuple(channels), f"client {place}"), f"client {place}")
+        if "stop" in self.script:
+            process.spawn(self._stop(self.script["stop"]), "stop")
+
+    async def _write(self, seconds: float, channels: tuple[str, ...], name: str) -> None:
+        write = self.reckoning.writes[name] = Write(DmlTask(channels, name), channels, name)
+        await asyncio.sleep(seconds)
+        self.reckoning.comes(name)
+        try:
+            await self.proxy.submit(write.task)
+        except Exception as failure:  # noqa: BLE001  whatever it is, it is looked at
+            self.reckoning.is_told(name, type(failure).__name__)
+        else:
+            self.reckoning.is_told(name, "")
+
+    async def _stop(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        self.reckoning.stopped = True
+        await self.proxy.stop()
+
+    # What is looked at.
+
+    def _failure(self) -> str:
+        failure = self.proxy.supervisor.failure
+        return "" if failure is None else type(failure).__name__
+
+    def look(self) -> Hashable:
+        """Return what became of each write, and how it has ended."""
+        told = tuple((name, write.told) for name, write in self.reckoning.writes.items())
+        return (told, self._failure(), self.reckoning.wrong, self.proxy.serving.is_set())
+
+    def wrong(self) -> str | None:
+        """Return what the reckoning has found wrong."""
+        return self.reckoning.wrong
+
+    def wrong_after_a_step(self) -> str | None:
+        """Return what the reckoning finds wrong."""
+        return self.reckoning.left(failure=self._failure())
+
+
+class _Edges:
+    """The oracle, the logs, the root coordinator and the clock of a proxy, which the reckoning is told of."""
+
+    def __init__(self, program: ProxyLife, process: Process) -> None:
+        self._program = program
+        self._process = process
+        self._reckoning = program.reckoning
+        self._given = 0
+
+    async def sleep(self, seconds: float) -> None:
+        """See tidemark.impl.ports.Clock."""
+        await asyncio.sleep(seconds)
+        if _task().endswith(" reports"):
+            self._reckoning.looks_for_a_report()
+
+    async def alloc(self, count: int) -> int:
+        """See tidemark.impl.proxy.ports.Oracle."""
+        name = _task()
+        ticks = name.endswith(" ticker")
+        if ticks:
+            self._reckoning.ticks()
+        else:
+            self._reckoning.asks_for_a_write(name)
+        answer = await self._program.answer(self._process, "tick" if ticks else "alloc")
+        if answer == OK:
+            self._given += count
+        if not ticks:
+            self._reckoning.stamps(name, self._given if answer == OK else 0)
+        elif answer == FAIL:
+            self._reckoning.fails_to_tick()
+        self._raise(answer, worker=ticks)
+        if ticks:
+            self._reckoning.ticks_at(self._given)
+        if count != 1:
+            raise ValueError(f"{count} timestamps are asked for")
+        return self._given
+
+    def _raise(self, answer: str, *, worker: bool) -> None:
+        """Raise what is answered. ``worker``: the error is that of the proxy itself, not of a client."""
+        if answer == BROKEN:
+            if worker:
+                self._reckoning.breaks()
+            raise RuntimeError("an edge is broken")
+        if answer == FAIL:
+            raise RpcError("an edge fails")
+        if answer == TIMEOUT:
+            raise RpcTimeoutError("an edge does not answer")
+
+    async def append(self, message: Message, *, deadline: float) -> None:
+        """See tidemark.impl.proxy.ports.MessageStream."""
+        self._reckoning.appends(message, deadline)
+        answer = await self._program.answer(self._process, "append")
+        if answer != BROKEN:
+            self._reckoning.appended(message, answer)
+        self._raise(answer, worker=True)
+
+    async def settle(self, message: Message) -> AppendOutcome:
+        """See tidemark.impl.proxy.ports.MessageStream."""
+        self._reckoning.settles(message)
+        answer = await self._program.answer(self._process, "settle")
+        outcome = AppendOutcome.APPENDED if answer in (OK, APPENDED) else AppendOutcome.REFUSED
+        self._reckoning.has_settled(message, outcome.value)
+        return outcome
+
+    async def update_channel_time_tick(self, report: TimeTickReport, *, deadline: float) -> None:
+        """See tidemark.impl.proxy.ports.RootCoordClient."""
+        self._reckoning.reports(report, deadline)
+        answer = await self._program.answer(self._process, "report")
+        if answer != BROKEN:
+            self._reckoning.reported(accepted=answer == OK)
+        self._raise(answer, worker=True)
+
+
+def _task() -> str:
+    task = asyncio.current_task()
+    return task.get_name() if task is not None else ""
+
+
+def life() -> ProxyLife:
+    """Return the program of all scripts."""
+    return ProxyLife(SCRIPTS, timers=8)

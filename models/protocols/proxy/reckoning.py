@@ -1,0 +1,279 @@
+"""What a proxy has to do, and when: reckoned beside it, from what it asks and what it is told.
+
+It takes no write before a report was accepted, gives each task one timestamp, holds so many tasks and runs so
+many at a time, tells a client as soon as each of its messages is in the log, refused, or given up, and a task
+is over when nothing of it can come into a log any more. Ticks and reports come after their pauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.values import DmlTask, Message
+from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
+from tidemark.models.protocols.common.scripted import OK
+
+TAKES_IN_TURN = "writes_are_taken_in_turn"
+"""Claim id: a write is taken once the proxy serves, if there is room; in the order of the timestamps, and
+so many at a time."""
+WRITES_ARE_TOLD = "writes_are_told_what_became_of_them"
+"""Claim id: each write is told, as soon as that can be, what became of each of its messages, which are what
+it has asked for."""
+TICKS_IN_TIME = "ticks_and_reports_come_in_time"
+"""Claim id: each after its pause, whatever became of those before."""
+IT_ENDS = "a_broken_proxy_ends"
+"""Claim id: an error of a kind that no edge should have ends it; one that is stopped does nothing more."""
+
+FAIL, TIMEOUT, BROKEN = "fail", "timeout", "broken"
+"""What is answered beside OK: a failure; no answer in time; an error of a kind that no edge should have."""
+_TICK = "tick"
+APPENDED, REFUSED, UNKNOWN = "appended", "refused", "unknown"
+_OUTCOMES = {OK: APPENDED, FAIL: REFUSED, TIMEOUT: UNKNOWN}
+
+
+@dataclass
+class Write:
+    """One write: what a client asks for, and what became of its messages, by channel."""
+
+    task: DmlTask
+    channels: tuple[str, ...]
+    payload: str
+    came: bool = False
+    told: str | None = None
+    ts: int = 0
+    outcomes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def issued(self) -> bool:
+        """A worker has it."""
+        return bool(self.outcomes)
+
+    def message(self, channel: str) -> Message:
+        """Its message for a channel."""
+        return Message(channel, self.ts, self.payload)
+
+    def is_sent(self) -> bool:
+        """Each message is in the log, refused, or given up at first."""
+        return self.issued and all(self.outcomes.values())
+
+    def is_over(self) -> bool:
+        """Nothing of it can come into a log any more."""
+        return self.is_sent() and UNKNOWN not in self.outcomes.values()
+
+
+@dataclass
+class Reckoning:
+    """The proxy as it should be.
+
+    Attributes:
+        writes: by name of the client.
+        ticked: timestamp of the last tick; 0 before the first.
+        asking: clients whose timestamp was asked for.
+        line: who waits for the lock of the queue, its holder first: clients that want a timestamp, the tick.
+        serves: a report was accepted.
+        due: when the next tick and the next report come.
+        stopped: it does nothing any more.
+    """
+
+    config: ProxyConfig
+    source: SourceId
+    now: Callable[[], float]
+    writes: dict[str, Write] = field(default_factory=dict)
+    ticked: int = 0
+    line: list[str] = field(default_factory=list)
+    asking: set[str] = field(default_factory=set)
+    next_tick: int = 0
+    serves: bool = False
+    broken: bool = False
+    stopped: bool = False
+    due: dict[str, float] = field(default_factory=dict)
+    settled: list[Message] = field(default_factory=list)
+    wrong: str | None = None
+
+    def _complain(self, claim: str, words: str) -> None:
+        if not self.broken or claim == IT_ENDS:
+            self.wrong = self.wrong or f"{claim}: at {self.now():g}: {words}"
+
+    def asks(self, what: str) -> None:
+        """Something is asked of an edge."""
+        if self.stopped:
+            self._complain(IT_ENDS, f"a proxy that is stopped asks for {what}")
+
+    # Ticks and reports.
+
+    def begins(self) -> None:
+        """The proxy is started."""
+        self.due = {
+            "tick": self.now() + self.config.tick_seconds,
+            "report": self.now() + self.config.report_seconds,
+        }
+
+    def ticks(self) -> None:
+        """The ticker asks for a timestamp."""
+        self.asks("a timestamp")
+        self._comes("tick")
+
+    def _comes(self, what: str) -> None:
+        if self.due.pop(what, None) != self.now():
+            self._complain(TICKS_IN_TIME, f"a {what} comes, which is not due")
+
+    def ticks_at(self, ts: int) -> None:
+        """The ticker is answered. It looks at the tasks when none is between its question and its stamp."""
+        self.next_tick = ts
+        self.line.append(_TICK)
+        self._advance("")
+
+    def _advance(self, gone: str) -> None:
+        if gone in self.line:
+            self.line.remove(gone)
+        if self.line[:1] == [_TICK]:
+            self.ticked = self.next_tick
+            self.due["tick"] = self.now() + self.config.tick_seconds
+            self._advance(_TICK)
+
+    def fails_to_tick(self) -> None:
+        """The ticker is not answered."""
+        self.due["tick"] = self.now() + self.config.tick_seconds
+
+    def looks_for_a_report(self) -> None:
+        """The loop of the reports has waited for its pause. Before the first tick there is nothing to say."""
+        self._comes("report")
+        if self.ticked:
+            self.due["reported"] = self.now()
+        else:
+            self.due["report"] = self.now() + self.config.report_seconds
+
+    def reports(self, report: TimeTickReport, deadline: float) -> None:
+        """A report is sent."""
+        self.asks("a report to be taken")
+        self._comes("reported")
+        values = {channel: write.ts - 1 for write in self._unfinished() for channel in write.channels}
+        below = all(report.value(channel) <= value for channel, value in values.items())
+        if report.source != self.source or report.default != self.ticked or not below:
+            self._complain(TICKS_IN_TIME, f"{report} after a tick at {self.ticked}, with {values}")
+        if deadline != self.config.report_timeout:
+            self._complain(TICKS_IN_TIME, f"a report has {deadline:g} s")
+
+    def reported(self, *, accepted: bool) -> None:
+        """The report is answered."""
+        if accepted and not self.serves:
+            self.serves = True
+            self.line += [name for name, write in self.writes.items() if write.came]
+        self.due["report"] = self.now() + self.config.report_seconds
+
+    # Writes.
+
+    def _unfinished(self) -> list[Write]:
+        return [write for write in self.writes.values() if write.ts and not write.is_over()]
+
+    def _waiting(self) -> list[Write]:
+        return [write for write in self.writes.values() if write.ts and not write.issued]
+
+    def _running(self) -> list[Write]:
+        return [write for write in self._unfinished() if write.issued]
+
+    def comes(self, name: str) -> None:
+        """A client comes. It waits until the proxy serves."""
+        self.writes[name].came = True
+        if self.serves:
+            self.line.append(name)
+
+    def asks_for_a_write(self, name: str) -> None:
+        """A client's write asks for its timestamp."""
+        self.asks("a timestamp")
+        if not self.serves or len(self._waiting()) >= self.config.max_tasks:
+            self._complain(TAKES_IN_TURN, f"{name} is taken, with {len(self._waiting())} that wait")
+        self.asking.add(name)
+
+    def stamps(self, name: str, ts: int) -> None:
+        """The oracle has answered a client's write; 0 if it has failed."""
+        self.writes[name].ts = ts
+        self._advance(name)
+
+    def appends(self, message: Message, deadline: float) -> None:
+        """A message is given to its log."""
+        self.asks("an append")
+        write = next((one for one in self.writes.values() if one.ts == message.ts), None)
+        if (
+            write is None
+            or message.channel not in write.channels
+            or message != write.message(message.channel)
+        ):
+            self._complain(WRITES_ARE_TOLD, f"{message} was not asked for")
+            return
+        earlier = [other for other in self._waiting() if other.ts < write.ts]
+        if message.channel in write.outcomes or earlier or deadline != self.config.produce_timeout:
+            self._complain(TAKES_IN_TURN, f"{message} is appended out of turn, within {deadline:g} s")
+        write.outcomes[message.channel] = ""
+        if len(self._running()) > self.config.parallel_tasks:
+            self._complain(TAKES_IN_TURN, f"{len(self._running())} tasks run side by side")
+
+    def appended(self, message: Message, answer: str) -> None:
+        """The log has answered, or has not in time."""
+        write = self._write_of(message)
+        write.outcomes[message.channel] = _OUTCOMES[answer]
+
+    def settles(self, message: Message) -> None:
+        """The log is asked what became of a message."""
+        self.asks("a settlement")
+        write = self._write_of(message)
+        if write.outcomes.get(message.channel) != UNKNOWN or message in self.settled:
+            self._complain(WRITES_ARE_TOLD, f"what became of {message} is asked, and not to be")
+        self.settled.append(message)
+
+    def has_settled(self, message: Message, outcome: str) -> None:
+        """The log has said what became of a message."""
+        self._write_of(message).outcomes[message.channel] = outcome
+
+    def _write_of(self, message: Message) -> Write:
+        return next(one for one in self.writes.values() if one.ts == message.ts)
+
+    def is_told(self, name: str, failure: str) -> None:
+        """A client hears of its write; ``failure`` is the name of an error, or empty."""
+        write = self.writes[name]
+        write.told = failure
+        self._advance(name)
+        full = len(self._waiting()) >= self.config.max_tasks
+        if failure == "QueueFullError" and not (self.serves and full):
+            self._complain(TAKES_IN_TURN, f"{name} is refused, with {len(self._waiting())} that wait")
+        if not failure and not write.is_sent():
+            self._complain(WRITES_ARE_TOLD, f"{name} is told too soon: {write.outcomes}")
+
+    # After each step.
+
+    def breaks(self) -> None:
+        """An edge has had an error of a kind that none should have, in a loop or a worker."""
+        self.broken = True
+
+    def left(self, *, failure: str) -> str | None:
+        """Return what is wrong after a step. ``failure``: the name of the error that has ended the proxy."""
+        if (failure == "RuntimeError") != self.broken or failure not in ("", "RuntimeError"):
+            self._complain(IT_ENDS, f"it has failed with {failure!r}, and is said to be broken or not")
+        if self.broken or self.stopped:
+            return self.wrong
+        late = sorted(name for name, at in self.due.items() if at < self.now() or name == "reported")
+        if late:
+            self._complain(TICKS_IN_TIME, f"{late[0]}: due, and not done")
+        free = self.config.parallel_tasks - len(self._running())
+        if free and self._waiting():
+            self._complain(TAKES_IN_TURN, f"{len(self._waiting())} wait, and {free} workers are free")
+        for name, write in self.writes.items():
+            if write.told is None and self.line[:1] == [name] and name not in self.asking:
+                self._complain(TAKES_IN_TURN, f"{name} is not taken")
+            if write.is_sent() and write.told is None:
+                self._complain(WRITES_ARE_TOLD, f"{name} is not told: {write.outcomes}")
+            if write.is_sent() and write.told == "":
+                self._compare(name, write)
+        return self.wrong
+
+    def _compare(self, name: str, write: Write) -> None:
+        """What the task says of itself is so."""
+        said = {channel: outcome.value for channel, outcome in write.task.outcomes.items()}
+        right = all(outcome == APPENDED for outcome in write.outcomes.values())
+        if said != write.outcomes or write.task.succeeded != right:
+            self._complain(WRITES_ARE_TOLD, f"{name} says {said}: it is {write.outcomes}")
+        missing = [c for c in write.channels if write.outcomes[c] == UNKNOWN]
+        if any(write.message(channel) not in self.settled for channel in missing[:1]):
+            self._complain(WRITES_ARE_TOLD, f"what became of {write.message(missing[0])} is not asked")

@@ -1,0 +1,27 @@
+"""What happens in the life of a proxy and its edges: see ``life``."""
+
+from __future__ import annotations
+
+from tidemark.models.protocols.common.scripted import Script
+
+SCRIPTS: tuple[Script, ...] = (
+    # It serves once a report was accepted; ticks and reports fail before.
+    {"tick": ["fail", "ok", "fail", "ok"], "report": ["fail", "ok"], "writes": [[0, ["x"]], [7, ["x", "y"]]]},
+    {"tick": ["broken"]},
+    {"report": ["broken"]},
+    # Room and workers.
+    {"room": 1, "workers": 1, "append": ["late ok"], "writes": [[4, ["x"]], [4.5, ["y"]], [4.5, ["x"]]]},
+    {"room": 2, "workers": 1, "alloc": ["late ok", "ok"], "writes": [[4, ["x"]], [4, ["y"]]]},
+    {"workers": 2, "append": ["late ok", "ok"], "writes": [[4, ["x", "y"]], [4, ["y"]], [4, ["x"]]]},
+    # What becomes of a write.
+    {"alloc": ["fail", "broken", "ok"], "writes": [[4, ["x"]], [4, ["y"]], [4, ["x"]]]},
+    {
+        "append": ["fail", "timeout", "ok", "timeout"],
+        "settle": ["late appended", "refused"],
+        "writes": [[4, ["x", "y"]], [4.5, ["x", "y"]]],
+    },
+    {"append": ["ok", "broken"], "workers": 1, "writes": [[4, ["x", "y"]], [5, ["x"]]]},
+    # The end.
+    {"append": ["late ok"], "stop": 5, "writes": [[4, ["x"]]]},
+)
+"""Each is explored by itself."""
