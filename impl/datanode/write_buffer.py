@@ -126,7 +126,7 @@ class WriteBuffer:
         return sorted(
             info.segment_id
             for info in self.metacache.segments.values()
-            if info.phase is not SegmentPhase.FLUSHED or info.segment_id in self.buffers
+            if info.phase is not SegmentPhase.FLUSHED
         )
 
     def view(self, segment_id: SegmentId) -> SegmentView:
@@ -207,12 +207,8 @@ class WriteBuffer:
         """The segment whose buffer starts earliest; the smaller id among equals."""
         return min(self.buffers, key=lambda segment: (self.buffers[segment].start.ts, segment), default=None)
 
-    def drop_all(self) -> list[SyncTask]:
+    def drop_all(self) -> None:
         """The channel is dropped: yield every buffer as the last sync of its segment."""
-        tasks = []
         for segment_id in sorted(self.buffers):
             self.metacache.drop(segment_id)
-            task = self._yield(self.metacache.get(segment_id))
-            self._submit(task)
-            tasks.append(task)
-        return tasks
+            self._submit(self._yield(self.metacache.get(segment_id)))

@@ -75,7 +75,9 @@ def _dropped(function: Function, place: Place, statement: ast.stmt, known: set[s
             operator = "return-dropped"
         case ast.Expr(value=value) if not isinstance(value, ast.Yield):
             operator = "statement-dropped"
-        case ast.Delete() | ast.AugAssign():
+        case ast.AugAssign():
+            operator = "statement-dropped"
+        case ast.Delete(targets=targets) if not all(isinstance(one, ast.Name) for one in targets):
             operator = "statement-dropped"
         case ast.Assign() | ast.AnnAssign() if _may_drop(function, statement, known):
             operator = "statement-dropped"

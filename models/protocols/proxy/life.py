@@ -32,6 +32,7 @@ from tidemark.models.protocols.proxy.scripts import SCRIPTS
 from tidemark.models.simulation.world.process import Process
 
 _SOURCE = 7
+_END = 7.5
 
 
 class ProxyLife(ScriptedProgram):
@@ -66,8 +67,7 @@ class ProxyLife(ScriptedProgram):
         self.proxy.start()
         for place, (seconds, channels) in enumerate(self.script.get("writes", ())):
             process.spawn(self._write(seconds, tuple(channels), f"client {place}"), f"client {place}")
-        if "stop" in self.script:
-            process.spawn(self._stop(self.script["stop"]), "stop")
+        process.spawn(self._stop(self.script.get("stop", _END)), "stop")
 
     async def _write(self, seconds: float, channels: tuple[str, ...], name: str) -> None:
         write = self.reckoning.writes[name] = Write(DmlTask(channels, name), channels, name)
@@ -102,7 +102,7 @@ class ProxyLife(ScriptedProgram):
 
     def wrong_after_a_step(self) -> str | None:
         """Return what the reckoning finds wrong."""
-        return self.reckoning.left(failure=self._failure())
+        return self.reckoning.left(failure=self._failure(), active=set(self.proxy.queue.active))
 
 
 class _Edges:
@@ -185,4 +185,4 @@ def _task() -> str:
 
 def life() -> ProxyLife:
     """Return the program of all scripts."""
-    return ProxyLife(SCRIPTS, timers=8)
+    return ProxyLife(SCRIPTS, timers=30)

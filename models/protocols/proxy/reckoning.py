@@ -29,7 +29,7 @@ IT_ENDS = "a_broken_proxy_ends"
 FAIL, TIMEOUT, BROKEN = "fail", "timeout", "broken"
 """What is answered beside OK: a failure; no answer in time; an error of a kind that no edge should have."""
 _TICK = "tick"
-APPENDED, REFUSED, UNKNOWN = "appended", "refused", "unknown"
+APPENDED, REFUSED, UNKNOWN, UNDER_WAY = "appended", "refused", "unknown", "under way"
 _OUTCOMES = {OK: APPENDED, FAIL: REFUSED, TIMEOUT: UNKNOWN}
 
 
@@ -93,7 +93,7 @@ class Reckoning:
     wrong: str | None = None
 
     def _complain(self, claim: str, words: str) -> None:
-        if not self.broken or claim == IT_ENDS:
+        if not (self.broken or self.stopped) or claim == IT_ENDS:
             self.wrong = self.wrong or f"{claim}: at {self.now():g}: {words}"
 
     def asks(self, what: str) -> None:
@@ -171,6 +171,11 @@ class Reckoning:
     def _waiting(self) -> list[Write]:
         return [write for write in self.writes.values() if write.ts and not write.issued]
 
+    def _is_full(self) -> bool:
+        """So many wait as may, beside those for whom there is a worker."""
+        free = self.config.parallel_tasks - len(self._running())
+        return len(self._waiting()) - free >= self.config.max_tasks
+
     def _running(self) -> list[Write]:
         return [write for write in self._unfinished() if write.issued]
 
@@ -182,8 +187,7 @@ class Reckoning:
 
     def asks_for_a_write(self, name: str) -> None:
         """A client's write asks for its timestamp."""
-        self.asks("a timestamp")
-        if not self.serves or len(self._waiting()) >= self.config.max_tasks:
+        if not self.serves or self._is_full():
             self._complain(TAKES_IN_TURN, f"{name} is taken, with {len(self._waiting())} that wait")
         self.asking.add(name)
 
@@ -235,7 +239,7 @@ class Reckoning:
         write = self.writes[name]
         write.told = failure
         self._advance(name)
-        full = len(self._waiting()) >= self.config.max_tasks
+        full = self._is_full()
         if failure == "QueueFullError" and not (self.serves and full):
             self._complain(TAKES_IN_TURN, f"{name} is refused, with {len(self._waiting())} that wait")
         if not failure and not write.is_sent():
@@ -247,8 +251,13 @@ class Reckoning:
         """An edge has had an error of a kind that none should have, in a loop or a worker."""
         self.broken = True
 
-    def left(self, *, failure: str) -> str | None:
-        """Return what is wrong after a step. ``failure``: the name of the error that has ended the proxy."""
+    def left(self, *, failure: str, active: set[int]) -> str | None:
+        """Return what is wrong after a step.
+
+        Args:
+            failure: the name of the error that has ended the proxy.
+            active: timestamps of the tasks that workers have.
+        """
         if (failure == "RuntimeError") != self.broken or failure not in ("", "RuntimeError"):
             self._complain(IT_ENDS, f"it has failed with {failure!r}, and is said to be broken or not")
         if self.broken or self.stopped:
@@ -264,16 +273,19 @@ class Reckoning:
                 self._complain(TAKES_IN_TURN, f"{name} is not taken")
             if write.is_sent() and write.told is None:
                 self._complain(WRITES_ARE_TOLD, f"{name} is not told: {write.outcomes}")
-            if write.is_sent() and write.told == "":
+            if write.issued:
                 self._compare(name, write)
+        if active != {write.ts for write in self._running()}:
+            self._complain(TAKES_IN_TURN, f"{active} count as under way, not {self._running()}")
         return self.wrong
 
     def _compare(self, name: str, write: Write) -> None:
         """What the task says of itself is so."""
         said = {channel: outcome.value for channel, outcome in write.task.outcomes.items()}
+        known = {channel: outcome or UNDER_WAY for channel, outcome in write.outcomes.items()}
         right = all(outcome == APPENDED for outcome in write.outcomes.values())
-        if said != write.outcomes or write.task.succeeded != right:
-            self._complain(WRITES_ARE_TOLD, f"{name} says {said}: it is {write.outcomes}")
+        if said != known or write.task.succeeded != right:
+            self._complain(WRITES_ARE_TOLD, f"{name} says {said}: it is {known}")
         missing = [c for c in write.channels if write.outcomes[c] == UNKNOWN]
         if any(write.message(channel) not in self.settled for channel in missing[:1]):
             self._complain(WRITES_ARE_TOLD, f"what became of {write.message(missing[0])} is not asked")

@@ -13,6 +13,13 @@ SCRIPTS: tuple[Script, ...] = (
     {"room": 1, "workers": 1, "append": ["late ok"], "writes": [[4, ["x"]], [4.5, ["y"]], [4.5, ["x"]]]},
     {"room": 2, "workers": 1, "alloc": ["late ok", "ok"], "writes": [[4, ["x"]], [4, ["y"]]]},
     {"workers": 2, "append": ["late ok", "ok"], "writes": [[4, ["x", "y"]], [4, ["y"]], [4, ["x"]]]},
+    {
+        "room": 1,
+        "workers": 1,
+        "alloc": ["late ok", "ok"],
+        "append": ["late ok", "ok"],
+        "writes": [[4, ["x"]], [4.5, ["y"]], [5, ["x"]]],
+    },
     # What becomes of a write.
     {"alloc": ["fail", "broken", "ok"], "writes": [[4, ["x"]], [4, ["y"]], [4, ["x"]]]},
     {

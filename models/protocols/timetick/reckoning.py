@@ -36,6 +36,8 @@ class Ddl:
         least: of the tasks: everything up to here is over.
         last: of the jobs: likewise, or a later timestamp that was asked for when there was no job.
         job: a job is under way.
+        waiting: the work that was asked for and is not over. given: by name its timestamp.
+        errors: by name the error with which it must end, or empty.
     """
 
     tasks: dict[str, int] = field(default_factory=dict)
@@ -43,6 +45,9 @@ class Ddl:
     least: int = 0
     last: int = 0
     job: bool = False
+    waiting: list[str] = field(default_factory=list)
+    given: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
 
     def ends(self, ts: int) -> None:
         """A task is over: the least moves over those at the front."""
@@ -51,6 +56,25 @@ class Ddl:
         while front and front[0] in self.over:
             self.least = front.pop(0)
             self.tasks = {name: other for name, other in self.tasks.items() if other != self.least}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the coordinator says of itself.
+
+    Attributes:
+        failure: the name of the error that has ended it.
+        known: the sessions, and whether each has reported.
+        accepted: sources that may take writes.
+        dropped: how many rounds found no room.
+        reported: the last value of the DDL source.
+    """
+
+    failure: str
+    known: Mapping[SourceId, bool]
+    accepted: set[SourceId]
+    dropped: int
+    reported: int
 
 
 class Reckoning:
@@ -80,16 +104,19 @@ class Reckoning:
         self.line: list[tuple[str, SourceId, TimeTickReport | None]] = []
         self.fences: SourceId | None = None
         self.fencing = False
+        self.watch_due = False
+        self.dropped = 0
         self.told: dict[int, bool] = {}
         """By identity of a report whether it must be accepted."""
+        self.reported = 0
         self.revision = 0
         self.broken = False
         self.stopped = False
         self.wrong: str | None = None
 
     def complain(self, claim: str, words: str) -> None:
-        """Note what is wrong, unless it is broken: then anything may be left undone."""
-        if not self.broken or claim == IT_ENDS:
+        """Note what is wrong, unless it is broken or stopped: then anything may be left undone."""
+        if not (self.broken or self.stopped) or claim == IT_ENDS:
             self.wrong = self.wrong or f"{claim}: at {self.now():g}: {words}"
 
     def asks(self, what: str) -> None:
@@ -111,7 +138,7 @@ class Reckoning:
         if self.loaded != set(self.last):
             self.complain(TICKS_FOLLOW_ROUNDS, f"the last ticks of {sorted(self.loaded)} only are known")
         self.entries = dict.fromkeys((DDL_SOURCE, *sources))
-        self.revision = revision
+        self.revision, self.watch_due = revision, True
         self.due = {
             "ddl": self.now() + self.config.ddl_tick_seconds,
             "dummy": self.now() + self.config.dummy_seconds,
@@ -122,7 +149,8 @@ class Reckoning:
     def watches(self, after: int) -> None:
         """The next change of the sessions is asked for."""
         self.asks("a change of the sessions")
-        if after != self.revision or self.line:
+        self.watch_due = False
+        if after != self.revision or not self.entries:
             self.complain(SESSIONS_ARE_FOLLOWED, f"a change after {after} is asked for, not {self.revision}")
 
     def hears(self, source: SourceId, revision: int, *, alive: bool) -> None:
@@ -145,10 +173,12 @@ class Reckoning:
                 self.fences, self.fencing = source, True
                 return
             self.line.pop(0)
-            if report is not None:
+            if source == DDL_SOURCE:
+                self.due["ddl"] = self.now() + self.config.ddl_tick_seconds
+            elif report is not None:
                 self.told[id(report)] = source in self.entries
             if what == "add":
-                self.entries[source] = None
+                self.entries[source], self.watch_due = None, True
             elif source in self.entries:
                 self.entries[source] = report
                 self.accepted.add(source)
@@ -164,7 +194,7 @@ class Reckoning:
     def has_fenced(self) -> None:
         """The logs refuse the source from now on."""
         _, source, _ = self.line.pop(0)
-        self.fencing = False
+        self.fencing, self.watch_due = False, True
         self.entries.pop(source, None)
         self._close()
         self._run_line()
@@ -185,6 +215,8 @@ class Reckoning:
             return
         if len(self.rounds) < self.config.round_capacity:
             self.rounds.append(found)
+        else:
+            self.dropped += 1
         self.entries = dict.fromkeys(self.entries)
         self._send()
 
@@ -210,42 +242,89 @@ class Reckoning:
             self.synced[channel] = self.last[channel]
         self._send()
 
-    # DDL.
+    # DDL work: tasks have timestamps side by side, in turn; jobs run one after another.
 
-    def comes(self, what: str) -> None:
-        """A loop has waited for its pause."""
+    def looks_for_the_minimum(self) -> None:
+        """The loop of the DDL reports has waited for its pause. With a job under way it asks for nothing."""
+        self._comes("ddl")
+        if self.ddl.job:
+            self._reports_ddl()
+        else:
+            self.due["minimum"] = self.now()
+
+    def _comes(self, what: str) -> None:
         if self.due.pop(what, None) != self.now():
             self.complain(DDL_REPORTS_IN_TIME, f"a {what} comes, which is not due")
 
-    def answers_dummy(self, ts: int) -> None:
-        """A dummy has its timestamp, or none: 0. It is over at once."""
-        if ts:
-            self.ddl.tasks["dummy"] = ts
+    def work_comes(self, kind: str, place: int) -> None:
+        """Somebody has DDL work to be done."""
+        self.ddl.waiting.append(f"{kind} {place}")
+
+    def asks_for_a_timestamp(self, kind: str, name: str, count: int) -> None:
+        """The oracle is asked: for the minimum, a dummy, a task or a job."""
+        if kind in ("minimum", "dummy"):
+            self.asks("a timestamp")
+            self._comes(kind)
+        elif name not in self.ddl.waiting or (kind == "job" and self.ddl.job):
+            self.complain(DDL_REPORTS_IN_TIME, f"{name} has its turn, and should not")
+        if count != 1:
+            self.complain(DDL_REPORTS_IN_TIME, f"{count} timestamps are asked for")
+        self.ddl.job = self.ddl.job or kind == "job"
+
+    def has_timestamp(self, kind: str, name: str, ts: int) -> None:
+        """The oracle has answered; 0 if it has failed."""
+        ddl = self.ddl
+        ddl.errors[name] = "" if ts else "RpcError"
+        if kind == "minimum":
+            ddl.last = ts or ddl.last
+            self._reports_ddl()
+        elif kind == "dummy":
+            if ts:
+                ddl.tasks[name] = ts
+                ddl.ends(ts)
+            self.due["dummy"] = self.now() + self.config.dummy_seconds
+        elif ts:
+            ddl.tasks.update({name: ts} if kind == "ddl" else {})
+            ddl.given[name] = ts
+        elif kind == "job":
+            ddl.job = False
+
+    def executes(self, kind: str, place: int, ts: int) -> None:
+        """The work is to be appended at this timestamp."""
+        if self.ddl.given.get(f"{kind} {place}") != ts:
+            self.complain(DDL_REPORTS_IN_TIME, f"{kind} {place} is executed at {ts}: {self.ddl}")
+
+    def has_executed(self, kind: str, place: int, answer: str) -> None:
+        """It is appended, or will not be."""
+        self.ddl.errors[f"{kind} {place}"] = {OK: "", FAIL: "RpcError"}.get(answer, "RuntimeError")
+        ts = self.ddl.given[f"{kind} {place}"]
+        if kind == "ddl":
             self.ddl.ends(ts)
-        self.due["dummy"] = self.now() + self.config.dummy_seconds
+            return
+        self.ddl.job = False
+        self.ddl.last = ts if answer == OK else self.ddl.last
 
-    def answers_minimum(self, ts: int) -> None:
-        """The question for the minimum of the jobs has a timestamp, or none: 0."""
-        self.ddl.last = ts or self.ddl.last
-        self.reports_ddl()
+    def work_ends(self, kind: str, place: int, failure: str, ts: int = 0) -> None:
+        """Who wanted the work is told: the timestamp, or the error of the oracle or of the work."""
+        name = f"{kind} {place}"
+        self.ddl.waiting.remove(name)
+        if failure != self.ddl.errors.get(name) or (not failure and self.ddl.given.get(name) != ts):
+            self.complain(DDL_REPORTS_IN_TIME, f"{name} ends with {failure!r} at {ts}: {self.ddl}")
 
-    def reports_ddl(self) -> None:
+    def _reports_ddl(self) -> None:
         """The DDL source reports the least of both kinds, if there is one."""
         least = min(self.ddl.last, self.ddl.least)
         if least:
+            self.reported = least
             self._queue(("update", DDL_SOURCE, TimeTickReport(DDL_SOURCE, (), least)))
-        self.due["ddl"] = self.now() + self.config.ddl_tick_seconds
+        else:
+            self.due["ddl"] = self.now() + self.config.ddl_tick_seconds
 
     # After each step.
 
-    def left(self, *, failure: str, accepted: Sequence[SourceId], reported: int) -> str | None:
-        """Return what is wrong after a step.
-
-        Args:
-            failure: the name of the error that has ended it.
-            accepted: sources that may take writes.
-            reported: the last value of the DDL source.
-        """
+    def left(self, seen: Seen) -> str | None:
+        """Return what is wrong after a step."""
+        failure = seen.failure
         if (failure == "RuntimeError") != self.broken or failure not in ("", "RuntimeError"):
             self.complain(IT_ENDS, f"it has failed with {failure!r}, and is said to be broken or not")
         if self.broken or self.stopped:
@@ -259,8 +338,13 @@ class Reckoning:
             self.complain(SESSIONS_ARE_FOLLOWED, f"{self.fences} is not fenced")
         if self.told:
             self.complain(SESSIONS_ARE_FOLLOWED, "somebody who has reported is not told")
-        if set(accepted) != self.accepted:
-            self.complain(SESSIONS_ARE_FOLLOWED, f"{accepted} count as accepted, not {self.accepted}")
-        if reported not in (0, min(self.ddl.last, self.ddl.least)) and not self.fencing:
-            self.complain(DDL_REPORTS_IN_TIME, f"{reported} was reported of the DDL work: {self.ddl}")
+        if self.watch_due:
+            self.complain(SESSIONS_ARE_FOLLOWED, "nobody watches the sessions")
+        known = {source: report is not None for source, report in self.entries.items()}
+        if seen.accepted != self.accepted or seen.known != known:
+            self.complain(SESSIONS_ARE_FOLLOWED, f"{seen}, not {self.accepted} and {known}")
+        if seen.dropped != self.dropped:
+            self.complain(TICKS_FOLLOW_ROUNDS, f"{seen.dropped} rounds count as dropped, not {self.dropped}")
+        if seen.reported != self.reported:
+            self.complain(DDL_REPORTS_IN_TIME, f"{seen.reported} is reported, not {self.reported}")
         return self.wrong

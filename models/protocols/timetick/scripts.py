@@ -1,0 +1,53 @@
+"""What happens in the life of a root coordinator: see ``life``."""
+
+from __future__ import annotations
+
+from tidemark.models.protocols.common.scripted import Script
+
+SCRIPTS: tuple[Script, ...] = (
+    # Rounds: two proxies and the DDL source; ticks that go on, and those that do not.
+    {
+        "live": [1, 2],
+        "ticked": {"x": 50, "y": 7},
+        "reports": [[1, 1, 60, 5], [1.5, 2, 70, 90], [4, 1, 61, 6], [4.5, 2, 60, 6], [4.7, 3, 1, 1]],
+    },
+    {
+        "live": [1],
+        "tick x": ["fail", "ok"],
+        "tick y": ["ok"],
+        "reports": [[1, 1, 60, 60], [4, 1, 55, 61], [7, 1, 60, 62]],
+    },
+    {
+        "live": [1],
+        "tick x": ["late ok", "ok"],
+        "room": 1,
+        "reports": [[1, 1, 60, 61], [4, 1, 62, 63], [7, 1, 64, 65]],
+    },
+    {"tick x": ["late fail", "ok"], "room": 2},
+    {"tick y": ["broken"]},
+    # Sessions: one comes, goes, and is fenced while others report.
+    {
+        "events": [[1, 1, True], [5, 1, False]],
+        "reports": [[0.5, 1, 60, 60], [2.5, 1, 60, 60], [5.5, 1, 70, 70]],
+    },
+    {
+        "live": [1],
+        "events": [[1, 1, False], [5, 2, True]],
+        "fence": ["late ok"],
+        "reports": [[2, 1, 60, 60], [7, 2, 80, 80]],
+    },
+    {"live": [1], "events": [[4, 1, False]], "fence": ["broken"]},
+    # The DDL source: an oracle that does not answer, and work that is late, fails, or breaks.
+    {"dummy": ["fail", "ok"], "minimum": ["ok", "fail", "ok"]},
+    {"minimum": ["fail", "ok"], "take over": ["late ok"]},
+    {"work": [[3.5, "job"], [5, "job"]], "append": ["ok", "late ok"]},
+    {"minimum": ["broken"]},
+    {"dummy": ["broken"]},
+    {"work": [[2.5, "ddl"], [2.5, "ddl"]], "append": ["late ok", "ok"]},
+    {"work": [[2.5, "job"], [2.6, "job"]], "append": ["late ok", "fail"]},
+    {"work": [[2.5, "ddl"], [2.6, "job"]], "append": ["fail", "late fail"]},
+    {"work": [[2.5, "ddl"], [2.6, "job"], [5, "job"]], "ddl": ["fail"], "job": ["fail", "late ok"]},
+    {"work": [[2.5, "job"], [3.5, "ddl"]], "append": ["broken"]},
+    {"stop": 3.5, "live": [1], "tick x": ["late ok"], "reports": [[1, 1, 60, 60], [4, 1, 60, 60]]},
+)
+"""Each is explored by itself."""
