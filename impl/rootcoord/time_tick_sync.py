@@ -83,4 +83,4 @@ class TimeTickSync:
         self.entries = dict.fromkeys(self.entries)
 
     def _is_complete(self) -> bool:
-        return None not in self.entries.values()
+        return bool(self.entries) and None not in self.entries.values()

@@ -83,6 +83,8 @@ class NodeLife(ScriptedProgram):
     """
 
     claims = (DUE_IS_ASKED, CALLS_ARE_ANSWERED_RIGHT, IT_ENDS)
+    right: str | bool = ""
+    """What the present call of the node must answer, or the error that must come."""
 
     async def live(self, process: Process) -> None:
         """Start the node, and all that happens to it."""
@@ -96,7 +98,7 @@ class NodeLife(ScriptedProgram):
         self.reckoning.begins()
         self.node.start()
         calls = self.script.get("calls", ())
-        every = [(0, "recover", name) for name in self.script.get("packs", {})]
+        every: list[Sequence[Any]] = [(0, "recover", name) for name in self.script.get("packs", {})]
         every += [*calls, (self.script.get("end", _END), "stop")]
         for place, (seconds, what, *arguments) in enumerate(every):
             name = f"recover {arguments[0]}" if what == "recover" else f"{what} {place}"
@@ -219,6 +221,10 @@ class _Edges:
         else:
             self._reckoning.has_put(task, answer)
         _raise(answer, StoreError)
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """See tidemark.impl.ports.ObjectStore. A node only writes."""
+        raise NotImplementedError(path)
 
     async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
         """See tidemark.impl.ports.CoordinatorClient."""
