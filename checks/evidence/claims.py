@@ -23,6 +23,7 @@ PROTOCOLS = {
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
     "stream": "tidemark.spec.stream:Stream",
+    "dispatch": "tidemark.spec.dispatch:Dispatch",
     "reads": "tidemark.spec.reads:Reads",
     "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
@@ -156,6 +157,13 @@ _TRACE = {
     "reads.service_time_never_goes_back",
     "stream.positions_never_go_back": "a trace of `store`",
     "stream.every_message_is_stored": "an end: evidence is finite",
+    "dispatch.nothing_is_left_out": "a trace of `append` and of what targets are sent: packs are not logged",
+    "dispatch.nothing_else_is_sent": "a trace of `send_main` and `send_deputy`: packs are not logged",
+    "dispatch.nothing_is_sent_twice": "a trace of `send_main` and `send_deputy`: packs are not logged",
+    "dispatch.packs_come_in_order": "a trace of `send_main` and `send_deputy`; on a query node its "
+    "consequence is judged as reads.service_time_never_goes_back",
+    "dispatch.who_is_at_the_main_is_where_it_is": _MEMORY,
+    "dispatch.ticks_reach_who_takes_them": "an end: evidence is finite",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
     "reads.answers_are_final": "nothing can: an answer is seen once",
     "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; "

@@ -2,15 +2,15 @@
 
 What is described: the log of a channel has messages and ticks at its places. A consumer reads one channel
 or several, place after place. It compares the last ticks of its channels: those at the greatest wait, the
-others read on. When all are at the same tick, and it is greater than the end of the last pack, the messages
-up to the tick go into a pack; later ones stay buffered. The end position of a pack is the tick, with a
+others read on. If all are at the same tick, and it is greater than the end of the last pack, the messages
+up to the tick go into a pack; later ones stay buffered. The end position of a pack is the tick, with one
 place for each channel: that of the first message that is still buffered, or of the tick if none is. Whoever
 takes the pack stores what is in it and saves the position in one step. A consumer that starts again seeks
 the position: in each channel it reads from the place, which is included, and skips what is at or below the
-position's timestamp up to the first tick that is not smaller.
+timestamp of the position up to the first tick that is not smaller.
 
 Sources: seed 002 (bufMsgPackToChannel), facts 5.1, hazards 30 to 32, bugs B26 and B62. This is the stream as
-it is *meant*: the next pack after a seek begins at the timestamp of the position, and not at 0 as in the code.
+it is *meant*: the next pack after a seek begins at the timestamp of the position, not at 0 as in the code.
 
 How it is cut:
 

@@ -1,0 +1,1 @@
+"""The dispatchers of a physical channel: variants, mutants."""

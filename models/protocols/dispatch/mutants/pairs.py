@@ -1,0 +1,40 @@
+"""Variants of the dispatchers: the substring test of collections, the positions of 2.6."""
+
+from tidemark.spec.dispatch import Dispatch
+from tidemark.spec.language import Set, assumption, constant, forall, ite
+
+
+class SubstringOfTheCollection(Dispatch):
+    """A message that is no row goes to every virtual channel whose name contains the number of its
+    collection: that of collection 10 contains the 1 of collection 1.
+    """
+
+    contains: Set[Dispatch.Collection, Dispatch.Collection] = constant()
+
+    @assumption(source="facts 5.2")
+    def numbers_contain_themselves(s):
+        """Every number contains itself."""
+        return forall(s.Collection, lambda c: s.contains[c, c])
+
+    def is_named(s, t, m):
+        return ite(s.is_ddl[m], s.contains[s.collection[t], s.about[m]], s.to[m] == t)
+
+
+class PositionsOfMessages(Dispatch):
+    """2.6: a message is its own tick, and the start of a pack has the timestamp of its first message, which
+    is also its end. A target that is split off has this position, and its deputy reads the pack again.
+    """
+
+    def position_of_a_split(s, t):
+        return s.main_at
+
+    def start_deputy(s, t):
+        super().start_deputy(t)
+        s.deputy_at[t] = ite(s.upto[t] < s.position[t], s.upto[t], s.position[t])
+
+
+class PositionsOfMessagesSkippedBelow(PositionsOfMessages):
+    """The same with the comparison of 2.6: only packs that end below the position are skipped."""
+
+    def is_sent(s, t, end):
+        return end >= s.position[t]

@@ -1,0 +1,324 @@
+"""The dispatchers of one physical channel: packs are divided among virtual channels; state and steps.
+
+What is described: several targets (virtual channels) consume one physical channel. One main dispatcher reads
+its packs, divides each by virtual channel and sends every target its part, with the tick also if the part is
+empty. A target that takes nothing for too long is split off: it gets a dispatcher of its own, a deputy, that
+begins at the start of the pack. A deputy that has caught up is merged: the main dispatcher is paused, then
+the deputy, and if both are at the same tick (the second check) the target goes back to the main dispatcher.
+Targets come with a position and go at any time.
+
+Sources: seed 002 (groupingMsgs), facts 5.2, hazard 50, bug B24. This is the protocol as it is *meant*.
+
+How it is cut:
+
+- Ticks are those of the log. A dispatcher reads from tick to tick (``ONE_TICK``: a pack has one tick; with
+  pursuit it may have more).
+- The main dispatcher takes a pack, and then sends each target its part, one after the other. A deputy has one
+  target, and takes and sends a pack in one step, when the target has room.
+- ``handed`` is what the dispatchers' streams have read. A pack is complete before it is taken.
+- A target has room for one pack. ``slow`` targets need not ever take what they have.
+- The main dispatcher begins at or below the least position of the targets that wait for it. A pack that ends
+  at or below a target's position is not sent to it.
+- To pause the main dispatcher means to wait until the pack in hand is sent.
+- A message that is no row is for all virtual channels of its collection.
+
+Left out: crashes (a consumer that starts again is a new target, with its position), the time that a target
+may lag, the seek of a dispatcher's stream (``spec/stream``).
+"""
+
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    all_of,
+    constant,
+    each,
+    exists,
+    forall,
+    implies,
+    ite,
+    one_of,
+    option,
+    require,
+    when,
+)
+
+
+class DispatchActions(Protocol, name="dispatch"):
+    """One physical channel; any number of virtual channels, collections, messages and ticks."""
+
+    Target = Sort()
+    Collection = Sort()
+    Message = Sort()
+    Ts = Nat()
+    Stage = Enum("none", "running", "paused")
+    Place = Enum("absent", "waiting", "main", "deputy", "gone")
+
+    ONE_TICK: Bool = option(
+        True,
+        assumes="A pack of a dispatcher has one tick: no pursuit where targets have different positions.",
+    )
+
+    collection: Map[Target, Collection] = constant()
+    slow: Set[Target] = constant()
+    to: Map[Message, Target] = constant()  # of a row or a delete
+    is_ddl: Set[Message] = constant()
+    about: Map[Message, Collection] = constant()  # of any other message
+
+    # The log of the physical channel.
+    logged: Set[Message] = False
+    handed: Set[Message] = False  # the streams have read it
+    ts: Map[Message, Ts] = 0
+    is_tick: Set[Ts] = False
+    tick: Ts = 0  # the last one
+
+    # The main dispatcher, and the deputies by target; each at the end of the last pack that it has taken.
+    main: Stage = "none"
+    main_at: Ts = 0
+    main_from: Ts = 0  # the start of that pack
+    owed: Set[Target] = False  # the target's part of that pack is not sent yet
+    deputy: Map[Target, Stage] = "none"
+    deputy_at: Map[Target, Ts] = 0
+    candidate: Set[Target] = False  # the merge that is under way has found the deputy at the main's tick
+
+    # The targets.
+    where: Map[Target, Place] = "absent"
+    begins: Map[Target, Ts] = 0  # the position with which it came: its range lies above
+    position: Map[Target, Ts] = 0  # what is at or below it is not sent
+    got: Set[Target, Message] = False
+    twice: Set[Target, Message] = False
+    upto: Map[Target, Ts] = 0  # the end of the last pack that it was sent
+    full: Set[Target] = False  # it has not taken its last pack
+
+    # ---- words used below ----
+
+    def is_for(s, t, m):
+        """The message belongs to the virtual channel."""
+        return ite(s.is_ddl[m], s.about[m] == s.collection[t], s.to[m] == t)
+
+    def is_served(s, t):
+        """The target has a dispatcher, or is to get one."""
+        return one_of(s.where[t], "waiting", "main", "deputy")
+
+    def is_busy(s):
+        """The main dispatcher has a pack in hand."""
+        return exists(s.Target, lambda t: s.owed[t])
+
+    def is_sent(s, t, end):
+        """The skip rule: a pack that ends at or below the target's position is not sent."""
+        return end > s.position[t]
+
+    def is_complete(s, start, end):
+        """What lies between start and end of a pack was read."""
+        return forall(
+            s.Message,
+            lambda m: implies(all_of(s.logged[m], s.ts[m] > start, s.ts[m] <= end), s.handed[m]),
+        )
+
+    def is_next(s, at, upto):
+        """A pack from here may end at this tick."""
+        return all_of(
+            upto > at,
+            s.is_tick[upto],
+            ~s.ONE_TICK | ~exists(s.Ts, lambda x: all_of(s.is_tick[x], x > at, x < upto)),
+        )
+
+    # ---- the log ----
+
+    @action(source="facts 5.1", relies_on=("timetick.ticks_are_below_all_to_come",))
+    def append(s, m: Message, ts: Ts):
+        """A message is in the log."""
+        require(~s.logged[m])
+        require(ts > s.tick)
+        s.logged[m] = True
+        s.ts[m] = ts
+
+    @action(source="facts 5.1")
+    def send_tick(s, value: Ts):
+        """A tick is in the log. One that is not greater makes no pack, and counts for nothing."""
+        require(value > s.tick)
+        s.is_tick[value] = True
+        s.tick = value
+
+    @action(fairness="weak", source="facts 5.1")
+    def read(s, m: Message):
+        """The streams of the dispatchers come to a message."""
+        require(s.logged[m] & ~s.handed[m])
+        s.handed[m] = True
+
+    # ---- targets come and go ----
+
+    @action(source="facts 5.2")
+    def register(s, t: Target, position: Ts):
+        """A target comes. Its position is the end of a pack, or 0."""
+        require(s.where[t] == "absent")
+        require((position == 0) | s.is_tick[position])
+        s.where[t] = "waiting"
+        s.begins[t] = position
+        s.position[t] = position
+        s.upto[t] = position
+
+    @action(fairness="weak", source="facts 5.2")
+    def take(s, t: Target):
+        """The target takes its pack."""
+        require(s.full[t] & ~s.slow[t])
+        s.full[t] = False
+
+    @action(source="facts 5.2")
+    def take_late(s, t: Target):
+        """A slow target takes its pack, or does not."""
+        require(s.full[t] & s.slow[t])
+        s.full[t] = False
+
+    @action(source="facts 5.2")
+    def remove(s, t: Target):
+        """A target goes. The last one of the main dispatcher ends it."""
+        require(s.is_served(t))
+        s.where[t] = "gone"
+        s.owed[t] = False
+        s.full[t] = False
+        s.deputy[t] = "none"
+        s.candidate[t] = False
+        s.end_main()
+
+    def end_main(s):
+        """A main dispatcher without targets ends."""
+        with when(forall(s.Target, lambda t: s.where[t] != "main")):
+            s.main = "none"
+
+    # ---- dispatchers begin ----
+
+    @action(fairness="weak", source="facts 5.2")
+    def build_main(s, at: Ts):
+        """There is no main dispatcher: one is made for all targets that wait, at the least position."""
+        require((s.main == "none") & exists(s.Target, lambda t: s.where[t] == "waiting"))
+        require(s.is_below_all_who_wait(at))
+        s.main = "running"
+        s.main_at = at
+        s.main_from = at
+        s.where = each(s.Target, lambda t: ite(s.where[t] == "waiting", "main", s.where[t]))
+
+    def is_below_all_who_wait(s, at):
+        """The least position of the targets that wait."""
+        return exists(s.Target, lambda t: (s.where[t] == "waiting") & (s.position[t] == at)) & forall(
+            s.Target, lambda t: implies(s.where[t] == "waiting", at <= s.position[t])
+        )
+
+    @action(fairness="weak", source="facts 5.2")
+    def start_deputy(s, t: Target):
+        """There is a main dispatcher: a target that waits gets a deputy at its position."""
+        require((s.main != "none") & (s.where[t] == "waiting"))
+        s.where[t] = "deputy"
+        s.deputy[t] = "running"
+        s.deputy_at[t] = s.position[t]
+
+    # ---- packs ----
+
+    def deliver(s, t, start, end):
+        """The target gets its part of the pack, and the tick."""
+        s.twice = each(
+            s.Target, s.Message, lambda u, m: s.twice[u, m] | (s.got[u, m] & s.is_part(u, t, m, start, end))
+        )
+        s.got = each(s.Target, s.Message, lambda u, m: s.got[u, m] | s.is_part(u, t, m, start, end))
+        s.upto[t] = end
+        s.full[t] = True
+
+    def is_part(s, u, t, m, start, end):
+        """The message is in the target's part of the pack."""
+        return all_of(u == t, s.handed[m], s.is_named(t, m), s.ts[m] > start, s.ts[m] <= end)
+
+    def is_named(s, t, m):
+        """How the dispatcher tells whom a message is for."""
+        return s.is_for(t, m)
+
+    @action(
+        fairness="weak",
+        source="facts 5.2; seed 002, groupingMsgs",
+        relies_on=("stream.packs_leave_nothing_out",),
+    )
+    def read_main(s, end: Ts):
+        """The main dispatcher takes a pack; every target is owed its part, if it is above its position."""
+        require((s.main == "running") & ~s.is_busy())
+        require(s.is_next(s.main_at, end))
+        require(s.is_complete(s.main_at, end))
+        s.main_from = s.main_at
+        s.main_at = end
+        s.owed = each(s.Target, lambda t: (s.where[t] == "main") & s.is_sent(t, end))
+
+    @action(fairness="weak", source="facts 5.2")
+    def send_main(s, t: Target):
+        """The main dispatcher sends a target its part."""
+        require(s.owed[t] & ~s.full[t])
+        s.owed[t] = False
+        s.deliver(t, s.main_from, s.main_at)
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def split(s, t: Target):
+        """A target did not take its last pack in time, and there are others: it waits for a deputy."""
+        require(s.owed[t] & s.full[t])
+        require(exists(s.Target, lambda u: (u != t) & (s.where[u] == "main")))
+        s.owed[t] = False
+        s.where[t] = "waiting"
+        s.position[t] = s.position_of_a_split(t)
+
+    def position_of_a_split(s, t):
+        """Where the deputy begins: at the start of the pack, so that it is sent again."""
+        return ite(s.position[t] > s.main_from, s.position[t], s.main_from)
+
+    @action(fairness="weak", source="facts 5.2", relies_on=("stream.packs_leave_nothing_out",))
+    def send_deputy(s, t: Target, end: Ts):
+        """A deputy takes a pack and sends it."""
+        require((s.deputy[t] == "running") & ~s.full[t])
+        require(s.is_next(s.deputy_at[t], end))
+        require(s.is_complete(s.deputy_at[t], end))
+        with when(s.is_sent(t, end)):
+            s.deliver(t, s.deputy_at[t], end)
+        s.deputy_at[t] = end
+
+    # ---- a merge ----
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def find(s, t: Target):
+        """The first check: a deputy is at the main dispatcher's tick."""
+        require((s.main == "running") & (s.deputy[t] == "running") & ~s.candidate[t])
+        require(s.deputy_at[t] == s.main_at)
+        s.candidate[t] = True
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def pause_main(s):
+        """The main dispatcher is paused as soon as its pack is sent."""
+        require((s.main == "running") & ~s.is_busy() & exists(s.Target, lambda t: s.candidate[t]))
+        s.main = "paused"
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def pause_deputy(s, t: Target):
+        """A deputy is paused."""
+        require((s.main == "paused") & s.candidate[t] & (s.deputy[t] == "running"))
+        s.deputy[t] = "paused"
+
+    def is_level(s, t):
+        """The second check: deputy and main dispatcher are still at the same tick."""
+        return s.deputy_at[t] == s.main_at
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def merge(s, t: Target):
+        """Both are paused: the target goes to the main dispatcher, or its deputy goes on."""
+        require(s.candidate[t] & (s.deputy[t] == "paused"))
+        s.candidate[t] = False
+        s.where[t] = ite(s.may_merge(t), "main", s.where[t])
+        s.deputy[t] = ite(s.may_merge(t), "none", "running")
+
+    def may_merge(s, t):
+        """There is a main dispatcher still, and both are at the same tick."""
+        return (s.main == "paused") & s.is_level(t)
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def resume_main(s):
+        """No candidate is left: the main dispatcher goes on."""
+        require((s.main == "paused") & forall(s.Target, lambda t: ~s.candidate[t]))
+        s.main = "running"

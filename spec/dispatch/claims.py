@@ -1,0 +1,108 @@
+"""Claims about dispatchers: each target gets its range, once and in order; ticks stop for nobody else."""
+
+from tidemark.spec.dispatch.actions import DispatchActions
+from tidemark.spec.language import (
+    all_of,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    leads_to,
+    maximum,
+    reachable,
+    transition_invariant,
+)
+
+
+class DispatchClaims(DispatchActions):
+    """One physical channel; any number of virtual channels, collections, messages and ticks."""
+
+    def is_in_range(s, t, m):
+        """The message is the target's, above its first position and up to its last pack."""
+        return all_of(s.is_for(t, m), s.ts[m] > s.begins[t], s.ts[m] <= s.upto[t])
+
+    @invariant(source="facts 5.2; hazard 50")
+    def nothing_is_left_out(s):
+        """A target has every message of its own above its first position, up to its last pack."""
+        return forall(
+            s.Target,
+            s.Message,
+            lambda t, m: implies(
+                all_of(s.where[t] != "absent", s.logged[m], s.is_in_range(t, m)), s.got[t, m]
+            ),
+        )
+
+    @invariant(source="facts 5.2; seed 002, groupingMsgs")
+    def nothing_else_is_sent(s):
+        """A target has messages of its own only, above its first position, up to its last pack."""
+        return forall(s.Target, s.Message, lambda t, m: implies(s.got[t, m], s.is_in_range(t, m)))
+
+    @invariant(source="facts 5.2; hazard 50; property 1")
+    def nothing_is_sent_twice(s):
+        """No target gets a message again."""
+        return forall(s.Target, s.Message, lambda t, m: ~s.twice[t, m])
+
+    @transition_invariant(source="facts 5.2; hazard 50")
+    def packs_come_in_order(before, after):
+        """The packs of a target advance, and what comes lies above the last one."""
+        return forall(
+            after.Target,
+            lambda t: implies(
+                before.where[t] != "absent",
+                (after.upto[t] >= before.upto[t])
+                & forall(
+                    after.Message,
+                    lambda m: implies(after.got[t, m] & ~before.got[t, m], after.ts[m] > before.upto[t]),
+                ),
+            ),
+        )
+
+    @invariant(source="facts 5.2; hazard 50")
+    def who_is_at_the_main_is_where_it_is(s):
+        """A target of the main dispatcher has all that this has passed, but for a pack in hand."""
+        return forall(
+            s.Target,
+            lambda t: implies(
+                s.where[t] == "main",
+                s.upto[t] == maximum(s.position[t], ite(s.owed[t], s.main_from, s.main_at)),
+            ),
+        )
+
+    @leads_to(source="facts 5.2; property WL")
+    def ticks_reach_who_takes_them(s, t: DispatchActions.Target, ts: DispatchActions.Ts):
+        """A target that takes its packs gets every tick, or goes, whatever the others do."""
+        waits = s.is_served(t) & ~s.slow[t] & (s.tick >= ts)
+        return waits, (s.upto[t] >= ts) | (s.where[t] == "gone")
+
+    @reachable(after="split", source="facts 5.2")
+    def a_slow_target_is_split_off(before, after, t):
+        """A target that takes nothing waits for a deputy, while another one has the pack."""
+        return exists(after.Target, lambda u: (u != t) & (after.upto[u] == after.main_at))
+
+    @reachable(after="send_deputy", source="facts 5.2; hazard 50")
+    def a_pack_is_sent_again(before, after, t, end):
+        """A deputy sends what the main dispatcher could not send."""
+        return (before.main_at >= end) & exists(after.Message, lambda m: after.got[t, m] & ~before.got[t, m])
+
+    @reachable(after="merge", source="facts 5.2; hazard 50")
+    def a_deputy_is_merged(before, after, t):
+        """A target goes back to the main dispatcher."""
+        return (after.where[t] == "main") & (after.upto[t] > after.begins[t])
+
+    @reachable(after="merge", source="facts 5.2; hazard 50")
+    def the_second_check_fails(before, after, t):
+        """One of the two went on between both checks."""
+        return after.where[t] == "deputy"
+
+    @reachable(after="send_main", source="seed 002, groupingMsgs")
+    def a_tick_comes_alone(before, after, t):
+        """A target without messages gets the tick, and another one has messages in the pack."""
+        return exists(after.Message, lambda m: (after.ts[m] > before.upto[t]) & after.handed[m]) & forall(
+            after.Message, lambda m: before.got[t, m] == after.got[t, m]
+        )
+
+    @reachable(after="read_main", source="facts 5.2")
+    def a_pack_is_skipped(before, after, end):
+        """A target of the main dispatcher has a position that the pack does not reach."""
+        return exists(after.Target, lambda t: (after.where[t] == "main") & ~after.owed[t])
