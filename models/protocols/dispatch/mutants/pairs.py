@@ -1,7 +1,17 @@
 """Variants of the dispatchers: the substring test of collections, the positions of 2.6."""
 
 from tidemark.spec.dispatch import Dispatch
-from tidemark.spec.language import Set, assumption, constant, forall, ite
+from tidemark.spec.language import Set, assumption, constant, forall, ite, require
+
+
+class FromTheBeginning(Dispatch):
+    """All targets come at the beginning and stay."""
+
+    remove = None
+
+    def register(s, t, position):
+        require(position == 0)
+        super().register(t, position)
 
 
 class SubstringOfTheCollection(Dispatch):

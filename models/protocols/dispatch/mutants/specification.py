@@ -1,6 +1,7 @@
 """Named mutants of the dispatchers, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.dispatch.mutants.pairs import FromTheBeginning
 from tidemark.spec.dispatch import Dispatch
 from tidemark.spec.language import action, each, exists, forall, implies, require
 
@@ -90,16 +91,10 @@ class TakesWhatWasRead(Dispatch):
 @mutant(
     killer="dispatch.ticks_reach_who_takes_them",
     source="facts 5.2: maxTolerantLag",
-    instance="dispatch-positions-of-messages",
+    instance="dispatch-slow",
 )
-class WaitsForSlowTargets(Dispatch):
-    """The main dispatcher waits for a target that takes nothing. All come at the beginning and stay."""
-
-    remove = None
-
-    def register(s, t, position):
-        require(position == 0)
-        super().register(t, position)
+class WaitsForSlowTargets(FromTheBeginning):
+    """The main dispatcher waits for a target that takes nothing."""
 
     def split(s, t):
         require(~s.slow[t])
