@@ -27,14 +27,14 @@ class ShardPipeline:
     ) -> None:
         self.pack: Timestamp = delegator.service_time.value
         self.waiting: list[Work] = []
-        self._consumer = consumer
+        self.consumer = consumer
         self._delegator = delegator
         self._preemption = preemption
 
     async def run(self) -> None:
         """Apply packs. Ends by cancellation."""
         while True:
-            await self.process((await self._consumer.next_pack()).of(self._delegator.channel))
+            await self.process((await self.consumer.next_pack()).of(self._delegator.channel))
 
     async def process(self, pack: StreamPack) -> None:
         """Apply one pack, then raise the service time."""

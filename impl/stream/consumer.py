@@ -10,7 +10,7 @@ from collections import deque
 from tidemark.impl.broker.messages import ChannelMessage, Entry, Tick
 from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
-from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
 
@@ -28,6 +28,7 @@ class ChannelConsumer:
 
     Attributes:
         read: the last place that was read.
+        tick: the last tick that was read; 0 while it seeks.
         last: the end of the last pack, or the timestamp of the position.
         seeking: it skips what lies at or below the position.
         buffered: the places of the messages that were read and are in no pack yet, with the messages.
@@ -37,6 +38,7 @@ class ChannelConsumer:
         self.channel = channel
         self.position = position
         self.read = max(position.place - 1, 0)
+        self.tick: Timestamp = ZERO
         self.last: Timestamp = position.ts
         self.seeking = position.ts > 0
         self.buffered: list[tuple[int, ChannelMessage]] = []
@@ -69,10 +71,15 @@ class ChannelConsumer:
     def _at_tick(self, tick: Timestamp) -> StreamPack | None:
         """A tick ends a pack, unless it is not greater than the last, or ends the seek."""
         pack = None
-        if not self.seeking and tick > self.last:
+        self.tick = ZERO if self.seeking else tick
+        if not self.seeking and self._is_new(tick):
             pack = self._hand_over(tick)
         self.seeking = self.seeking and self._is_before_the_position(tick)
         return pack
+
+    def _is_new(self, tick: Timestamp) -> bool:
+        """A coordinator that begins anew may send smaller ticks (hazard 30). They end no pack."""
+        return tick > self.last
 
     def _is_before_the_position(self, tick: Timestamp) -> bool:
         """The seek is not over at this tick: the one at the position is still to come."""

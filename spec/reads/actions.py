@@ -343,9 +343,11 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(fairness="weak", source="seed 002, search_pk; facts 6.1")
     def answer(s, q: Read):
-        """The rows that are visible at the timestamp of the answer are collected, and the client has them."""
+        """The rows that are visible at the timestamp of the answer are collected, and the client has them.
+
+        The replica may have stopped meanwhile: its answer is on its way.
+        """
         require(s.progress[q] == "reading")
-        require(~s.stopped[s.replica[q]])
         s.seen = each(
             s.Read,
             s.Write,
@@ -364,8 +366,8 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(source="facts 6.1; hazard 34")
     def cancel(s, q: Read):
-        """The caller gives up, or the lag is too large, or nothing moved for too long."""
-        require(one_of(s.progress[q], "asked", "waiting", "asleep"))
+        """The caller gives up, its answer is lost, the lag is too large, or nothing moved for too long."""
+        require(one_of(s.progress[q], "asked", "waiting", "asleep", "reading"))
         s.end_without_answer(q)
 
     def end_without_answer(s, q):

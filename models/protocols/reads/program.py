@@ -1,0 +1,553 @@
+"""Writers, readers with their proxies, and query nodes as a program under exploration.
+
+Each step must be a step of ``tidemark.spec.reads``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, LogMessage
+from tidemark.impl.client.session import Session
+from tidemark.impl.errors import ImplementationError, RpcError
+from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReaderConfig, ReadTask
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.pipeline import ShardPipeline
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
+from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess
+from tidemark.models.protocols.reads.ports import (
+    CHANNEL,
+    HISTORY,
+    LOG,
+    OBJECTS,
+    History,
+    Log,
+    NodeCalls,
+    Objects,
+    OffClock,
+    OneReplica,
+)
+from tidemark.models.protocols.reads.refinement import (
+    NO_NODE,
+    ClientView,
+    NodeView,
+    ReadView,
+    Whole,
+    WriteView,
+    abstract,
+    node_view,
+)
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+SPECIFICATION = "tidemark.spec.reads:Reads"
+TICKER = "ticker"
+LOADER = "loader"
+PAGE = "page"
+NAMED = 1
+"""What a client names at CUSTOMIZED."""
+SERVED_ONCE = "a_segment_is_served_once"
+"""Claim id: no segment of a query node is both growing and sealed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadsScenario:
+    """What happens in a program of reads.
+
+    Attributes:
+        writes: by write its key, and whether it deletes.
+        reads: by read its level (or ``page``), and the number of its node. A page is one of the read before.
+        clients: by client its scripts, each a sequence of ``write N`` and ``read N``. Scripts run side by side.
+        nodes: how many query nodes there are.
+        ticks: how many ticks are sent, before the last one above everything.
+        graceful, off: what a bounded read may miss; the error of the proxies' clocks.
+        load: the first write's row is loaded as a flushed segment.
+        release: node 0 releases the channel.
+        stalls: reads that wait may fail for a standstill.
+        faults: of messages, and crashes of node 0.
+    """
+
+    writes: tuple[tuple[int, bool], ...]
+    reads: tuple[tuple[str, int], ...]
+    clients: tuple[tuple[tuple[str, ...], ...], ...]
+    nodes: int = 1
+    ticks: int = 1
+    graceful: int = 1
+    off: int = 0
+    load: bool = False
+    release: bool = False
+    stalls: bool = False
+    faults: FaultBudget = field(default_factory=FaultBudget)
+
+    @property
+    def timestamps(self) -> int:
+        """How many timestamps are given."""
+        return len(self.writes) + sum(level == "strong" for level, _ in self.reads)
+
+    def whose(self, kind: str, count: int) -> list[int]:
+        """By write or read the number of its client."""
+        return [
+            next(
+                c
+                for c, scripts in enumerate(self.clients)
+                if any(f"{kind} {n}" in script for script in scripts)
+            )
+            for n in range(count)
+        ]
+
+    def settings(self) -> Settings:
+        """The bounds of the world."""
+        return Settings(
+            faults=self.faults,
+            crashable=frozenset({"node 0"} if self.faults.crashes else ()),
+            cancellable=frozenset({f"client {len(self.clients) - 1}"}),
+            clock=ClockOrder.UNTIMED,
+            timer_firings=1 if self.stalls else None,
+        )
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification with these clients, writes and reads."""
+        reads = range(len(self.reads))
+        first = [q - 1 if self.reads[q][0] == PAGE else q for q in reads]
+        return Instance(
+            protocol,
+            bounds={
+                "Write": len(self.writes),
+                "Key": 1 + max(key for key, _ in self.writes),
+                "Client": len(self.clients),
+                "Replica": self.nodes,
+                "Read": len(self.reads),
+                "Ts": self.timestamps + max(self.off, 0),
+            },
+            constants={
+                "key": [key for key, _ in self.writes],
+                "deletes": [deletes for _, deletes in self.writes],
+                "writer": self.whose("write", len(self.writes)),
+                "reader": self.whose("read", len(self.reads)),
+                "replica": [node for _, node in self.reads],
+                "first": first,
+                "graceful": self.graceful,
+                "skew": max(self.off, -self.off, 1),
+            },
+            name="scheduled",
+        )
+
+
+@dataclass(eq=False)
+class Write:
+    """A client's write and what it knows of it."""
+
+    key: int
+    deletes: bool
+    stage: str = "new"
+    ts: int = 0
+
+    def message(self, number: int) -> LogMessage:
+        """Its message. Rows of the first write are in a segment of their own."""
+        if self.deletes:
+            return DeleteMessage(self.ts, CHANNEL, -1, (self.key,))
+        return InsertMessage(self.ts, CHANNEL, (Row(self.ts, 1 if number == 0 else 2, self.key),))
+
+
+@dataclass(eq=False)
+class Read:
+    """A client's read: the proxy's task, and what was noted when it began."""
+
+    level: str
+    task: ReadTask | None = None
+    began: int = 0
+    known: tuple[int, ...] = ()
+    precedes: tuple[int, ...] = ()
+
+    def view(self) -> ReadView:
+        """What the client and its proxy know."""
+        task = self.task
+        if task is None:
+            return ReadView("new", "none", 0, 0, 0, (), (), ())
+        answer = task.answer
+        rows = () if answer is None else tuple((row.ts, row.key) for row in answer.rows)
+        moment = 0 if answer is None else answer.moment
+        phase = task.phase.value
+        return ReadView(
+            phase, self.level, self.began, task.guarantee, moment, rows, self.known, self.precedes
+        )
+
+
+class _WatchedOracle(OracleCalls):
+    """Tells of each answer: the last tick waits for all of them."""
+
+    def __init__(self, *args: Any, told: Callable[[], None], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._told = told
+
+    async def alloc(self, count: int) -> int:
+        """Return the last of so many new timestamps."""
+        ts = await super().alloc(count)
+        self._told()
+        return ts
+
+
+class Node:
+    """One query node, and the reads that have come to it; what is left of it when its process is dead."""
+
+    def __init__(self, node: QueryNode, delegator: ShardDelegator, pipeline: ShardPipeline) -> None:
+        self.node = node
+        self.delegator = delegator
+        self.pipeline = pipeline
+        self.reads: dict[int, ShardRead | None] = {}
+
+    async def query(self, read: int, guarantee: int, mvcc: int | None) -> ShardAnswer:
+        """Answer a read."""
+        task = asyncio.current_task()
+        assert task is not None
+        task.set_name(f"read {read}")
+        mine = self.reads[read] = ShardRead(guarantee, mvcc=mvcc)
+        try:
+            return await self.node.serve(CHANNEL, mine)
+        except ImplementationError:
+            self.reads[read] = None
+            raise
+
+
+class ReadsProgram(RefiningProgram):
+    """Clients with their proxies, query nodes, the log, an oracle.
+
+    Args:
+        scenario: what happens.
+        parts: which class plays which part of a query node.
+        reader: class of the proxy's read path. session: class of the clients' sessions.
+        protocol: the specification that each step must follow.
+    """
+
+    claims = (SERVED_ONCE,)
+    table = "reads"
+    at_rest = ("reads.a_waiting_read_ends", "reads.service_time_follows_the_oracle")
+
+    def __init__(
+        self,
+        scenario: ReadsScenario,
+        *,
+        parts: QueryNodeParts | None = None,
+        reader: type[Reader] = Reader,
+        session: type[Session] = Session,
+        protocol: str = SPECIFICATION,
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.oracle = OracleProcess()
+        self.writes = [Write(key, deletes) for key, deletes in scenario.writes]
+        self.reads = [Read(level) for level, _ in scenario.reads]
+        self.sessions = [session() for _ in scenario.clients]
+        self.calls: list[OracleCalls] = []
+        self.nodes: dict[int, Node] = {}
+        self._parts = parts
+        self._reader_class = reader
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self.answers = Answers(world)
+        self.log = Log(world, self.answers, timestamps=self.scenario.timestamps)
+        self.history = History(world)
+        for number in range(self.scenario.nodes):
+            run = functools.partial(self._run_node, number)
+            world.process(f"node {number}", run, daemon=True, restarts=False)
+        for number in range(len(self.scenario.clients)):
+            world.process(f"client {number}", functools.partial(self._run_client, number))
+        world.process(TICKER, self._run_ticker, daemon=True)
+        if self.scenario.load:
+            world.process(LOADER, self._run_loader)
+
+    # The log and the nodes.
+
+    async def _run_ticker(self, process: Process) -> None:
+        del process
+        for _ in range(self.scenario.ticks):
+            await self.log.send_tick()
+        await self.log.send_last_tick()
+
+    async def _run_node(self, number: int, process: Process) -> None:
+        ports = QueryNodePorts(log=self.log, store=Objects(process), preemption=process)
+        config = QueryNodeConfig(stall_seconds=1.0 if self.scenario.stalls else None, replay_batch=1)
+        node = QueryNode(node_id=process.name, ports=ports, config=config, parts=self._parts)
+        await node.watch(ChannelDescription(CHANNEL))
+        mine = self.nodes[number] = Node(node, node.delegators[CHANNEL], node.pipelines[CHANNEL])
+        process.serve("query", mine.query)
+        process.serve("load", functools.partial(node.load_segment, CHANNEL))
+        if self.scenario.release and number == 0:
+            process.spawn(self._release(process, node), "release")
+        await node.supervisor.wait_failed()
+
+    async def _release(self, process: Process, node: QueryNode) -> None:
+        await process.point("release")
+        await node.release(CHANNEL)
+
+    async def _run_loader(self, process: Process) -> None:
+        """Once a tick has passed the first write: its segment is flushed, and node 0 loads it."""
+
+        def is_flushed() -> bool:
+            ts = self.writes[0].ts
+            return 0 < ts <= self.log.tick and 0 not in self.log.begun
+
+        ts = await self.log.gate.operation("flush", is_flushed, lambda: self.writes[0].ts)
+        row = Row(ts, 1, self.writes[0].key)
+        await process.store(OBJECTS).put("segment-1", (row,))
+        record = SegmentRecord(
+            1, CHANNEL, EndPosition(ts), flushed=True, binlogs=(BinlogRecord("segment-1", (ts,)),)
+        )
+        try:
+            await remote(process, "node 0", "load", LoadSegment(record))
+        except RpcError:
+            return
+
+    # The clients.
+
+    async def _run_client(self, number: int, process: Process) -> None:
+        oracle = _WatchedOracle(process, self.world, self.answers, near=self.oracle, told=self.log.gate.look)
+        self.calls.append(oracle)
+        scripts = [
+            asyncio.create_task(self._run_script(process, number, oracle, script), name=f"script {place}")
+            for place, script in enumerate(self.scenario.clients[number])
+        ]
+        await asyncio.gather(*scripts)
+
+    async def _run_script(
+        self, process: Process, client: int, oracle: OracleCalls, script: Sequence[str]
+    ) -> None:
+        for step in script:
+            kind, _, number = step.partition(" ")
+            work = self._write if kind == "write" else self._read
+            task = asyncio.create_task(work(process, client, oracle, int(number)), name=step)
+            await asyncio.gather(task, return_exceptions=True)
+            if not task.cancelled() and task.exception() is not None:
+                raise task.exception()  # type: ignore[misc]  # it is not None
+
+    async def _write(self, process: Process, client: int, oracle: OracleCalls, number: int) -> None:
+        write = self.writes[number]
+        await process.point(f"write {number}")
+        write.stage = "asked"
+        self.log.begin(number, self.answers.latest())
+        write.ts = await oracle.alloc(1)
+        write.stage = "stamped"
+        self.log.begin(number, write.ts - 1)
+        await self.log.append(number, write.message(number))
+        await process.point(f"acknowledge {number}")
+        self.history.acknowledge(number)
+        self.sessions[client].wrote(write.ts)
+
+    async def _read(self, process: Process, client: int, oracle: OracleCalls, number: int) -> None:
+        read = self.reads[number]
+        try:
+            await self._begin_read(process, client, oracle, number)
+        except ImplementationError:
+            return
+        finally:
+            if read.level == "strong" and (read.task is None or not read.task.guarantee):
+                self.log.expect_one_less()
+
+    async def _begin_read(self, process: Process, client: int, oracle: OracleCalls, number: int) -> None:
+        level, node = self.scenario.reads[number]
+        first = self.reads[number - 1].task if level == PAGE else None
+        if level == PAGE and (first is None or first.answer is None):
+            return
+        await process.point(f"begin {number}")
+        read = self.reads[number]
+        read.known, read.precedes = self.history.look()
+        if level in ("strong", "bounded"):
+            read.began = self.answers.latest()
+        read.task = ReadTask(
+            ConsistencyLevel.CUSTOMIZED if level == PAGE else ConsistencyLevel(level),
+            (CHANNEL,),
+            client_ts=self.sessions[client].timestamp if level == "session" else NAMED,
+            page_of=None if first is None else first.answer,
+        )
+        reader = self._reader_class(
+            oracle=oracle,
+            clock=OffClock(self.answers, self.scenario.off),
+            replicas=OneReplica(NodeCalls(process, f"node {node}", number)),
+            config=ReaderConfig(graceful_ts=self.scenario.graceful),
+        )
+        answer = await reader.execute(read.task)
+        self.history.answer(number)
+        self.sessions[client].saw(answer.moment)
+
+    # What is looked at.
+
+    def complaint(self) -> str | None:
+        """A segment that was loaded must not grow again."""
+        for number, mine in self.nodes.items():
+            twice = [name for name in mine.delegator.growing if name in mine.delegator.sealed]
+            if twice:
+                return f"{SERVED_ONCE}: node {number} serves segment {twice[0]} as growing and as sealed"
+        return None
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Each write is in the log, each read is answered or has failed."""
+        for n, stage in values["stage"].items():
+            if stage not in ("logged", "failed"):
+                return f"write {n} is not over: {stage}"
+        for q, progress in values["progress"].items():
+            if progress not in ("new", "answered", "failed"):
+                return f"read {q} is not over: {progress}"
+        return None
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a node's number by its name, or a number."""
+        del name
+        return int(str(value).removeprefix("node ")) if isinstance(value, str) else value
+
+    def observe(self) -> Observation:
+        """Return what each part holds, under its name."""
+        found: dict[str, Hashable] = {
+            ANSWERS: self.answers.answered,
+            LOG: self.log.view(),
+            HISTORY: self.history.acknowledged,
+        }
+        for number in range(self.scenario.nodes):
+            found[f"node {number}"] = self._node_view(number)
+        writers = self.scenario.whose("write", len(self.writes))
+        readers = self.scenario.whose("read", len(self.reads))
+        for client, session in enumerate(self.sessions):
+            writes = [(n, self._write_view(n, client)) for n, c in enumerate(writers) if c == client]
+            reads = [(q, self.reads[q].view()) for q, c in enumerate(readers) if c == client]
+            found[f"client {client}"] = ClientView(session.timestamp, tuple(writes), tuple(reads))
+        return found
+
+    def _write_view(self, number: int, client: int) -> WriteView:
+        floors = self.calls[client].floors if client < len(self.calls) else {}
+        write = self.writes[number]
+        return WriteView(write.stage, floors.get(f"write {number}", 0), write.ts)
+
+    def _node_view(self, number: int) -> NodeView:
+        mine = self.nodes.get(number)
+        if mine is None:
+            return NO_NODE
+        alive = self.world.lanes[f"node {number}"].alive
+        return node_view(mine.delegator, mine.pipeline, mine.reads, alive=alive)
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        return (
+            tuple(self.observe().values()),
+            tuple(memory_of(self.nodes[number]) for number in sorted(self.nodes)),
+            repr(self.log.entries),
+            tuple(sorted(self.log.begun.items())),
+            self.log.gate.view(),
+            (self.oracle.given, self.log.timestamps),
+            self.history.answered,
+        )
+
+
+def memory_of(mine: Node) -> Hashable:
+    """Return what influences the future of a node, beyond its view."""
+    delegator = mine.delegator
+    segments = [
+        (name, repr(sorted(segment.rows.items())), repr(sorted(segment.deletes.items())))
+        for kind in (delegator.growing, delegator.sealed)
+        for name, segment in sorted(kind.items())
+    ]
+    consumer = mine.pipeline.consumer
+    return (
+        tuple(segments),
+        tuple(sorted(delegator.growing)),
+        tuple(delegator.deletes.kept),
+        tuple(sorted(delegator.excluded.upto.items())),
+        repr(mine.pipeline.waiting),
+        (consumer.read, consumer.last, repr(consumer.buffered)),
+        tuple((q, None if r is None else (r.guarantee, r.mvcc)) for q, r in sorted(mine.reads.items())),
+        delegator.service_time.closed,
+    )
+
+
+@functools.cache
+def _abstraction(scenario: ReadsScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+    replicas = tuple(node for _, node in scenario.reads)
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        whole = Whole(
+            issued=max(known[ANSWERS], default=0),
+            log=known[LOG],
+            acknowledged=known[HISTORY],
+            clients=tuple(known[f"client {c}"] for c in range(len(scenario.clients))),
+            nodes=tuple(known[f"node {r}"] for r in range(scenario.nodes)),
+            replica_of=replicas,
+            writes=len(scenario.writes),
+        )
+        return abstract(whole)
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def reads(
+    *,
+    writes: Sequence[Sequence[Any]],
+    reads: Sequence[Sequence[Any]],
+    clients: Sequence[Sequence[Sequence[str]]],
+    nodes: int = 1,
+    ticks: int = 1,
+    graceful: int = 1,
+    off: int = 0,
+    load: bool = False,
+    release: bool = False,
+    stalls: bool = False,
+    crashes: int = 0,
+    drops: int = 0,
+    lost_replies: int = 0,
+    cancellations: int = 0,
+    parts: QueryNodeParts | None = None,
+    reader: type[Reader] = Reader,
+    session: type[Session] = Session,
+    protocol: str = SPECIFICATION,
+) -> ReadsProgram:
+    """Return a program by plain arguments, as the manifest gives them; see ``ReadsScenario``.
+
+    Args:
+        writes: by write its key, and whether it deletes.
+        reads: by read its level (or ``page``), and the number of its node.
+        clients: by client its scripts of ``write N`` and ``read N``.
+        nodes: how many query nodes there are.
+        ticks: ticks before the last one.
+        graceful: what a bounded read may miss.
+        off: the error of the proxies' clocks.
+        load: the first write's row is loaded as a flushed segment.
+        release: node 0 releases the channel.
+        stalls: a read that waits may fail for a standstill.
+        crashes: budget of crashes of node 0.
+        drops: budget of calls that are lost.
+        lost_replies: budget of answers that are lost.
+        cancellations: budget of cancelled waits of the last client.
+        parts: classes of the query nodes.
+        reader: class of the proxy's read path.
+        session: class of the clients' sessions.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = ReadsScenario(
+        writes=tuple((int(key), bool(deletes)) for key, deletes in writes),
+        reads=tuple((str(level), int(node)) for level, node in reads),
+        clients=tuple(tuple(tuple(script) for script in scripts) for scripts in clients),
+        nodes=nodes,
+        ticks=ticks,
+        graceful=graceful,
+        off=off,
+        load=load,
+        release=release,
+        stalls=stalls,
+        faults=FaultBudget(
+            crashes=crashes, drops=drops, lost_replies=lost_replies, cancellations=cancellations
+        ),
+    )
+    return ReadsProgram(scenario, parts=parts, reader=reader, session=session, protocol=protocol)
