@@ -41,7 +41,7 @@ class ShardPipeline:
         self.pack, self.waiting = pack.end, self._in_order(pack)
         needed = [self._delegator.needs(message) for message in self.waiting]
         for is_needed in needed:
-            await self._apply(is_needed)
+            await self._apply(is_needed=is_needed)
         await self._preemption.point("pipeline.tsafe")
         self._delegator.finish_pack(pack.end)
 
@@ -49,7 +49,7 @@ class ShardPipeline:
         """What there is to do, in the order of the nodes: rows before deletes."""
         return [*pack.inserts, *pack.deletes]
 
-    async def _apply(self, is_needed: bool) -> None:
+    async def _apply(self, *, is_needed: bool) -> None:
         """Apply the first message that waits, unless the filter left it out."""
         message = self.waiting[0]
         if isinstance(message, InsertMessage):

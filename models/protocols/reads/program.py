@@ -69,7 +69,7 @@ class ReadsScenario:
     Attributes:
         writes: by write its key, and whether it deletes.
         reads: by read its level (or ``page``), and the number of its node. A page is one of the read before.
-        clients: by client its scripts, each a sequence of ``write N`` and ``read N``. Scripts run side by side.
+        clients: by client its scripts, each of ``write N`` and ``read N``. They run side by side.
         nodes: how many query nodes there are.
         ticks: how many ticks are sent, before the last one above everything.
         graceful, off: what a bounded read may miss; the error of the proxies' clocks.

@@ -123,12 +123,12 @@ def release_wakes_nobody(**scenario: Any) -> ReadsProgram:
 class RaisedEarly(ShardPipeline):
     """The service time is raised before the deletes of the pack."""
 
-    async def _apply(self, is_needed: bool) -> None:
+    async def _apply(self, *, is_needed: bool) -> None:
         if self.waiting and not hasattr(self.waiting[0], "rows") and not self._raised:
             self._raised = True
             await self._preemption.point("pipeline.tsafe")
             self._delegator.finish_pack(self.pack)
-        await super()._apply(is_needed)
+        await super()._apply(is_needed=is_needed)
 
     async def process(self, pack: StreamPack) -> None:
         """Apply one pack."""
