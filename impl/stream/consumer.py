@@ -91,13 +91,12 @@ class ChannelConsumer:
         self.buffered = [(place, message) for place, message in self.buffered if message.ts > tick]
         self.last = tick
         start, self._start = self._start, StreamPosition(self._place_of_position(), tick)
-        return StreamPack(start=start, finish=self._start, messages=_without_duplicates(held))
+        return StreamPack(start=start, finish=self._start, messages=self._each_once(held))
 
     def _place_of_position(self) -> int:
         """The place of the first message that is still buffered, or that of the tick."""
         return self.buffered[0][0] if self.buffered else self.read
 
-
-def _without_duplicates(messages: list[ChannelMessage]) -> tuple[ChannelMessage, ...]:
-    """The messages, each once: an append that was repeated may have left two copies in the log."""
-    return tuple(dict.fromkeys(messages))
+    def _each_once(self, messages: list[ChannelMessage]) -> tuple[ChannelMessage, ...]:
+        """An append that was repeated may have left two copies in the log, both before the tick."""
+        return tuple(dict.fromkeys(messages))

@@ -338,7 +338,7 @@ class _NoReplay(ShardDelegator):
         del segment, since
 
 
-@mutant(killer="refinement", source="B34 to B38", instance="reads-impl-load")
+@mutant(killer="refinement", source="B34, B35, B37, B38", instance="reads-impl-load")
 def nothing_is_replayed(**scenario: Any) -> ReadsProgram:
     """A segment is served without the deletes that came before it was loaded."""
     return _with(_NoReplay, **scenario)

@@ -1,0 +1,236 @@
+"""A consumer of one channel as a program under exploration: the log grows, packs are stored, memory is lost.
+
+Each step must be a step of ``tidemark.spec.stream``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.impl.broker.messages import Entry, Tick
+from tidemark.impl.stream.consumer import ChannelConsumer
+from tidemark.impl.stream.packs import StreamPack, StreamPosition
+from tidemark.impl.types import ChannelName
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.stream.ports import LOG, SINK, Log, Sink, message_of
+from tidemark.models.protocols.stream.refinement import ConsumerView, abstract, consumer_view
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+SPECIFICATION = "tidemark.spec.stream:Stream"
+CONSUMER = "consumer"
+PRODUCERS = "producers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamScenario:
+    """What happens in a program of the stream.
+
+    Attributes:
+        messages: by message its timestamp. They come in any order; one that a tick has passed comes no more.
+        copies: messages that are appended twice.
+        ticks: the ticks, in their order.
+        start: timestamp of the first position.
+        faults: crashes of the consumer, and packs of which it does not learn whether they are stored.
+    """
+
+    messages: tuple[int, ...]
+    copies: tuple[int, ...] = ()
+    ticks: tuple[int, ...] = ()
+    start: int = 0
+    faults: FaultBudget = field(default_factory=FaultBudget)
+
+    @property
+    def places(self) -> int:
+        """How many places the log may have."""
+        return len(self.messages) + len(self.copies) + len(self.ticks)
+
+    def settings(self) -> Settings:
+        """The bounds of the world."""
+        crashable = frozenset({CONSUMER} if self.faults.crashes else ())
+        return Settings(faults=self.faults, crashable=crashable)
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification with this log."""
+        faults = self.faults
+        return Instance(
+            protocol,
+            bounds={
+                "Channel": 1,
+                "Message": len(self.messages),
+                "Ts": max(*self.messages, *self.ticks),
+                "Place": self.places,
+                "Faults": faults.crashes + faults.storage_failures + faults.storage_lost_acks,
+            },
+            constants={
+                "channel": [0] * len(self.messages),
+                "drops": [False] * len(self.messages),
+                "start": self.start,
+            },
+            name="scheduled",
+        )
+
+
+class StreamProgram(RefiningProgram):
+    """One log with its producers, and a consumer that stores its packs.
+
+    Args:
+        scenario: what happens.
+        consumer: class of the consumer: a variant replaces it.
+        protocol: the specification that each step must follow.
+    """
+
+    table = "stream"
+    at_rest = ("stream.every_message_is_stored",)
+
+    def __init__(
+        self,
+        scenario: StreamScenario,
+        *,
+        consumer: type[ChannelConsumer] = ChannelConsumer,
+        protocol: str = SPECIFICATION,
+    ) -> None:
+        super().__init__(_abstraction(scenario, consumer, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.consumer: ChannelConsumer | None = None
+        self.pack: StreamPack | None = None
+        self.lost = 0
+        self._living = 0
+        self._consumer_class = consumer
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self.log = Log(world)
+        # A store of its own: what a dead consumer has begun is over. See ``spec/flush`` for the other case.
+        store = world.store(SINK, remote=False)
+        self.sink = Sink(store, StreamPosition(0, self.scenario.start))
+        world.process(PRODUCERS, self._run_producers, daemon=True)
+        world.process(CONSUMER, self._run_consumer, daemon=True)
+
+    async def _run_producers(self, process: Process) -> None:
+        for number, ts in enumerate(self.scenario.messages):
+            process.spawn(self.log.append(f"append {number}", message_of(number, ts)), f"message {number}")
+        for number in self.scenario.copies:
+            message = message_of(number, self.scenario.messages[number])
+            process.spawn(self.log.append(f"again {number}", message, after=number), f"copy {number}")
+        process.spawn(self._send_ticks(), "ticks")
+
+    async def _send_ticks(self) -> None:
+        for value in self.scenario.ticks:
+            await self.log.append(f"tick {value}", Tick(value))
+
+    async def _run_consumer(self, process: Process) -> None:
+        self._living = process.incarnation
+        self.consumer, self.pack = None, None
+        while True:
+            position = await self.sink.load(self.world)
+            consumer = self.consumer = self._consumer_class(log=self.log, channel="log", position=position)
+            try:
+                await self._store_packs(consumer)
+            except (StorageFailedError, StorageUnknownError):
+                await process.point("consumer.seek")
+                self.consumer, self.pack = None, None
+                self.lost += 1
+
+    async def _store_packs(self, consumer: ChannelConsumer) -> None:
+        while True:
+            self.pack = await consumer.next_pack()
+            await self.sink.put(self.pack)
+            self.pack = None
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return what each part holds, under its name."""
+        lane = self.world.lanes[CONSUMER]
+        crashes = lane.incarnation - (1 if lane.alive else 0)
+        view: ConsumerView | None = None
+        if lane.alive and self.consumer is not None and self._living == lane.incarnation:
+            view = consumer_view(self.consumer, self.pack)
+        return {
+            LOG: self.log.view(),
+            self.sink.owner: self.sink.stored(),
+            CONSUMER: (view, crashes + self.lost),
+        }
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        consumer = self.consumer
+        memory = None if consumer is None else (repr(consumer.buffered), consumer.position)
+        return (tuple(self.observe().values()), memory, repr(self.pack), self.log.gate.view())
+
+
+class _NoLog:
+    """The log of a consumer that never reads: only its memory at the beginning is looked at."""
+
+    async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
+        """See EntryLog."""
+        raise NotImplementedError(f"{channel} {place}")
+
+
+_NOTHING = _NoLog()
+
+
+@functools.cache
+def _abstraction(scenario: StreamScenario, consumer: type[ChannelConsumer], protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        view, lost = known[CONSUMER]
+        stored = known[f"store {SINK}/stored"]
+        if view is None:
+            view = consumer_view(consumer(log=_NOTHING, channel="log", position=stored.position), None)
+        return abstract(
+            known[LOG],
+            stored,
+            view,
+            messages=len(scenario.messages),
+            places=scenario.places,
+            faults=lost,
+        )
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def stream(
+    *,
+    messages: Sequence[int],
+    copies: Sequence[int] = (),
+    ticks: Sequence[int] = (),
+    start: int = 0,
+    crashes: int = 0,
+    failed_stores: int = 0,
+    unknown_stores: int = 0,
+    consumer: type[ChannelConsumer] = ChannelConsumer,
+    protocol: str = SPECIFICATION,
+) -> StreamProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        messages: by message its timestamp.
+        copies: messages that are appended twice.
+        ticks: the ticks, in their order.
+        start: timestamp of the first position.
+        crashes: budget of crashes of the consumer.
+        failed_stores: budget of packs that are not stored.
+        unknown_stores: budget of packs that are stored, and reported as failed.
+        consumer: class of the consumer.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = StreamScenario(
+        messages=tuple(messages),
+        copies=tuple(copies),
+        ticks=tuple(ticks),
+        start=start,
+        faults=FaultBudget(crashes=crashes, storage_failures=failed_stores, storage_lost_acks=unknown_stores),
+    )
+    return StreamProgram(scenario, consumer=consumer, protocol=protocol)
