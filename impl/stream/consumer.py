@@ -17,9 +17,9 @@ from tidemark.impl.types import ChannelName
 class ChannelConsumer:
     """Gives the packs of a channel, one at a time. It reads no further than the pack that was asked for.
 
-    Whoever takes the packs keeps the end position of the last one that is done with. A new consumer goes on
-    from there: it reads from the position's place, which is included, and skips what is at or below its
-    timestamp, up to the first tick that is not smaller.
+    The caller keeps the end position of the last pack that is done with. A new consumer goes on from there:
+    it reads from the position's place, which is included, and skips what is at or below its timestamp, up to
+    the first tick that is not smaller.
 
     Args:
         log: the entries by place.

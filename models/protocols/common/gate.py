@@ -21,7 +21,7 @@ class Waiting(NamedTuple):
 
 
 class Gate:
-    """Operations that wait for a condition on shared data. Whoever changes the data calls ``look``."""
+    """Operations that wait for a condition on shared data. Each change of the data calls ``look``."""
 
     def __init__(self, world: World) -> None:
         self.waiting: list[Waiting] = []

@@ -97,7 +97,8 @@ class StreamProgram(RefiningProgram):
         consumer: type[ChannelConsumer] = ChannelConsumer,
         protocol: str = SPECIFICATION,
     ) -> None:
-        super().__init__(_abstraction(scenario, consumer, protocol))
+        abstraction = _abstraction(scenario, consumer, protocol)  # type: ignore[arg-type]  # a class can be hashed
+        super().__init__(abstraction)
         self.scenario = scenario
         self.settings = scenario.settings()
         self.consumer: ChannelConsumer | None = None

@@ -45,7 +45,8 @@ class ConsumerView:
 
 def consumer_view(consumer: ChannelConsumer, pack: StreamPack | None) -> ConsumerView:
     """The picture of a consumer, and of the pack that it has given last."""
-    held, end = (), (0, 0)
+    held: tuple[int, ...] = ()
+    end = (0, 0)
     if pack is not None:
         held = tuple(number_of(message) for message in pack.messages)
         end = (pack.finish.ts, pack.finish.place)

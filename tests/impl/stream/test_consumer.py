@@ -67,7 +67,7 @@ def test_a_late_message_comes_once_in_a_plain_run_and_is_lost_by_a_seek():
         assert [len(p.messages) for p in (first, second, third)] == [0, 1, 0]
         after_seek = await packs(log, 2, first.finish)
         assert [p.messages for p in after_seek] == [second.messages, third.messages]
-        behind = StreamPosition(first.finish.place, 6)  # somebody counts the position up to 6 as done
+        behind = StreamPosition(first.finish.place, 6)  # a position that counts everything up to 6 as done
         assert [p.messages for p in await packs(log, 1, behind)] == [()]
 
     run(scenario())
