@@ -17,10 +17,20 @@ from tidemark.impl.types import ChannelName
 
 
 class Broker:
-    """The logs of the physical channels in one directory. An ``EntryLog`` for readers."""
+    """The logs of the physical channels in one directory. An ``EntryLog`` for readers.
 
-    def __init__(self, root: Path, channels: Sequence[ChannelName], *, files: Files = SYSTEM_FILES) -> None:
-        self.logs = {channel: ChannelLog(root, channel, files=files) for channel in channels}
+    ``log_class`` plays the part of a channel's log.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        channels: Sequence[ChannelName],
+        *,
+        files: Files = SYSTEM_FILES,
+        log_class: type[ChannelLog] = ChannelLog,
+    ) -> None:
+        self.logs = {channel: log_class(root, channel, files=files) for channel in channels}
 
     async def start(self, spawn: Spawn) -> None:
         """Take up what is in the files, then write what comes."""

@@ -25,6 +25,7 @@ from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.server import answers_of
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.standard_input import standard_input_ended
 
 TIME_LIMIT_SECONDS = 120.0
 SIZES = ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes")
@@ -65,7 +66,7 @@ async def serve(directory: Path, config: ClusterConfig) -> int:
     await cluster.start()
     server = LineServer(answers_of(cluster.gateways))
     say(json.dumps({"port": await server.start()}))
-    ended = asyncio.create_task(_until_the_input_ends())
+    ended = asyncio.create_task(standard_input_ended())
     failed = asyncio.create_task(cluster.wait_failed())
     await asyncio.wait([ended, failed], return_when=asyncio.FIRST_COMPLETED)
     if failed.done():
@@ -74,13 +75,6 @@ async def serve(directory: Path, config: ClusterConfig) -> int:
     await server.stop()
     await cluster.stop()
     return 0
-
-
-async def _until_the_input_ends() -> None:
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    await reader.read()
 
 
 async def example(directory: Path) -> int:

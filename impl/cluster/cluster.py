@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.impl.broker.broker import CoordinatorStreams, ProxyStreams
+from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.messages import DdlMessage, virtual
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
@@ -28,7 +30,7 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.system.clocks import SystemTimestampClock
@@ -36,12 +38,21 @@ from tidemark.impl.timestamp import MILLISECOND, Timestamp
 from tidemark.impl.types import ChannelName
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClusterParts:
+    """Which class plays which part of the roles. A variant replaces one of them by a subclass."""
+
+    data_node: DataNodeParts | None = None
+    proxy: ProxyParts | None = None
+    root_coord: RootCoordParts | None = None
+    log: type[ChannelLog] = ChannelLog
+
+
 class Cluster:
     """One process of a cluster. A failure in any role is the cluster's failure: the next process recovers.
 
     gateways: the proxies as clients see them.
 
-    ``data_node_parts`` and ``proxy_parts`` say which class plays which part.
     """
 
     def __init__(
@@ -49,16 +60,14 @@ class Cluster:
         root: Path,
         *,
         config: ClusterConfig | None = None,
-        data_node_parts: DataNodeParts | None = None,
-        proxy_parts: ProxyParts | None = None,
+        parts: ClusterParts | None = None,
     ) -> None:
         self.config = config if config is not None else ClusterConfig()
         self.directory = ClusterDirectory(root)
         self.supervisor = Supervisor()
         self.gateways: list[Gateway] = []
         self.hosts: list[ProxyHost] = []
-        self._data_node_parts = data_node_parts
-        self._proxy_parts = proxy_parts
+        self._parts = parts if parts is not None else ClusterParts()
         self._stack = AsyncExitStack()
 
     async def start(self) -> None:
@@ -66,12 +75,12 @@ class Cluster:
         self.directory.take()
         self._stack.callback(self.directory.give_back)
         foundation = self.foundation = Foundation(
-            self.directory, config=self.config, supervisor=self.supervisor
+            self.directory, config=self.config, supervisor=self.supervisor, log_class=self._parts.log
         )
         await foundation.start(self._stack)
         await self._start_root_coord()
         storage = self.storage = StorageSide(
-            self.directory, foundation=foundation, config=self.config, parts=self._data_node_parts
+            self.directory, foundation=foundation, config=self.config, parts=self._parts.data_node
         )
         await storage.start(self._stack, supervisor=self.supervisor, take_number=self.catalog.take_number)
         self.replicas = ReplicaSet(
@@ -106,6 +115,7 @@ class Cluster:
                 clock=foundation.clock,
             ),
             config=RootCoordConfig(ddl_tick_seconds=seconds, dummy_seconds=seconds),
+            parts=self._parts.root_coord,
         )
         await self.root_coord.start()
         self._stack.push_async_callback(self.root_coord.stop)
@@ -172,7 +182,7 @@ class Cluster:
                 root_coord=client,
                 clock=foundation.clock,
             )
-            return Proxy(source=source, ports=ports, config=config, parts=self._proxy_parts)
+            return Proxy(source=source, ports=ports, config=config, parts=self._parts.proxy)
 
         for number in range(self.config.proxies):
             host = ProxyHost(

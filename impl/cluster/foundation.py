@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 
 from tidemark.impl.broker.broker import Broker
+from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
@@ -27,9 +28,16 @@ _LOOK_SECONDS = 0.002
 class Foundation:
     """Oracle, broker and sessions of one process. Its directory is locked: earlier processes are dead."""
 
-    def __init__(self, directory: ClusterDirectory, *, config: ClusterConfig, supervisor: Supervisor) -> None:
+    def __init__(
+        self,
+        directory: ClusterDirectory,
+        *,
+        config: ClusterConfig,
+        supervisor: Supervisor,
+        log_class: type[ChannelLog] = ChannelLog,
+    ) -> None:
         self.clock = AsyncioClock()
-        self.broker = Broker(directory.logs, config.channel_names)
+        self.broker = Broker(directory.logs, config.channel_names, log_class=log_class)
         self.sessions = SqliteSessions(
             directory.sessions, fences=self.broker, clock=self.clock, steady=SystemSteadyClock()
         )

@@ -20,6 +20,7 @@ from tidemark.impl.querynode.values import ChannelDescription
 from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import MetaSnapshot
 
@@ -51,10 +52,7 @@ async def serve(root: Path, node_id: str) -> None:
     server = LineServer(answers_of(node))
     sys.stdout.write(json.dumps({"port": await server.start()}) + "\n")
     sys.stdout.flush()
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    ended = asyncio.create_task(reader.read())
+    ended = asyncio.create_task(standard_input_ended())
     failed = asyncio.create_task(node.supervisor.wait_failed())
     await asyncio.wait([ended, failed], return_when=asyncio.FIRST_COMPLETED)
     if failed.done():

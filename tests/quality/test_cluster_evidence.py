@@ -5,6 +5,7 @@ order with the right part.
 """
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,17 +13,19 @@ import pytest
 
 from tests.impl.cluster.parts import play, running, until
 from tidemark.checks.evidence.command import Options, read_and_judge
+from tidemark.checks.evidence.refinement.judge import refinement_verdicts
+from tidemark.checks.verdicts.verdict import Outcome, Verdict
 from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.client.client import Client
 from tidemark.impl.client.history import History
-from tidemark.impl.cluster.cluster import Cluster
+from tidemark.impl.cluster.cluster import Cluster, ClusterParts
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.server import LocalConnection
+from tidemark.impl.cluster.tracing import TimeTickTrace
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import LateRowError
-from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 
@@ -68,6 +71,14 @@ class Evidence:
         assert {"timetick.watermark_promise", "history.strong", "history.written"} <= judged
         return sorted(answer.property_id for answer in found.answers if answer.breaches)
 
+    def judge_trace(self, trace: TimeTickTrace) -> Verdict:
+        assert trace.write(self.folder / "trace.jsonl") > 50
+        read, _ = read_and_judge([self.folder / "trace.jsonl"], Options())
+        [judged] = refinement_verdicts(
+            read, instance="cluster", replay="tidemark evidence", given="", manifests=()
+        )
+        return judged
+
 
 async def two_lives(root: Path, evidence: Evidence, **parts) -> None:
     """Rows, a stored checkpoint behind them or not, an end without a flush; then a strong read."""
@@ -90,7 +101,7 @@ async def two_lives(root: Path, evidence: Evidence, **parts) -> None:
     [
         ({}, []),
         (
-            {"data_node_parts": DataNodeParts(write_buffer=ForgetsWhatIsBuffered)},
+            {"parts": ClusterParts(data_node=DataNodeParts(write_buffer=ForgetsWhatIsBuffered))},
             ["history.kept", "history.strong"],
         ),
     ],
@@ -115,12 +126,13 @@ def test_a_tick_that_does_not_wait_for_a_message_is_found(tmp_path, monkeypatch)
 
     async def late(self, source, message):
         if source > 0:
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.06)
         return await append(self, source, message)
 
     async def scenario():
         monkeypatch.setattr(ChannelLog, "append", late)
-        cluster = Cluster(tmp_path / "cluster", config=CONFIG, proxy_parts=ProxyParts(ticker=LooksAway))
+        trace = TimeTickTrace("dml_0", ticker=LooksAway)
+        cluster = Cluster(tmp_path / "cluster", config=CONFIG, parts=trace.parts())
         await cluster.start()
         user = evidence.client(cluster)
         await user.create("c")
@@ -130,5 +142,29 @@ def test_a_tick_that_does_not_wait_for_a_message_is_found(tmp_path, monkeypatch)
             await cluster.wait_failed()
         await cluster.stop()
         assert await evidence.judge(tmp_path / "cluster") == ["timetick.watermark_promise"]
+        verdict = evidence.judge_trace(trace)
+        assert verdict.outcome is Outcome.REFUTED
+        assert verdict.counterexample is not None
+        assert re.search(
+            r"report\(.*promised.* would be \d+, and \d+ was observed", verdict.counterexample.failing
+        )
+
+    play(scenario)
+
+
+def test_a_trace_of_the_time_tick_is_a_run_of_the_specification(tmp_path):
+    evidence = Evidence(tmp_path / "evidence")
+    evidence.folder.mkdir()
+
+    async def scenario():
+        trace = TimeTickTrace("dml_0")
+        async with running(tmp_path / "cluster", CONFIG, parts=trace.parts()) as cluster:
+            writer = evidence.client(cluster)
+            await writer.create("c")
+            for key in range(4):
+                await asyncio.gather(*(writer.insert("c", {key * 10 + n: "v"}) for n in range(3)))
+            await writer.query("c", level=ConsistencyLevel.STRONG)
+        verdict = evidence.judge_trace(trace)
+        assert verdict.outcome is Outcome.HOLDS, verdict
 
     play(scenario)

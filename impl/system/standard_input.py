@@ -1,0 +1,20 @@
+"""The end of a process's standard input: how a parent asks its child to end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+
+
+async def standard_input_ended() -> None:
+    """Return when the input ends, whatever it is: a pipe, a file, a terminal. What it holds is thrown away."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        loop.call_soon_threadsafe(ended.set)
+
+    # Not in the loop's executor: a process that ends for another reason would wait for it.
+    threading.Thread(target=wait, name="standard input", daemon=True).start()
+    await ended.wait()
