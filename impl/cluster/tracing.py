@@ -177,9 +177,11 @@ class _TracedSync(TimeTickSync):
         return source
 
     async def _close_if_complete(self) -> None:
-        if self._is_complete():
-            self._trace.note("drop_round" if self.rounds.is_full else "close_round")
+        """Nothing is awaited between the look, the round and its note."""
+        complete, dropped = self._is_complete(), self.rounds.dropped
         await super()._close_if_complete()
+        if complete:
+            self._trace.note("drop_round" if self.rounds.dropped > dropped else "close_round")
 
 
 class _TracedSender(TickSender):

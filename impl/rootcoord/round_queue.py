@@ -23,14 +23,9 @@ class RoundQueue:
         self._capacity = capacity
         self._arrived = asyncio.Event()
 
-    @property
-    def is_full(self) -> bool:
-        """Whether another round would be dropped."""
-        return len(self.waiting) >= self._capacity
-
     def put(self, complete: Round) -> None:
         """Add a round, or drop it: a reporter must not wait for a sender that is late (B9)."""
-        if self.is_full:
+        if len(self.waiting) >= self._capacity:
             self.dropped += 1
             return
         self.waiting.append(complete)
