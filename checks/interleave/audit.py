@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tidemark.checks.interleave.errors import UnsoundReductionError
+from tidemark.checks.interleave.errors import CAUSES, UnsoundReductionError
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration
@@ -36,6 +36,7 @@ class Sample:
 
     result: Exploration
     states: frozenset[bytes] = frozenset()
+    histories: bool = False
 
 
 def random_sample(program: ProgramRef, options: Options, *, timed: bool = False) -> Sample | None:
@@ -64,7 +65,8 @@ def random_sample(program: ProgramRef, options: Options, *, timed: bool = False)
             executions=options.audit,
             state_of=state_of if options.histories else Execution.declared_state,
         )
-        return Sample(search(program, auditor, Interner(), few, None), frozenset(auditor.states))
+        result = search(program, auditor, Interner(), few, None)
+        return Sample(result, frozenset(auditor.states), options.histories)
     walk = RandomWalk(seed=_SEED, executions=options.audit)
     return Sample(search(program, walk, Interner(), few, None))
 
@@ -84,18 +86,26 @@ def check_explained(result: Exploration, sample: Sample) -> None:
     known = {violation.identity for violation in result.violations}
     for violation, found in sample.result.violations.items():
         if violation.identity not in known:
-            raise _unexplained(f"the violation {violation.message!r} (token {found.token})")
+            raise _unexplained(
+                f"the violation {violation.message!r} (token {found.token})", histories=sample.histories
+            )
     if result.violations:
         return
     for final in sample.result.finals - result.finals:
-        raise _unexplained(f"the outcome {final!r}")
+        raise _unexplained(f"the outcome {final!r}", histories=sample.histories)
     if sample.result.classes - result.classes:
-        raise _unexplained("a Mazurkiewicz trace")
+        raise _unexplained("a Mazurkiewicz trace", histories=sample.histories)
     if sample.states - result.states:
-        raise _unexplained("a declared state")
+        raise _unexplained("a state" if sample.histories else "a declared state", histories=sample.histories)
 
 
-def _unexplained(what: str) -> UnsoundReductionError:
+def _unexplained(what: str, *, histories: bool) -> UnsoundReductionError:
+    if histories:
+        return UnsoundReductionError(
+            f"a random execution shows {what}, which the search that merges histories has missed: what has "
+            "run does not determine what comes",
+            remedy=f"leave merge out, or remove the cause, which usually is one of: {CAUSES}",
+        )
     return UnsoundReductionError(
         f"a random execution shows {what}, which the search with reduction has missed",
         remedy="let each step record what it touches (World.touch), let processes share nothing but the "

@@ -16,6 +16,7 @@ from tidemark.checks.interleave.executions.story import tell
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
+from tidemark.checks.interleave.search_loop import ORDER_OF_SETS
 from tidemark.checks.interleave.searches import explore, explore_by, replay
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
@@ -31,8 +32,9 @@ DEFAULT = Options(
 _STOOD_IN = {
     RANDOM: "; random numbers of one seed",
     THREADS: "; each function in an executor as one step",
+    ORDER_OF_SETS: "; sets of objects that hash by their addresses in the order in which they came",
 }
-"""What the bounds say of what was stood in for."""
+"""What the bounds say of what was stood in for, and of what could not be controlled."""
 
 _SHRINKING = 200_000
 """Steps that may be spent on shrinking, about."""
@@ -76,7 +78,7 @@ def explore_coroutine(
             f"executions are to be merged in a search by {strategy}",
             remedy="leave merge out: a strategy that leaves orders out has nothing to merge",
         )
-    program = program_of(main, order, clock, cancellations, merge=merge)
+    program = program_of(main, order, clock, cancellations)
     options = replace(options, reduction=Reduction.NONE, histories=merge)
     if strategy is not None:
         result = explore_by(program, copy.deepcopy(strategy), options=options)
@@ -158,8 +160,6 @@ def program_of(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
-    *,
-    merge: bool = False,
 ) -> CoroutineRef:
     """Return a coroutine function as a program, within the bounds of ``explore_coroutine``.
 
@@ -171,7 +171,7 @@ def program_of(
     faults = FaultBudget(cancellations=cancellations)
     try:
         settings = Settings(
-            order=Order(order), clock=ClockOrder(clock), faults=faults, virtual=True, histories=merge
+            order=Order(order), clock=ClockOrder(clock), faults=faults, virtual=True, histories=True
         )
     except ValueError as error:
         raise BadInputError(

@@ -5,6 +5,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 
+from tidemark.checks.interleave.errors import NondeterminismError
 from tidemark.checks.interleave.executions.determinism import check_again
 from tidemark.checks.interleave.executions.record import Ending, ExecutionRecord
 from tidemark.checks.interleave.executions.run import Runner
@@ -20,6 +21,9 @@ from tidemark.models.simulation import Interner, Program, ProgramRef, closed_wor
 from tidemark.models.simulation.execution import take_asyncgens
 
 Tick = Callable[[Exploration], None]
+
+ORDER_OF_SETS = "order of sets"
+"""Among what an exploration has covered: a set was iterated whose order depends on addresses."""
 
 _COLLECT_EVERY = 1009
 
@@ -56,12 +60,15 @@ def search(
             run = runner.run()
             meter.executions += 1
             _account(result, run, digest, interner, options)
-            sampled = options.check_every and meter.executions % options.check_every == 1
+            every = options.check_every
+            sampled = every > 0 and meter.executions % every == 1 % every
             if sampled or run.violation is not None:
-                caught = check_again(factory, run, interner=interner, strict=bool(sampled))
+                again = check_again(factory, run, interner=interner, strict=sampled)
                 result.statistics.checked_again += 1
-                if caught is not None:
-                    _record(result, caught, digest)
+                if again.caught is not None:
+                    _record(result, again.caught, digest)
+                if not again.same_callbacks:
+                    _note_order_of_sets(result, options)
             if meter.executions % _COLLECT_EVERY == 0:
                 gc.collect()
             if tick is not None and meter.is_time_to_tell():
@@ -82,6 +89,16 @@ def search(
         words = f"{result.statistics.cut} executions were cut after {options.limits.steps} steps"
         result.reasons = (*result.reasons, words)
     return result
+
+
+def _note_order_of_sets(result: Exploration, options: Options) -> None:
+    """Say that a repeated run has woken tasks in another order; histories that differ so cannot be merged."""
+    if options.histories:
+        raise NondeterminismError(
+            "the program is not deterministic: the same steps ran callbacks in another order, so that equal "
+            "histories cannot be merged (merge=True)"
+        )
+    result.covered.add(ORDER_OF_SETS)
 
 
 def _account(

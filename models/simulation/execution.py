@@ -208,6 +208,11 @@ class Execution:
         """Return the digest of what has run, and of what the loop holds. ``timed``: and of its clock."""
         return state_after(self.world, timed=timed or self.world.settings.clock is not ClockOrder.UNTIMED)
 
+    def history(self) -> bytes:
+        """Return the digest of the callbacks that have run, in their order; empty if not recorded."""
+        histories = [lane.history for lane in self.world.every_lane]
+        return b"".join(history.digest() for history in histories if history is not None)
+
     @property
     def clock_read(self) -> bool:
         """Whether the program has asked what time it is."""

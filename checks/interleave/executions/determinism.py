@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 from tidemark.checks.interleave.errors import DivergenceError, NondeterminismError
 from tidemark.checks.interleave.executions.record import ExecutionRecord
@@ -11,9 +12,20 @@ from tidemark.checks.interleave.executions.run import Factory, run_once
 from tidemark.models.simulation import Footprint, Interner, closed_world
 
 
-def check_again(
-    factory: Factory, run: ExecutionRecord, *, interner: Interner, strict: bool
-) -> ExecutionRecord | None:
+class Again(NamedTuple):
+    """What the second run of an execution shows.
+
+    Attributes:
+        caught: the second run, if the strict watch caught it reaching for the real world.
+        same_callbacks: the steps ran the same callbacks in the same order. If not, a set was iterated whose
+            order depends on addresses.
+    """
+
+    caught: ExecutionRecord | None
+    same_callbacks: bool
+
+
+def check_again(factory: Factory, run: ExecutionRecord, *, interner: Interner, strict: bool) -> Again:
     """Repeat an execution.
 
     Args:
@@ -21,9 +33,6 @@ def check_again(
         run: the first time.
         interner: the table with which it was recorded.
         strict: also watch each C function that is called, so that a wall clock is seen however it is reached.
-
-    Returns:
-        The second run, if the strict watch caught it reaching for the real world; otherwise None.
 
     Raises:
         NondeterminismError: the second time differs.
@@ -38,7 +47,7 @@ def check_again(
         raise NondeterminismError(f"the program is not deterministic: {error.message}") from error
     caught = again.violation
     if caught is not None and caught.kind == "closed-world" and run.violation is None:
-        return again
+        return Again(again, same_callbacks=True)
     for number, (one, two) in enumerate(zip_longest(run.trace, again.trace)):
         if one != two:
             what = "footprint" if one and two and one.label == two.label else "course"
@@ -51,7 +60,7 @@ def check_again(
             f"the program is not deterministic: the same steps ended in {run.violation or run.final!r} "
             f"and then in {again.violation or again.final!r}"
         )
-    return None
+    return Again(None, same_callbacks=run.history == again.history)
 
 
 class _Stop(Exact):

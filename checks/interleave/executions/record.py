@@ -40,6 +40,7 @@ class ExecutionRecord:
     Attributes:
         final: outcome; None unless the execution is complete.
         covered: what the program says that the execution has exercised.
+        history: digest of the callbacks that ran, in their order, if they are recorded.
         timers_spent: armed timers were left alone because the declared number of firings was used up.
     """
 
@@ -50,6 +51,7 @@ class ExecutionRecord:
     visible_steps: int
     timers_spent: bool
     covered: frozenset[str] = frozenset()
+    history: bytes = b""
 
     @property
     def picks(self) -> tuple[int, ...]:

@@ -54,6 +54,7 @@ class Runner:
                 visible_steps=execution.visible_steps,
                 timers_spent=execution.world.firings_exhausted,
                 covered=execution.program.covered(),
+                history=execution.history(),
             )
         finally:
             execution.close()

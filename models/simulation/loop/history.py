@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from tidemark.models.simulation.loop.lane import Lane, LaneHandle, LaneTimer
+from tidemark.models.simulation.loop.lane import Lane, LaneHandle, LaneTask, LaneTimer
 
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.environment import Environment
@@ -28,8 +28,14 @@ class History:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def ran(self, handle: asyncio.Handle) -> None:
-        """Add a callback that runs now."""
-        self._digest.update(f"{identity(handle)};".encode())
+        """Add a callback that runs now.
+
+        The number of its task tells nothing new of deterministic code. It shows where a set was iterated
+        whose order depends on addresses.
+        """
+        task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]  # noqa: SLF001
+        number = task.number if isinstance(task, LaneTask) else 0
+        self._digest.update(f"{identity(handle)}:{number};".encode())
 
     def happened(self, label: str) -> None:
         """Add an event that ran code: a function in an executor, a cancellation."""
@@ -61,7 +67,7 @@ def state_after(world: "Environment", *, timed: bool) -> bytes:
 
 
 def _lane_state(lane: Lane, *, timed: bool) -> tuple[Hashable, ...]:
-    assert isinstance(lane.history, History)
+    assert lane.history is not None
     ready = tuple(identity(handle) for handle in lane.ready if not handle.cancelled())
     timers = tuple((timer.label, timer.when() if timed else 0.0) for timer in lane.timers)
     return (lane.history.digest(), ready, timers, lane.ending.value, lane.clock if timed else 0.0)

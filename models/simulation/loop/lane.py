@@ -146,6 +146,9 @@ class Record(Protocol):
     def happened(self, label: str) -> None:
         """Add an event that ran code."""
 
+    def digest(self) -> bytes:
+        """Return 16 bytes that stand for the history so far."""
+
 
 class Lane:
     """The execution state of one incarnation of a process.

@@ -197,3 +197,21 @@ def test_tasks_of_a_program_of_several_processes_are_cancelled_too():
     assert finals["client"] == {"done", ""}
     with pytest.raises(ProgramError, match="cancellable names no process: 'nobody'"):
         explore(ProgramRef.of(f"{HERE}:Served", cancellable=["nobody"]))
+
+
+async def is_cancelled_by_a_timer() -> None:
+    async def work() -> None:
+        await asyncio.sleep(5)
+
+    worker = asyncio.create_task(work())
+    asyncio.get_running_loop().call_later(1, worker.cancel)
+    await asyncio.wait([worker])
+    assert not worker.cancelled()
+
+
+def test_a_timer_that_cancels_is_told_as_what_it_is():
+    with pytest.raises(OrderError, match="assert not worker.cancelled") as failure:
+        require_every_order(is_cancelled_by_a_timer)
+    assert "due at 1 s, calls cancel of main/task2 in is_cancelled_by_a_timer.<locals>.work" in str(
+        failure.value
+    )

@@ -8,6 +8,7 @@ import pytest
 
 from tests.checks.interleave.bugs import lost_wakeups as bugs
 from tidemark.checks.interleave import (
+    NondeterminismError,
     Options,
     OrderError,
     RandomWalk,
@@ -150,3 +151,43 @@ def test_what_cannot_be_merged_is_refused():
         explore_coroutine(queues, merge=True, strategy=RandomWalk(seed=1, executions=3))
     with pytest.raises(UnsoundCombinationError, match="does not record the histories"):
         explore(ProgramRef.of("tests.checks.interleave.programs:deadlock"), Options(histories=True))
+
+
+class Waiter:
+    """Hashes by a number that differs from run to run, as an address does."""
+
+    def __init__(self, number: int) -> None:
+        self.turn = asyncio.get_running_loop().create_future()
+        self.address = (number * 7 + len(RUNS) * 13) % 31
+
+    def __hash__(self) -> int:
+        return self.address
+
+
+RUNS: list[None] = []
+
+
+async def wakes_a_set() -> int:
+    """Tasks are woken in the order of addresses."""
+    RUNS.append(None)
+    waiters = [Waiter(number) for number in range(6)]
+
+    async def wait(waiter: Waiter) -> None:
+        await waiter.turn
+
+    tasks = [asyncio.create_task(wait(waiter)) for waiter in waiters]
+    await asyncio.sleep(1)
+    for waiter in set(waiters):
+        waiter.turn.set_result(None)
+    await asyncio.wait(tasks)
+    return 6
+
+
+def test_the_order_of_a_set_by_addresses_is_told_and_cannot_be_merged():
+    every = Options(check_every=1)
+    result = explore_coroutine(wakes_a_set, options=every)
+    assert result.status is Status.EXHAUSTED
+    assert "sets of objects that hash by their addresses" in result.bounds
+    with pytest.raises((NondeterminismError, UnsoundReductionError), match="histor"):
+        explore_coroutine(wakes_a_set, merge=True, options=every)
+    assert "addresses" not in explore_coroutine(queues, options=every).bounds
