@@ -17,11 +17,11 @@ import hashlib
 import operator
 import re
 import types
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from tidemark.models.simulation.loop.freezing import immutable
-from tidemark.models.simulation.loop.lane import INSIDE, Lane
+from tidemark.models.simulation.loop.lane import INSIDE, Lane, LaneTask
 from tidemark.models.simulation.settings import ClockOrder
 
 if TYPE_CHECKING:
@@ -63,31 +63,71 @@ def plain(name: str) -> str:
 
 
 def _lane_state(lane: Lane, *, timed: bool) -> Key:
-    positions = sorted(
-        (plain(task.get_name()), repr(tuple(_positions(task)))) for task in lane.tasks if not task.done()
-    )
+    positions = lane.positions
+    if positions is None:
+        positions, fixed = _lane_positions(lane)
+        lane.positions = positions if fixed else None
     clock = (lane.clock, tuple(sorted(timer.when() for timer in lane.timers))) if timed else len(lane.timers)
-    return (lane.name, lane.incarnation, lane.alive, clock, len(lane.ready), tuple(positions))
+    return (lane.name, lane.incarnation, lane.alive, clock, len(lane.ready), positions)
 
 
-def _positions(task: "asyncio.Task[Any]") -> Iterator[Key]:
+def _lane_positions(lane: Lane) -> tuple[tuple[tuple[str, str], ...], bool]:
+    """Return where the tasks of a lane are suspended, and whether that can change only when its code runs:
+    what is left of an iterator may depend on what it goes through.
+    """
+    found: list[tuple[str, str]] = []
+    fixed = True
+    for task in lane.tasks:
+        if task.done():
+            continue
+        known = task.position if type(task) is LaneTask else None
+        if known is None:
+            places: list[Key] = []
+            own = _add_positions(task, places)
+            fixed = fixed and own
+            known = (plain(task.get_name()), repr(tuple(places)))
+            if own and not lane.ready and type(task) is LaneTask:  # what is ready may still run it
+                task.position = known
+        found.append(known)
+    return tuple(sorted(found)), fixed
+
+
+def _add_positions(task: "asyncio.Task[Any]", places: list[Key]) -> bool:
+    """Add the places at which the coroutines of a task are suspended. Return whether none has an iterator."""
     coroutine: Any = task.get_coro()
+    fixed = True
     while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
         code = coroutine.cr_code
-        values = () if code.co_filename.startswith(INSIDE) else tuple(_values(coroutine))
-        yield (code.co_qualname, coroutine.cr_frame.f_lasti, values)
+        values: list[Hashable] = []
+        if not code.co_filename.startswith(INSIDE):
+            fixed = _add_values(coroutine, values) and fixed
+        places.append((code.co_qualname, coroutine.cr_frame.f_lasti, tuple(values)))
         coroutine = coroutine.cr_await
+    return fixed
 
 
-def _values(coroutine: "types.CoroutineType[Any, Any, Any]") -> Iterator[Hashable]:
-    """Yield what a suspended coroutine refers to: locals, cells and the evaluation stack.
+_iterators: dict[type, bool] = {}
+"""By type: are its values iterators?"""
 
-    Immutable values as they are, iterators by how much is left of them, the rest by type.
+
+def _add_values(coroutine: "types.CoroutineType[Any, Any, Any]", values: list[Hashable]) -> bool:
+    """Add what a suspended coroutine refers to: locals, cells and the evaluation stack. Return whether there
+    is no iterator among it.
+
+    Immutable values are added as they are, iterators by how much is left of them, the rest by type.
     """
+    fixed = True
     for referent in gc.get_referents(coroutine):
         if immutable(referent):
-            yield referent
-        elif hasattr(type(referent), "__next__"):
-            yield (type(referent).__name__, operator.length_hint(referent, -1))
+            values.append(referent)
+            continue
+        kind = type(referent)
+        iterates = _iterators.get(kind)
+        if iterates is None:
+            iterates = _iterators[kind] = hasattr(kind, "__next__")
+        if iterates:
+            fixed = False
+            values.append((kind.__name__, operator.length_hint(referent, -1)))
         else:
-            yield type(referent).__name__
+            values.append(kind.__name__)
+    return fixed

@@ -111,6 +111,8 @@ class LaneTask(asyncio.Task[Any]):
     """
 
     number = 0
+    position: tuple[str, str] | None = None
+    """Its name and where it is suspended, if that was looked at since it was last scheduled to run."""
 
     def __init__(
         self,
@@ -161,6 +163,8 @@ class Lane:
         left_behind: tasks that were pending when the main task returned, and where they waited.
         history: what has run, if it is recorded.
         scheduled: how many callbacks were scheduled so far.
+        positions: where its tasks are suspended, as long as none of its code has run since that was looked
+            at; None if it has to be looked at.
     """
 
     __slots__ = (
@@ -177,6 +181,7 @@ class Lane:
         "left_behind",
         "main",
         "name",
+        "positions",
         "ready",
         "scheduled",
         "tasks",
@@ -205,6 +210,7 @@ class Lane:
         self.left_behind: tuple[str, ...] = ()
         self.history: Record | None = None
         self.scheduled = 0
+        self.positions: tuple[tuple[str, str], ...] | None = None
 
     def forget_cancelled(self) -> None:
         """Take callbacks that were cancelled out of the queue: they are no step."""

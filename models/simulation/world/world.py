@@ -193,6 +193,7 @@ class World(Environment):
         lane = event.lane
         loop.current = lane
         self.fired = event
+        lane.positions = None  # its code runs now, and that of no other
         loop.reads = 0
         loop.writes = lane.bit
         if lane.history is not None and not event.label.startswith(("run ", "timer ")):
