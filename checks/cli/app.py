@@ -22,6 +22,7 @@ from tidemark.checks.cli.evidence import evidence
 from tidemark.checks.cli.observe import observe
 from tidemark.checks.cli.options import (
     MOST,
+    PROOF_S,
     WORDS,
     Audit,
     Build,
@@ -149,7 +150,12 @@ def _one_judge(name: str, about: str) -> None:
     application.command(name=name, rich_help_panel=_JUDGE)(command)
 
 
-_Seconds = Annotated[float, typer.Option(min=0.1, help="Limit of one query of the solver, in seconds.")]
+_Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0.1, help="Limit of one query of the solver, in seconds; by default the manifest's, or 20."
+    ),
+]
 _Protocol = Annotated[str, typer.Argument(help="module:Class, or the name of a proof of the manifest.")]
 _Without = Annotated[
     list[str] | None, typer.Option("--without", help="Leave out this lemma; may be repeated.")
@@ -169,7 +175,7 @@ def prove(
     claim: Annotated[
         str, typer.Option(help="Only this claim, of module:Class or with --bmc, --k-induction.")
     ] = "",
-    seconds: _Seconds = 20.0,
+    seconds: _Seconds = None,
     spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
     master: Master = LOCAL,
     seed: Seed = 0,
@@ -183,20 +189,26 @@ def prove(
     if bmc is None and k_induction is None and not spark:
         if ":" in only:
             alone: int = import_module("tidemark.checks.cli.prove").alone(
-                only, claim=claim, seconds=seconds, seed=seed, build=build, jobs=jobs
+                only, claim=claim, seconds=seconds or PROOF_S, seed=seed, build=build, jobs=jobs
             )
             return alone
         settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs, json=json)
-        return cli_run.gate(settings, only=only or None, judge="prove", resume=resume)
+        return cli_run.gate(settings, only=only or None, judge="prove", resume=resume, seconds=seconds)
     command = import_module("tidemark.checks.cli.prove")
     if spark:
         if bmc is not None or k_induction is not None:
             raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
         settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
-        proved: int = command.on_spark(settings, only=only)
+        proved: int = command.on_spark(settings, only=only, seconds=seconds)
         return proved
     status: int = command.several_steps(
-        only, bmc=bmc, k=k_induction, claim=claim, seconds=seconds, seed=seed, manifests=manifest or ()
+        only,
+        bmc=bmc,
+        k=k_induction,
+        claim=claim,
+        seconds=seconds or PROOF_S,
+        seed=seed,
+        manifests=manifest or (),
     )
     return status
 

@@ -15,6 +15,9 @@ from tidemark.models.manifest import Tier
 MOST = 512
 """Threads or processes, at most: more than a machine has cores only costs memory."""
 
+PROOF_S = 20.0
+"""Limit of one query of a proof that no manifest has, in seconds."""
+
 Only = Annotated[
     str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; by default all.")
 ]

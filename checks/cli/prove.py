@@ -57,11 +57,11 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
     return [Chosen(entry.name, ProofSubject(entry.protocol), entry) for entry in entries]
 
 
-def on_spark(settings: Settings, *, only: str) -> int:
-    """The proofs of the manifest that match, with their obligations as tasks of Spark."""
+def on_spark(settings: Settings, *, only: str, seconds: float | None) -> int:
+    """The proofs of the manifest that match, with their obligations as tasks of Spark; see ``gate``."""
     judge = replace(JUDGE, on_spark=True)
     judges = {**registry(), judge.name: judge}
-    return gate(settings, only=only or None, judge=judge.name, judges=judges)
+    return gate(settings, only=only or None, judge=judge.name, judges=judges, seconds=seconds)
 
 
 def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, jobs: int | None) -> int:

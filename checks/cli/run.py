@@ -24,7 +24,7 @@ from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.models.manifest import Manifest, Tier, check_against_spec, default_manifests, load
+from tidemark.models.manifest import Manifest, ProofEntry, Tier, check_against_spec, default_manifests, load
 
 _WIDE = 160
 
@@ -90,11 +90,13 @@ def gate(
     resume: bool = False,
     judges: Registry | None = None,
     use: Use = JUDGE_CHANGED,
+    seconds: float | None = None,
     console: Console | None = None,
 ) -> int:
     """Run the chosen checks, show and write the result; returns the exit status.
 
     ``use`` says what is taken over from earlier runs. One check alone, and one judge's, are always run.
+    ``seconds`` is the limit of one query of a proof; None for that of the manifest.
     Raises the errors of the manifest and of the plan, before anything runs; BadInputError if the build folder
     cannot be written, or if another run has it.
     """
@@ -108,6 +110,7 @@ def gate(
             resume=resume,
             judging=judges or registry(),
             use=use,
+            seconds=seconds,
             screen=screen,
         )
 
@@ -120,10 +123,13 @@ def _gate(
     resume: bool,
     judging: Registry,
     use: Use,
+    seconds: float | None,
     screen: Console,
 ) -> int:
     kept = kept_of(settings, judging, use=use)
     chosen = chosen_tasks(settings.manifests, tier=Tier(settings.tier), only=only, judge=judge, kept=kept)
+    if seconds is not None:
+        chosen = [_with_limit(task, seconds) for task in chosen]
     if judge is not None or (only is not None and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
     earlier = earlier_results(settings) if resume else None
@@ -148,6 +154,13 @@ def _gate(
     if result.stopped:
         _say_saved(screen, settings, left=len(chosen) - result.done)
     return result.exit_code.value
+
+
+def _with_limit(task: Task, seconds: float) -> Task:
+    """The task with this limit of one query, if it is a proof."""
+    if not isinstance(task.entry, ProofEntry):
+        return task
+    return replace(task, entry=task.entry.model_copy(update={"timeout_s": seconds}))
 
 
 def _written(

@@ -16,6 +16,8 @@ from tidemark.spec.language import (
     forall,
     implies,
     initially,
+    ite,
+    require,
 )
 
 
@@ -61,3 +63,47 @@ class Impossible(Openings):
     @initially
     def contradiction(s):
         return s.seen[9] | (s.home == 0)
+
+
+class Given(Protocol):
+    """Initial maps that conditions give, entry by entry or whole, and some that they do not."""
+
+    Node = Sort()
+    Place = Nat()
+
+    home: Map[Node, Place] = constant()
+
+    at: Map[Node, Place] = anything
+    same: Map[Node, Place] = anything
+    seen: Map[Node, Place, Bool] = anything
+    goal: Place = anything
+    near: Map[Node, Place] = anything
+    far: Map[Node, Place] = anything
+    later: Place = anything
+    early: Place = anything
+
+    @initially
+    def entries(s):
+        return forall(s.Node, lambda n: s.at[n] == s.home[n]) & (s.same == s.home)
+
+    @initially
+    def of_two_keys(s):
+        return forall(s.Node, s.Place, lambda n, p: s.seen[n, p] == (s.at[n] >= p)) & (s.goal == 1)
+
+    @initially
+    def whole(s):
+        return s.near == each(s.Node, lambda n: ite(s.at[n] < s.goal, s.at[n], s.goal))
+
+    @initially
+    def may_leave_the_bounds(s):
+        return forall(s.Node, lambda n: s.far[n] == s.at[n] + 1)
+
+    @initially
+    def of_one_that_comes_later(s):
+        return (s.later == s.early) & (s.early <= 1)
+
+    @action
+    def move(s, node: Node):
+        """Change something."""
+        require(s.at[node] > 0)
+        s.at[node] = s.at[node] - 1

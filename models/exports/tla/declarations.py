@@ -3,17 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tidemark.models.exports.text.layout import Block, headed, indented, joined
 from tidemark.models.exports.text.ranges import is_number
-from tidemark.models.exports.tla.blocks import bullets, condition, conjuncts, tuple_of
+from tidemark.models.exports.tla.blocks import assignment, bullets, condition, conjuncts, tuple_of
 from tidemark.models.exports.tla.expressions import Writer
 from tidemark.models.instance import Instance
-from tidemark.spec.language.expr import Value, Variable
+from tidemark.spec.language.expr import (
+    Apply,
+    Expr,
+    Local,
+    MapComprehension,
+    Quantified,
+    Read,
+    Select,
+    Value,
+    Variable,
+    variables_read,
+)
 from tidemark.spec.language.types import EnumType, MapType, NumberType, SortType, Type
 
 BEYOND = "beyond"
 """Name of the variable that says that a map was changed outside the instance."""
+
+
+class Given(NamedTuple):
+    """An initial value that a condition says: for each of ``binders`` (none for a scalar) it is ``value``."""
+
+    condition: Expr
+    binders: tuple[Local, ...]
+    value: Expr
+
+
+def given_by(condition: Expr, variable: Variable) -> Given | None:
+    """What ``x == value``, ``forall(k: x[k] == value)`` or ``x == each(k: value)`` says of ``variable``; None
+    for another condition.
+    """
+    match condition:
+        case Apply(op="eq", args=(one, two)):
+            binders: tuple[Local, ...] = ()
+        case Quantified(kind="forall", binders=binders, body=Apply(op="eq", args=(one, two))):
+            pass
+        case _:
+            return None
+    for place, value in ((one, two), (two, one)):
+        if binders:
+            is_entry = isinstance(place, Select) and place.map == Read(variable.type, variable)
+            if is_entry and place.keys == binders:
+                return Given(condition, binders, value)
+        elif place == Read(variable.type, variable):
+            if isinstance(value, MapComprehension):
+                return Given(condition, value.binders, value.body)
+            return Given(condition, (), value) if _is_plain(value) else None
+    return None
+
+
+def _is_plain(value: Expr) -> bool:
+    """A scalar, or a map that is given as a constant."""
+    return not isinstance(value.type, MapType) or (isinstance(value, Read) and value.variable.constant)
 
 
 class Declarations:
@@ -107,12 +155,14 @@ class Declarations:
 
     def initial(self) -> Block:
         """``Init``, and ``WithinBounds`` if a step can leave the bounds."""
-        parts = [self._start(variable) for variable in self.spec.variables]
-        parts += [
-            condition(self.writer.expr(part, {}), part)
-            for whole in self.spec.initially
-            for part in conjuncts(whole)
+        conditions = [part for whole in self.spec.initially for part in conjuncts(whole)]
+        given = self._given(conditions)
+        parts = [
+            self._value(variable, given[variable.name]) if variable.name in given else self._start(variable)
+            for variable in self.spec.variables
         ]
+        said = [id(found.condition) for found in given.values()]
+        parts += [condition(self.writer.expr(part, {}), part) for part in conditions if id(part) not in said]
         if self.marks:
             parts.append([f"{BEYOND} = FALSE"])
         lines = ["Init ==", *indented(bullets(parts)), ""]
@@ -138,6 +188,38 @@ class Declarations:
             f"k{n} \\in {self.writer.domain(key)}" for n, key in enumerate(variable.type.keys, 1)
         )
         return [f"{name} = [{keys} |-> {self.writer.literal(value)}]"]
+
+    def _given(self, conditions: Sequence[Expr]) -> dict[str, Given]:
+        """The open variables whose initial value a condition says: TLC need not try all values of a map."""
+        found: dict[str, Given] = {}
+        known = {
+            variable.name for variable in self.spec.variables if self.spec.initial[variable.name] is not None
+        }
+        for variable in self.spec.variables:
+            if variable.name in known:
+                continue
+            for part in conditions:
+                given = given_by(part, variable)
+                if given is not None and self._fits(given, variable, known):
+                    found[variable.name] = given
+                    break
+            known.add(variable.name)
+        return found
+
+    def _fits(self, given: Given, variable: Variable, known: set[str]) -> bool:
+        """Does the value speak of what is known before, and does it never leave the bounds?"""
+        kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
+        read = {one.name for one in variables_read(given.value) if not one.constant}
+        fixed = isinstance(given.value.type, MapType)  # a constant: its values were compared with the bounds
+        return read <= known - {variable.name} and (fixed or self.writer.ranges.covers(kind, given.value))
+
+    def _value(self, variable: Variable, given: Given) -> Block:
+        name = self.writer.names.declare(variable.name)
+        if not given.binders:
+            return assignment(f"{name} =", self.writer.closed(given.value, {}))
+        heads, scope = self.writer.bind(given.binders, {})
+        body = self.writer.expr(given.value, scope)
+        return assignment(f"{name} =", headed(f"[{', '.join(heads)} |->", body, closing="]"))
 
     def bounds(self) -> list[str]:
         """What is true of every state that counts; empty if no step can leave the bounds."""

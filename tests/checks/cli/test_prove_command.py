@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.checks.cli.app import run
+from tidemark.checks.prove.judge import JUDGE
+from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 pytestmark = pytest.mark.proof
@@ -30,6 +32,25 @@ def test_longer_induction(capsys):
     assert "not inductive over 2 steps" in capsys.readouterr().out
     assert run(["prove", f"{ODD}:Cycle", "--k-induction", "3"]) == ExitCode.AS_EXPECTED
     assert "proved: by induction over 3 steps, for unbounded Value" in capsys.readouterr().out
+
+
+def test_a_limit_for_proofs_of_a_manifest(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "cycle.toml"
+    file.write_text(
+        f'name = "cycle"\nprotocol = "{ODD}:Cycle"\n[properties]\ninvariant = ["cycle.never_five"]\n'
+        f'[[proof]]\nname = "any"\nprotocol = "{ODD}:Cycle"\ntimeout_s = 7\nexpect = {{ every = "proved" }}\n'
+    )
+    seen = []
+
+    def judge(self, entry, context):
+        seen.append(entry.timeout_s)
+        raise MissingToolError("nothing is judged", remedy="none")
+
+    monkeypatch.setattr(type(JUDGE), "run", judge)
+    command = ["prove", "any", "--manifest", str(file), "--build", str(tmp_path / "build")]
+    for more in ([], ["--seconds", "0.5"]):
+        assert run([*command, *more]) == ExitCode.MISSING_TOOL
+    assert seen == [7, 0.5]
 
 
 def test_suggested_lemmas(capsys):
