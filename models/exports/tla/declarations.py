@@ -49,8 +49,8 @@ def given_by(condition: Expr, variable: Variable) -> Given | None:
             return None
     for place, value in ((one, two), (two, one)):
         if binders:
-            is_entry = isinstance(place, Select) and place.map == Read(variable.type, variable)
-            if is_entry and place.keys == binders:
+            whole = Read(variable.type, variable)
+            if isinstance(place, Select) and place.map == whole and place.keys == binders:
                 return Given(condition, binders, value)
         elif place == Read(variable.type, variable):
             if isinstance(value, MapComprehension):
