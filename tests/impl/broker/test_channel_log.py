@@ -250,7 +250,7 @@ def test_a_message_behind_a_tick_is_not_overlooked(tmp_path):
             await broker.log(CHANNEL).append(1, message)
         reader = PackReader(broker)
         await reader.next_pack(SHARD, EndPosition(0))
-        with pytest.raises(LateRowError, match="behind the tick 5, at place 2"):
+        with pytest.raises(LateRowError, match="at 4 behind the tick 5"):
             await reader.next_pack(SHARD, EndPosition(5))
 
     with_broker(scenario, tmp_path)
