@@ -25,6 +25,7 @@ from tidemark.models.manifest import (
     GeneratedMutants,
     ImplementationMutants,
     Manifest,
+    StrengthEntry,
     load,
     manifest_files,
 )
@@ -266,9 +267,13 @@ def _trees(reference: str) -> list[str]:
 
 
 def _subject(task: Task) -> dict[str, Any]:
-    """The judge, the entry, and the entries that it names."""
+    """The judge, the entry, and the entries that it names or that are tried for it."""
     entries = {entry.name: entry for entry in task.manifest.entries()}
     hosts = []
+    if isinstance(task.entry, StrengthEntry):
+        tried = {one.name: one for one in task.manifest.instance}
+        wrong = [one for one in task.manifest.mutant if one.instance in tried]
+        hosts = [one.model_dump(mode="json") for one in (*tried.values(), *wrong)]
     name = getattr(task.entry, "instance", None) or getattr(task.entry, "of", None)
     while name in entries:
         host = entries.pop(name)

@@ -43,7 +43,7 @@ def _chosen(names: Sequence[str], paths: Sequence[Path]) -> list[tuple[Path, Man
 def _pin(manifest: Path, content: Manifest) -> None:
     file = pins_file(manifest)
     old = {one.id: one for one in read_pins(file)}
-    new = pins_of(content.protocol, content.variants())
+    new = pins_of(content.protocol, content.variants(), content.readings())
     changed = differences(old, new)
     for one in changed:
         print(f"{content.name}: {one.headline}")

@@ -30,6 +30,7 @@ from tidemark.models.manifest import (
     PinsEntry,
     ProofEntry,
     SearchEngine,
+    StrengthEntry,
 )
 
 EQUIVALENT = "equivalent"
@@ -56,7 +57,7 @@ def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
         return (entry.killer or EQUIVALENT,)
     if isinstance(entry, PinsEntry):
         return entry.claims
-    if isinstance(entry, FramesEntry):
+    if isinstance(entry, FramesEntry | StrengthEntry):
         return entry.claims or tuple(c for c, kind in task.manifest.kinds.items() if kind in by.kinds)
     return None if isinstance(entry, GeneratedMutants | ImplementationMutants) else entry.claims
 

@@ -18,6 +18,7 @@ from tidemark.models.manifest import (
     Manifest,
     PinsEntry,
     ProofEntry,
+    StrengthEntry,
     Tier,
 )
 
@@ -51,7 +52,7 @@ def judges_of(entry: AnyEntry) -> tuple[str, ...]:
         return ("interleave",)
     if isinstance(entry, ArgumentEntry):
         return ("argue",)
-    if isinstance(entry, PinsEntry | FramesEntry):
+    if isinstance(entry, PinsEntry | FramesEntry | StrengthEntry):
         return (entry.section,)
     return ("conform",) if isinstance(entry, ConformEntry) else ("mutate",)
 

@@ -13,6 +13,7 @@ from tidemark.models.manifest import AnyEntry, Kind
 _MODULES = {
     "pins": "tidemark.checks.pins.judge",
     "frames": "tidemark.checks.frames.judge",
+    "strength": "tidemark.checks.strength.judge",
     "argue": "tidemark.checks.argument.judge",
     "prove": "tidemark.checks.prove.judge",
     "interpreted": "tidemark.checks.interpret.judge",

@@ -28,8 +28,12 @@ class PinsJudge:
         """A verdict for each pin and for each part that has none; one for all variants together."""
         if not isinstance(entry, PinsEntry):
             raise BadInputError(f"{entry.name!r} is no comparison of pins", remedy="name a [[pins]] entry")
-        old = {pin.id: pin for pin in entry.pinned if entry.of_variant <= (not pin.of_variant)}
-        new = pins_of(entry.protocol, () if entry.of_variant else entry.variants)
+        old = {pin.id: pin for pin in entry.compared}
+        new = (
+            pins_of(entry.protocol)
+            if entry.of_variant
+            else pins_of(entry.protocol, entry.variants, entry.readings)
+        )
         found = {name: difference_of(name, old.get(name), new.get(name)) for name in [*new, *old]}
         variants = {name for name in found if (old.get(name) or new[name]).of_variant}
         own = {name: [found[name]] for name in found if name not in variants}

@@ -13,6 +13,7 @@ _NOUN = {
     "queries": "queries",
     "edges": "edges",
     "pins": "pins",
+    "parts": "parts of claims",
 }
 
 
@@ -26,6 +27,8 @@ def amount(counts: Mapping[str, int]) -> str:
 
 
 def _one(noun: str) -> str:
+    if noun.startswith("parts"):
+        return "part of a claim"
     return f"{noun[:-3]}y" if noun.endswith("ies") else noun[:-1]
 
 

@@ -14,7 +14,7 @@ _LISTED = "vacuity."
 MEANINGS = "pinned-meanings"
 """The row of all claims and steps that say what is pinned."""
 _ALIKE = 3
-_OWN = ("obligations", "pins")
+_OWN = ("obligations", "pins", "parts")
 """Counts of which each verdict has its own."""
 _STRENGTH = (Outcome.INCONCLUSIVE, Outcome.HOLDS, Outcome.PROVED, Outcome.REFUTED)
 

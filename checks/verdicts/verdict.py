@@ -16,7 +16,7 @@ from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
-WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges", "pins")
+WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges", "pins", "parts")
 """Counts that measure work done. A decided verdict has at least one of them, and none of them is zero."""
 
 COVERAGE = "coverage"

@@ -22,6 +22,7 @@ from tidemark.models.manifest.model import (
     PinsEntry,
     ProofEntry,
     SearchEngine,
+    StrengthEntry,
     Tier,
 )
 from tidemark.models.manifest.pins import Pin, pins_file
@@ -48,6 +49,7 @@ __all__ = [
     "PinsEntry",
     "ProofEntry",
     "SearchEngine",
+    "StrengthEntry",
     "Tier",
     "check_against_spec",
     "default_manifests",

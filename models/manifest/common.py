@@ -7,9 +7,9 @@ A manifest may have a table ``common``:
   ``more_claims``. Instances, proofs and pins without ``protocol`` judge the protocol of the manifest;
 - ``common.vacuous``, ``common.skip``: reason -> ids, to which an entry refers by the reason.
 
-Under ``vacuous``, ``skip``, ``equivalent``, ``counted``, ``holes`` an entry gives a table reason -> ids, or a
-list whose items are reasons of ``common`` and such tables. What comes out has id -> reason everywhere, as the
-judges read it.
+Under ``vacuous``, ``skip``, ``equivalent``, ``counted``, ``holes``, ``idle`` an entry gives a table
+reason -> ids, or a list whose items are reasons of ``common`` and such tables. What comes out has
+id -> reason everywhere, as the judges read it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tidemark.models.manifest.errors import ManifestError
 SECTIONS = ("instance", "proof", "interleave", "conform")
 """Sections whose entries may have common keys."""
 
-JUDGED = ("instance", "proof", "pins", "frames")
+JUDGED = ("instance", "proof", "pins", "frames", "strength")
 """Sections whose entries are about a protocol: that of the manifest, if they name none."""
 
 REASONS = ("vacuous", "skip")
@@ -34,6 +34,7 @@ GROUPED = {
     "proof": ("skip",),
     "interleave": ("vacuous",),
     "generated": ("equivalent",),
+    "strength": ("idle",),
     "implementation": ("equivalent", "counted", "holes"),
 }
 """By section the keys that are grouped by reason."""

@@ -119,9 +119,9 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
 
 
 def _with_pins(manifest: Manifest, pinned: tuple[Pin, ...], *, file: str) -> Manifest:
-    """The manifest with the pins, and the variants that must be pinned, in its entries."""
+    """The manifest with the pins, and the variants and readings that must be pinned, in its entries."""
     for entry in manifest.pins:
-        given = [key for key in ("pinned", "variants") if getattr(entry, key)]
+        given = [key for key in ("pinned", "variants", "readings") if getattr(entry, key)]
         if given:
             raise ManifestError(
                 f"pins {entry.name!r} . {given[0]} is written in the manifest",
@@ -134,8 +134,8 @@ def _with_pins(manifest: Manifest, pinned: tuple[Pin, ...], *, file: str) -> Man
             file=file,
             remedy=f'add  [[pins]]  name = "{manifest.name}-pins"  expect = {{ every = "holds" }}',
         )
-    variants = manifest.variants()
-    entries = [entry.model_copy(update={"pinned": pinned, "variants": variants}) for entry in manifest.pins]
+    found = {"pinned": pinned, "variants": manifest.variants(), "readings": manifest.readings()}
+    entries = [entry.model_copy(update=found) for entry in manifest.pins]
     return manifest.model_copy(update={"pins": tuple(entries)})
 
 
@@ -208,12 +208,23 @@ def _check_claims(manifest: Manifest, *, file: str) -> None:
     for frames in manifest.frames:
         for claim in (*frames.claims, *frames.expect.refuted):
             _known(claim, manifest.kinds, what=f"frames {frames.name!r}: unknown property", file=file)
+    _check_strength(manifest, file=file)
     programs: tuple[InterleaveEntry | ConformEntry, ...] = (*manifest.interleave, *manifest.conform)
     for program in programs:
         for claim in program.expect.refuted:
             _known(
                 claim, program.claims, what=f"{program.section} {program.name!r}: unknown claim", file=file
             )
+
+
+def _check_strength(manifest: Manifest, *, file: str) -> None:
+    instances = [entry.name for entry in manifest.instance]
+    for entry in manifest.strength:
+        where = f"strength {entry.name!r}"
+        for claim in (*entry.claims, *entry.expect.refuted):
+            _known(claim, manifest.kinds, what=f"{where}: unknown property", file=file)
+        for name in (*entry.instances, *entry.generated):
+            _known(name, instances, what=f"{where}: unknown instance", file=file)
 
 
 def _check_symmetry(manifest: Manifest, entry: InstanceEntry | ProofEntry, *, file: str) -> None:

@@ -342,6 +342,25 @@ class FramesEntry(Entry):
     """Invariants and transition invariants that are looked at; all if absent."""
 
 
+class StrengthEntry(Entry):
+    """Does each part of each claim matter? A part that no run shows is idle."""
+
+    section: Literal["strength"] = "strength"
+    protocol: Reference
+    claims: tuple[str, ...] = ()
+    """Invariants and transition invariants that are looked at; all if absent."""
+    instances: tuple[Name, ...] = Field(min_length=1)
+    """Instances on which a claim without a hypothesis must fail."""
+    generated: dict[Name, tuple[str, ...]] = Field(default_factory=dict)
+    """Instance -> ids of mutants by rule that show the conjuncts that no mutant by hand shows; ``*`` for all
+    of them.
+    """
+    states: int = Field(default=50_000, gt=0)
+    """States of a wrong protocol that are searched at most; the instances are searched whole."""
+    idle: dict[str, str] = Field(default_factory=dict)
+    """Parts that are known to be idle, each with the reason."""
+
+
 VARIANTS = "variants"
 """Claim id: all variants and mutants differ from the protocol as is pinned."""
 
@@ -356,13 +375,22 @@ class PinsEntry(Entry):
     """The content of the file. It is never written in a manifest."""
     variants: tuple[Reference, ...] = ()
     """All variants and mutants of the specification that the manifest judges: they are pinned too."""
+    readings: tuple[Reference, ...] = ()
+    """All readings of the manifest's arguments: they are pinned too."""
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """The ids that a comparison answers: each pin of the protocol; of its variants, one for all."""
-        own = [pin.id for pin in self.pinned if not pin.of_variant]
+        """The ids that a comparison answers: each pin of the protocol and of the readings; of its variants,
+        one for all.
+        """
+        own = [pin.id for pin in self.compared if not pin.of_variant]
         own += [] if self.of_variant else [VARIANTS]
         return tuple(dict.fromkeys((*own, *self.expect.refuted)))
+
+    @property
+    def compared(self) -> tuple[Pin, ...]:
+        """The pins that are looked at: all, or for a variant those of the protocol."""
+        return tuple(pin for pin in self.pinned if pin.of_protocol or not self.of_variant)
 
     @property
     def of_variant(self) -> bool:
@@ -382,6 +410,7 @@ AnyEntry = (
     | ArgumentEntry
     | PinsEntry
     | FramesEntry
+    | StrengthEntry
     | MutantEntry
     | GeneratedMutants
     | ImplementationMutants
@@ -402,6 +431,7 @@ class Manifest(Strict):
     argument: tuple[ArgumentEntry, ...] = ()
     pins: tuple[PinsEntry, ...] = ()
     frames: tuple[FramesEntry, ...] = ()
+    strength: tuple[StrengthEntry, ...] = ()
     mutant: tuple[MutantEntry, ...] = ()
     generated: tuple[GeneratedMutants, ...] = ()
     implementation: tuple[ImplementationMutants, ...] = ()
@@ -410,6 +440,7 @@ class Manifest(Strict):
         """All entries, in the order in which they are judged."""
         yield from self.pins
         yield from self.frames
+        yield from self.strength
         yield from self.argument
         yield from self.proof
         yield from self.instance
@@ -435,6 +466,10 @@ class Manifest(Strict):
         found = {entry.protocol for entry in (*judged, *self.pins)}
         found |= {mutant.ref for mutant in self.mutant if mutant.instance in hosts}
         return tuple(sorted(found - {self.protocol}))
+
+    def readings(self) -> tuple[str, ...]:
+        """References of the readings of all arguments, in order of name."""
+        return tuple(sorted({reading for entry in self.argument for reading in entry.reads}))
 
     def claims_of(self, entry: VariantEntry, kinds: Iterable[Kind]) -> tuple[str, ...]:
         """The pinned properties of the given kinds that ``entry`` has to decide."""

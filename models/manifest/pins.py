@@ -10,12 +10,16 @@ from pydantic import Field, TypeAdapter, ValidationError
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.strict import Strict
 
+READING = "reading "
+"""What the id of a reading begins with."""
+
 
 class Pin(Strict):
     """One thing that is pinned.
 
     Attributes:
-        id: a property's or an assumption's id, ``action NAME``, ``state``, or the reference of a variant.
+        id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
+            ``reading`` and the reference of a reading.
         digest: of its tree.
         text: its tree in the words of the language; of a variant, what differs from its base.
     """
@@ -27,7 +31,17 @@ class Pin(Strict):
     @property
     def of_variant(self) -> bool:
         """Is it about a variant (``module:Class``) as a whole?"""
-        return ":" in self.id
+        return ":" in self.id and not self.of_reading
+
+    @property
+    def of_reading(self) -> bool:
+        """Does it say how another protocol is read?"""
+        return self.id.startswith(READING)
+
+    @property
+    def of_protocol(self) -> bool:
+        """Is it about the protocol itself?"""
+        return not (self.of_variant or self.of_reading)
 
 
 _PINS = TypeAdapter(tuple[Pin, ...])

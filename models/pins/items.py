@@ -1,4 +1,6 @@
-"""What is pinned of a protocol: its state, its steps, its claims, and how its variants differ."""
+"""What is pinned of a protocol: its state, its steps, its claims, how its variants differ, and how it reads
+others.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from tidemark.models.manifest import Pin
+from tidemark.models.manifest.pins import READING
 from tidemark.models.pins.tree import digest_of, plain_action, plain_property, plain_tree
 from tidemark.spec.language.expr import TRUE, Local, Value, Variable
 from tidemark.spec.language.layout import layout
@@ -45,8 +48,9 @@ def _pin(name: str, plain: Any, lines: Iterable[str]) -> Pin:
     return Pin(id=name, digest=digest_of(plain), text="".join(f"{line}\n" for line in lines))
 
 
-def pins_of(protocol: str, variants: Iterable[str] = ()) -> dict[str, Pin]:
-    """The pins of a protocol and of its variants (references ``module:Class``), by id, in a fixed order.
+def pins_of(protocol: str, variants: Iterable[str] = (), readings: Iterable[str] = ()) -> dict[str, Pin]:
+    """The pins of a protocol, of its variants and of readings (references ``module:Class``), by id, in a
+    fixed order.
 
     Raises SpecError if one of them cannot be traced.
     """
@@ -57,7 +61,23 @@ def pins_of(protocol: str, variants: Iterable[str] = ()) -> dict[str, Pin]:
     pins |= {name: item.pin(name) for name, item in _members(base).items()}
     for variant in sorted(set(variants) - {protocol}):
         pins[variant] = _difference(base, resolve(variant).trace(), variant)
+    pins |= {READING + one: _reading(one).pin(READING + one) for one in sorted(set(readings))}
     return pins
+
+
+def _reading(reference: str) -> Item:
+    """How another protocol is read: for which step, by which glue, and what the step takes from it."""
+    from tidemark.models.composition.reading import joined, reading_of
+
+    both = joined(reading_of(reference))
+    glue, takes = both.glue.expr, both.goal.expr
+    plain = ["reading", both.name, list(both.claims), plain_tree(glue), plain_tree(takes)]
+    lines = [
+        f"{both.step.name} relies on {', '.join(both.claims)}",
+        *_hung("glue  ", layout(glue)),
+        *_hung("takes ", layout(takes)),
+    ]
+    return _fixed(plain, *lines)
 
 
 def _difference(base: Spec, variant: Spec, name: str) -> Pin:

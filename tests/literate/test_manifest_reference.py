@@ -23,6 +23,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`[[argument]]`": model.ArgumentEntry,
     "`[[pins]]`": model.PinsEntry,
     "`[[frames]]`": model.FramesEntry,
+    "`[[strength]]`": model.StrengthEntry,
     "`[[mutant]]`": model.MutantEntry,
     "`[[mutants]]`": MutantModule,
     "`[[generated]]`": model.GeneratedMutants,

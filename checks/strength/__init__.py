@@ -1,0 +1,1 @@
+"""Does each part of each claim matter?"""

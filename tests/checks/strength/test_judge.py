@@ -1,0 +1,121 @@
+"""A conjunct or a hypothesis that says nothing is red by name; what is listed must be idle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.protocols.strength import Tank
+from tidemark.checks.gate.pins import judgements
+from tidemark.checks.gate.plan import Task
+from tidemark.checks.strength.judge import JUDGE
+from tidemark.checks.strength.parts import parts_of
+from tidemark.checks.strength.trials import Trials
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Verdict
+from tidemark.models.manifest import ManifestError, load, manifest_files, parse
+
+CLAIM = "tank.within"
+
+
+def judged(
+    protocol: str = "Tank", *, idle: Mapping[str, list[str]] | None = None, instance: str = "small"
+) -> Verdict | None:
+    """The verdict on the claim if it is not as expected."""
+    place = "tests.protocols.strength"
+    content: dict[str, object] = {
+        "name": "tank",
+        "protocol": f"{place}:Tank",
+        "properties": {"invariant": [CLAIM]},
+        "instance": [
+            {"name": "small", "engines": ["explore"], "bounds": {"Level": 4}, "expect": {"every": "holds"}}
+        ],
+        "mutants": [{"module": place, "number": 2}],
+        "strength": [
+            {
+                "name": "tank-strength",
+                "protocol": f"{place}:{protocol}",
+                "instances": [instance],
+                "generated": {"small": ["*"]},
+                "expect": {"every": "holds"},
+                "idle": dict(idle or {}),
+            }
+        ],
+    }
+    given = parse(content, file="tank.toml")
+    entry = given.strength[0]
+    verdicts = JUDGE.run(entry, Context(manifest=given))
+    found = judgements(Task(given, entry, "strength"), JUDGE, verdicts)
+    assert len(found) == 2  # the claim, and which claims were answered
+    wrong = [one.verdict for one in found if not one.ok]
+    assert len(wrong) <= 1
+    return wrong[0] if wrong else None
+
+
+def test_the_parts_of_a_claim() -> None:
+    (claim,) = Tank.trace().properties
+    parts = parts_of(claim)
+    assert [(part.id, part.text) for part in parts] == [
+        (f"{CLAIM}/hypothesis1", "open"),
+        (f"{CLAIM}/conjunct1", "level < 2"),
+        (f"{CLAIM}/conjunct2", "~locked"),
+    ]
+
+
+def test_all_parts_matter() -> None:
+    assert judged() is None
+
+
+def test_an_idle_conjunct_is_red_by_name() -> None:
+    verdict = judged("IdleConjunct")
+    assert verdict is not None
+    assert verdict.subject.property_id == CLAIM
+    assert verdict.reason == (
+        f"{CLAIM}/conjunct3 is idle, no wrong protocol breaks the claim and not the claim without it: "
+        "level < 3"
+    )
+    assert judged("IdleConjunct", idle={"for a test": [f"{CLAIM}/conjunct3"]}) is None
+
+
+def test_an_idle_hypothesis_is_red_by_name() -> None:
+    verdict = judged("IdleHypothesis")
+    assert verdict is not None
+    assert verdict.reason == f"{CLAIM}/hypothesis2 is idle, the claim holds without it: level < 3"
+    assert judged("IdleHypothesis", idle={"for a test": [f"{CLAIM}/hypothesis2"]}) is None
+
+
+def test_what_is_listed_must_be_idle() -> None:
+    verdict = judged(idle={"for a test": [f"{CLAIM}/hypothesis1"]})
+    assert verdict is not None
+    assert verdict.reason == f"{CLAIM}/hypothesis1 is listed as idle, and small shows it: open"
+
+
+def test_a_judge_that_says_yes_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Trials.try_on
+
+    def shows_all(self, *given, **more) -> None:
+        real(self, *given, **more)
+        self.seen |= dict.fromkeys(self.parts, "anything")
+
+    monkeypatch.setattr(Trials, "try_on", shows_all)
+    verdict = judged("IdleConjunct", idle={"for a test": [f"{CLAIM}/conjunct3"]})
+    assert verdict is not None
+    assert "is listed as idle" in verdict.reason
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(BadInputError, match=r"'tank.within/conjunct9' is listed as idle and is no part"):
+        judged(idle={"for a test": [f"{CLAIM}/conjunct9"]})
+    with pytest.raises(ManifestError, match="unknown instance 'smal'"):
+        judged(instance="smal")
+
+
+def test_every_protocol_is_looked_at_whole_and_sees_an_idle_part_refuted() -> None:
+    for path in manifest_files():
+        content = load(path)
+        own = [entry for entry in content.strength if entry.expect.every.value == "holds"]
+        assert [entry.claims for entry in own] == [()], f"{path}: add one [[strength]] entry"
+        others = [entry for entry in content.strength if entry.expect.every.value == "refuted"]
+        assert others or not own[0].idle, f"{path}: add a [[strength]] entry that leaves out an idle part"
