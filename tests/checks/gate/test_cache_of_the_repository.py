@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from typing import Any
+
 import pytest
 
 from tidemark.checks.cache.closure import Sources
@@ -44,7 +46,7 @@ def test_no_judge_loads_what_only_shows(judge: str, sources: Sources) -> None:
 def test_a_protocol_refers_to_its_own_specification(name: str, sources: Sources) -> None:
     path = next(path for path in manifest_files() if path.parent.name == name)
     # An argument speaks about several protocols, and so do its readings, which are pinned.
-    others = {"argument": True, "pins": {"__all__": {"pinned", "readings"}}}
+    others: Any = {"argument": True, "pins": {"__all__": {"pinned", "readings"}}}
     text = load(path).model_dump_json(exclude=others)
     named = {match.group(1) for match in REFERENCE.finditer(text)}
     found = sources.closure(sorted(one for one in named if one.startswith("tidemark."))).files
