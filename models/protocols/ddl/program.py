@@ -89,11 +89,16 @@ class DdlProgram(RefiningProgram):
         for place, task in enumerate(self.tasks):
             silent = place >= self.scenario.tasks
             work = source.scheduler.run_dummy if silent else self._task_of(source)
-            process.spawn(_come(process, functools.partial(work, task)), f"task {place}")
+            process.spawn(self.come(process, functools.partial(work, task)), f"task {place}")
         for place, job in enumerate(self.jobs[: self.scenario.jobs]):
             work_of = functools.partial(source.lock_manager.run_task, self._append, job)
-            process.spawn(_come(process, work_of), f"job {place}")
+            process.spawn(self.come(process, work_of), f"job {place}")
         process.spawn(self._report(process, source), "reporter")
+
+    async def come(self, process: Process, work: Callable[[], Any]) -> None:
+        """A task or a job comes."""
+        await process.point("client.come")
+        await work()
 
     def _task_of(self, source: DdlSource) -> Callable[[DdlTask], Any]:
         return functools.partial(source.scheduler.run_task, self._append)
@@ -158,11 +163,6 @@ class DdlProgram(RefiningProgram):
             self.reports_left,
             self.oracle.given,
         )
-
-
-async def _come(process: Process, work: Callable[[], Any]) -> None:
-    await process.point("client.come")
-    await work()
 
 
 @functools.cache

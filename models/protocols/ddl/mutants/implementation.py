@@ -43,14 +43,16 @@ class _NotesEarly(DdlTsLockManager):
         await super()._work(job, noted)
 
 
-class _NotesEarlySource(DdlSource):
+class NotesEarlySource(DdlSource):
+    """A job is noted before its message is in the logs."""
+
     lock_manager_class = _NotesEarly
 
 
 @mutant(killer="ddl.minimum_is_below_all_to_come", source="hazard 53", instance="ddl-impl-task-and-job")
 def noted_before_the_append(**scenario: Any) -> DdlProgram:
     """The timestamp of a job is done with before its message is in the logs."""
-    return ddl(source=_NotesEarlySource, protocol=f"{_VARIANTS}:NotedBeforeAppend", **scenario)
+    return ddl(source=NotesEarlySource, protocol=f"{_VARIANTS}:NotedBeforeAppend", **scenario)
 
 
 class _DoesNotWait(DdlTsLockManager):
