@@ -20,8 +20,8 @@ from tidemark.impl.querynode.values import ChannelDescription
 from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.types import MetaSnapshot
 
 

@@ -17,7 +17,7 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.protocols.common.oracle import ChosenOracle, OracleCalls, ask_alone
+from tidemark.models.protocols.common.oracle import ANSWERS, ChosenOracle, OracleCalls, ask_alone
 from tidemark.models.protocols.ddl.program import LOG, DdlProgram, DdlScenario
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
@@ -111,7 +111,8 @@ class DdlAdapter:
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``. No timestamp is given twice."""
-        if step.action in _ANSWERS and step.args[-1] in self._program.observe()["cell answers"]:
+        answered: Any = self._program.observe()[ANSWERS]
+        if step.action in _ANSWERS and step.args[-1] in answered:
             return False
         return bool(self._events_of(step))
 
