@@ -24,6 +24,7 @@ PROTOCOLS = {
     "streaming": "tidemark.spec.streaming:Streaming",
     "stream": "tidemark.spec.stream:Stream",
     "dispatch": "tidemark.spec.dispatch:Dispatch",
+    "segments": "tidemark.spec.segments:Segments",
     "reads": "tidemark.spec.reads:Reads",
     "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
@@ -164,6 +165,17 @@ _TRACE = {
     "consequence is judged as reads.service_time_never_goes_back",
     "dispatch.who_is_at_the_main_is_where_it_is": _MEMORY,
     "dispatch.ticks_reach_who_takes_them": "an end: evidence is finite",
+    "segments.rows_are_served": "a trace of `apply_insert`, `end_load` and `raise_safe`; its consequence is "
+    "judged as history.strong",
+    "segments.deletes_are_served": "a trace of `apply_delete`, `begin_load` and `end_load`; its consequence "
+    "is judged as history.strong",
+    "segments.no_row_is_served_twice": "a trace of `apply_insert` and `end_load`: an answer names no segment",
+    "segments.nothing_is_invented": "what is judged is its consequence, history.written",
+    "segments.reads_find_what_was_written": "a trace of all steps; what must and what may be in an answer is "
+    "judged as history.strong and history.written",
+    "segments.service_time_never_goes_back": "what is judged is the same rule under another name, "
+    "reads.service_time_never_goes_back",
+    "segments.service_time_follows_the_ticks": "an end: evidence is finite",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
     "reads.answers_are_final": "nothing can: an answer is seen once",
     "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; "

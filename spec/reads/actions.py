@@ -28,8 +28,8 @@ How it is cut:
 - ``page``: a further page of an iterator, or a further part of a request, reads at the timestamp of the
   first.
 
-Left out: several channels (a key lives on one), segments that are loaded while the log goes on, old versions
-that a compaction removes.
+Left out: several channels (a key lives on one), old versions that a compaction removes. That growing and
+sealed segments hold what was applied is shown in ``spec/segments``.
 """
 
 from tidemark.spec.language import (
@@ -231,7 +231,7 @@ class ReadsActions(Protocol, name="reads"):
     @action(
         fairness="weak",
         source="seed 002, service time; facts 6.1",
-        relies_on=("stream.packs_leave_nothing_out",),
+        relies_on=("segments.rows_are_served", "segments.deletes_are_served"),
     )
     def raise_safe(s, r: Replica):
         """Everything in the pack is applied: the service time is its end, and all who wait look again."""

@@ -1,10 +1,10 @@
-"""What service time and reads take for granted of the oracle and of the time tick, in their own words."""
+"""What service time and reads take for granted of oracle, time tick and segments, in their own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer
-from tidemark.spec.language import all_of, exists, forall, implies, one_of
+from tidemark.spec.language import all_of, exists, forall, implies, ite, one_of
 from tidemark.spec.reads import Reads
-from tidemark.spec.stream import Stream
+from tidemark.spec.segments import Segments
 from tidemark.spec.timetick import TimeTick
 from tidemark.spec.tso import Tso
 
@@ -56,35 +56,45 @@ class TickOfTheCoordinator(Reading, user=Reads, owner=TimeTick, action="send_tic
         return reads.is_below_all_to_come(upto)
 
 
-class PackOfTheStream(Reading, user=Reads, owner=Stream, action="raise_safe"):
-    """The writes in the log are messages of the stream. The replica has applied what was handed over, and its
-    pack is the last one.
+class SegmentsOfTheReplica(Reading, user=Reads, owner=Segments, action="raise_safe"):
+    """The replica is a query node whose segments are served up to the end of the pack. A row counts as
+    applied if a read finds it, a delete if every row that it removes and that a read finds has it.
     """
 
     @staticmethod
-    def glue(reads, stream, r: Reads.Replica):
-        return (
-            (stream.last == reads.pack[r])
-            & (stream.start == 0)
-            & forall(
-                reads.Write,
-                lambda w: implies(
-                    reads.stage[w] == "logged",
-                    exists(
-                        stream.Message,
-                        lambda m: all_of(
-                            stream.place[m] > 0,
-                            stream.ts[m] == reads.ts[w],
-                            implies(stream.held[m] | stream.done[m], reads.applied[r, w]),
-                        ),
-                    ),
+    def glue(reads, segments, r: Reads.Replica):
+        return (segments.safe == reads.pack[r]) & forall(
+            reads.Write,
+            lambda w: implies(
+                reads.stage[w] == "logged",
+                exists(
+                    segments.Write,
+                    lambda v: is_the_write(reads, segments, w, v) & is_taken(reads, segments, r, w, v),
                 ),
-            )
+            ),
         )
 
     @staticmethod
     def takes(reads, r):
         return forall(reads.Write, lambda w: ~reads.is_in_pack(r, w))
+
+
+def is_the_write(reads, segments, w, v):
+    """The write is this one of the node's channel."""
+    return all_of(
+        segments.logged[v],
+        segments.ts[v] == reads.ts[w],
+        segments.deletes[v] == reads.deletes[w],
+    )
+
+
+def is_taken(reads, segments, r, w, v):
+    """What the node serves counts as applied."""
+    has_its_rows = forall(
+        segments.Write,
+        lambda u: implies(segments.is_read(u) & segments.is_older(u, v), segments.is_known(u, v)),
+    )
+    return implies(ite(segments.deletes[v], has_its_rows, segments.is_read(v)), reads.applied[r, w])
 
 
 def is_the_message(reads, tick, w, m, c):

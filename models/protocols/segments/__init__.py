@@ -1,0 +1,1 @@
+"""Segments at a query node: variants, mutants."""

@@ -1,0 +1,170 @@
+"""Named mutants of loads and deletes, each with its killer."""
+
+from tidemark.models.mutation.declared import mutant
+from tidemark.spec.language import (
+    Map,
+    Set,
+    action,
+    all_of,
+    any_of,
+    each,
+    exists,
+    forall,
+    maximum,
+    require,
+)
+from tidemark.spec.segments import Segments
+
+
+@mutant(killer="segments.deletes_are_served", source="B34", instance="segments-small")
+class ReplaysFromTheNewestCheckpoint(Segments):
+    """The replay begins at the delete checkpoint of its own moment; the files are those of an earlier one."""
+
+    def replays_from(s, g):
+        return s.delete_checkpoint
+
+
+@mutant(killer="segments.deletes_are_served", source="B35", instance="segments-small")
+class ReplaysFromTheGreaterPosition(Segments):
+    """The replay begins at the greater of the files' position and the segment's own."""
+
+    position: Map[Segments.Segment, Segments.Ts] = 0
+
+    def flush(s, g):
+        super().flush(g)
+        s.position[g] = s.checkpoint
+
+    def replays_from(s, g):
+        return maximum(s.files_upto[g], s.position[g])
+
+
+@mutant(killer="segments.deletes_are_served", source="B37", instance="segments-small")
+class StartsAtTheChannelCheckpoint(Segments):
+    """The stream is consumed from the channel checkpoint, although deletes below it are in no file."""
+
+    def start_of_the_stream(s):
+        return s.checkpoint
+
+
+@mutant(killer="segments.deletes_are_served", source="B38: trimmed", instance="segments-small")
+class TrimsWithoutPin(Segments):
+    """The buffer is trimmed up to the delete checkpoint, whatever a load needs."""
+
+    def may_trim(s, value):
+        return value <= s.delete_checkpoint
+
+
+@mutant(
+    killer="segments.sealed_segments_have_their_deletes",
+    source="B38: high-water mark",
+    instance="segments-deletes",
+)
+class SkipsBelowTheHighWaterMark(Segments):
+    """Deletes of the stream go into a segment that is being loaded, and the replay skips what is not above
+    the greatest of them.
+    """
+
+    def is_forwarded_to(s, g):
+        return s.load[g] != "none"
+
+    def is_replayed(s, g, d):
+        return super().is_replayed(g, d) & ~exists(s.Write, lambda e: s.knows[g, e] & (s.ts[e] >= s.ts[d]))
+
+
+@mutant(killer="segments.deletes_are_served", source="facts 6.1", instance="segments-small")
+class ServesAfterTheReplay(Segments):
+    """The segment is served some time after the last look at the buffer."""
+
+    replayed: Set[Segments.Segment] = False
+
+    def end_load(s, g):
+        require(s.replayed[g])
+        require(s.load[g] == "loading")
+        s.load[g] = "served"
+        s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
+
+    @action(fairness="weak", source="facts 6.1")
+    def replay(s, g: Segments.Segment):
+        """The replay."""
+        require((s.load[g] == "loading") & ~s.replayed[g])
+        s.replayed[g] = True
+        s.knows = each(
+            s.Segment,
+            s.Write,
+            lambda h, d: s.knows[h, d] | all_of(h == g, any_of(s.is_in_files(g, d), s.is_replayed(g, d))),
+        )
+
+
+@mutant(killer="segments.deletes_are_served", source="facts 6.1", instance="segments-small")
+class NothingIsForwarded(Segments):
+    """Deletes of the stream go into growing segments and the buffer only."""
+
+    def is_forwarded_to(s, g):
+        return (s.load[g] == "served") & (s.safe > s.tick)
+
+
+@mutant(killer="segments.rows_are_served", source="facts 6.1: serviceable", instance="segments-small")
+class ServesBeforeTheLoads(Segments):
+    """The service time is raised although flushed segments are not loaded."""
+
+    def raise_safe(s):
+        require(s.watching & (s.pack > s.safe))
+        require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
+        s.safe = s.pack
+
+
+@mutant(killer="segments.rows_are_served", source="facts 6.1", instance="segments-small")
+class GrowingSegmentGoesFirst(Segments):
+    """The growing segment is released when the load of the sealed one begins."""
+
+    def begin_load(s, g):
+        super().begin_load(g)
+        s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
+
+
+@mutant(killer="segments.no_row_is_served_twice", source="facts 6.1", instance="segments-small")
+class GrowingSegmentIsKept(Segments):
+    """The growing segment stays beside the sealed one."""
+
+    def end_load(s, g):
+        grown = s.grown
+        super().end_load(g)
+        s.grown = each(s.Write, lambda w: grown[w])
+
+
+@mutant(
+    killer="segments.no_row_is_served_twice",
+    source="facts 6.1: excluded timestamps; H46",
+    instance="segments-small",
+)
+class NothingIsExcluded(Segments):
+    """Rows of the stream are taken though their files were loaded."""
+
+    def is_left_out(s, w):
+        return s.wanted[s.segment[w]] | (s.load[s.segment[w]] == "served")
+
+
+@mutant(
+    killer="segments.no_row_is_served_twice",
+    source="facts 6.1: excluded timestamps",
+    instance="segments-small",
+)
+class SealedSegmentsAreNotExcluded(Segments):
+    """Rows of the stream go into a growing segment beside the sealed one that has them."""
+
+    def is_left_out(s, w):
+        return s.ts[w] <= s.excluded[s.segment[w]]
+
+
+@mutant(killer="segments.service_time_follows_the_ticks", source="B41", instance="segments-small")
+class LoadsNeedNotEnd(Segments):
+    """A load holds the lock that the pipeline needs, and need not end."""
+
+    @action(source="facts 6.1")
+    def end_load(s, g: Segments.Segment):
+        """The load ends, if ever."""
+        super().end_load(g)
+
+    def take_pack(s, end):
+        super().take_pack(end)
+        require(forall(s.Segment, lambda g: s.load[g] != "loading"))

@@ -1,0 +1,5 @@
+"""Segments at a query node: growing and sealed ones, loads while the stream goes on, and their deletes."""
+
+from tidemark.spec.segments.lemmas import Segments
+
+__all__ = ["Segments"]

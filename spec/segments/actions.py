@@ -1,0 +1,270 @@
+"""Growing and sealed segments of one channel at one query node; loads and deletes; state and steps.
+
+What is described: the data node stores what lies up to the channel checkpoint, and flushes segments. A query
+node takes the channel up: it loads the flushed segments, takes what is stored of the others as growing ones,
+and consumes the stream. Rows of the stream go into growing segments, unless what was loaded holds them
+(excluded timestamps). Deletes go into every segment that is served, and into the delete buffer. When a
+segment is flushed later, it is loaded while the stream goes on; then it takes the place of the growing one.
+The files of a segment hold the deletes up to the delete checkpoint; those after it are replayed from the
+buffer when the load ends. The service time is raised when a pack is applied and all segments are there that
+were flushed when the channel was taken up.
+
+Sources: seed 002 (service time), facts 6.1 and 10.4, bugs B34, B35, B37 and B38. This is the protocol as it
+is *meant*.
+
+How it is cut:
+
+- One node, one channel, one incarnation: a node that starts again takes the channel up anew.
+- ``checkpoint``: all rows up to it are in files. ``delete_checkpoint``: all deletes up to it are in the files
+  of the segments; it is not above the checkpoint. What the coordinator names at the beginning of a load is
+  the delete checkpoint of that moment (``files_upto``); both may move during the load.
+- A load is two steps, its beginning and its end; anything may happen between them. The replay is one step
+  with its end: the node takes the last look at the buffer and serves the segment without a pause.
+- Rows of a growing segment that are in files are loaded when the channel is taken up.
+- An excluded timestamp is kept for good: what lies at or below it does not come again.
+- Which rows are read: those of a sealed segment if it is served, else those that have grown.
+
+Left out: compactions of rows, segments that are moved between nodes (for deletes a load like any other), the
+release of a channel, the memory and the time that a load takes.
+"""
+
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    all_of,
+    any_of,
+    constant,
+    each,
+    forall,
+    implies,
+    ite,
+    option,
+    require,
+)
+
+
+class SegmentsActions(Protocol, name="segments"):
+    """One channel at one query node; any number of segments, keys, rows and deletes."""
+
+    Write = Sort()
+    Key = Sort()
+    Segment = Sort()
+    Ts = Nat()
+    Load = Enum("none", "loading", "served")
+
+    SEALS_END: Bool = option(True, assumes="No row of a segment comes into the log after its flush.")
+
+    key: Map[Write, Key] = constant()
+    deletes: Set[Write] = constant()
+    segment: Map[Write, Segment] = constant()  # of a row
+
+    # The log.
+    logged: Set[Write] = False
+    ts: Map[Write, Ts] = 0
+    tick: Ts = 0
+
+    # What is stored.
+    checkpoint: Ts = 0
+    delete_checkpoint: Ts = 0
+    flushed: Set[Segment] = False
+    filed: Set[Write] = False  # the row is in the files of its flushed segment
+
+    # The query node.
+    watching: Bool = False
+    wanted: Set[Segment] = False  # flushed when the channel was taken up
+    start: Ts = 0  # the stream is consumed from here
+    files_at_start: Ts = 0  # the deletes up to here were in files when the channel was taken up
+    excluded: Map[Segment, Ts] = 0  # rows of the stream at or below it are left out
+    pack: Ts = 0  # the end of the pack that is applied
+    safe: Ts = 0  # the service time
+    grown: Set[Write] = False  # rows of growing segments
+    twice: Set[Write] = False  # rows that are there a second time
+    applied: Set[Write] = False  # what the pipeline has done with: deletes, and rows, left out or not
+    buffer: Set[Write] = False  # deletes
+    load: Map[Segment, Load] = "none"
+    files_upto: Map[Segment, Ts] = 0  # the deletes up to here come with the files
+    knows: Set[Segment, Write] = False  # deletes that a sealed segment has
+
+    # ---- words used below ----
+
+    def is_row(s, w):
+        """A row in the log."""
+        return s.logged[w] & ~s.deletes[w]
+
+    def is_delete(s, d):
+        """A delete in the log."""
+        return s.logged[d] & s.deletes[d]
+
+    def is_in_pack(s, w):
+        """The write is in the pack, and the pipeline has not done with it."""
+        return all_of(s.logged[w], s.ts[w] > s.start, s.ts[w] <= s.pack, ~s.applied[w])
+
+    def is_read(s, w):
+        """A read finds the row at the node, if nothing deletes it."""
+        return ite(s.load[s.segment[w]] == "served", s.filed[w] & ~s.deletes[w], s.grown[w])
+
+    def is_known(s, w, d):
+        """The copy of the row that is read has the delete. A growing segment has those of the stream, and
+        those that were in files when the channel was taken up.
+        """
+        in_growing = s.is_delete(d) & (s.applied[d] | (s.ts[d] <= s.files_at_start))
+        return ite(s.load[s.segment[w]] == "served", s.knows[s.segment[w], d], in_growing)
+
+    # ---- the log, and what is stored ----
+
+    @action(source="facts 3.1", relies_on=("timetick.ticks_are_below_all_to_come",))
+    def append(s, w: Write, ts: Ts):
+        """A row or a delete is in the log."""
+        require(~s.logged[w])
+        require(ts > s.tick)
+        require(any_of(s.deletes[w], ~s.flushed[s.segment[w]], ~s.SEALS_END))
+        s.logged[w] = True
+        s.ts[w] = ts
+
+    @action(fairness="weak", source="facts 4")
+    def send_tick(s, value: Ts):
+        """A tick is in the log."""
+        require(value > s.tick)
+        s.tick = value
+
+    @action(source="facts 7.5")
+    def store(s, value: Ts):
+        """The channel checkpoint moves."""
+        require((value > s.checkpoint) & (value <= s.tick))
+        s.checkpoint = value
+
+    @action(source="facts 10.4")
+    def store_deletes(s, value: Ts):
+        """The delete checkpoint moves: the deletes up to it are in the files of the segments."""
+        require((value > s.delete_checkpoint) & (value <= s.checkpoint))
+        s.delete_checkpoint = value
+
+    @action(source="facts 7.7, 10.3")
+    def flush(s, g: Segment):
+        """A segment is flushed: all its rows are stored."""
+        require(~s.flushed[g])
+        require(
+            forall(s.Write, lambda w: implies(s.is_row(w) & (s.segment[w] == g), s.ts[w] <= s.checkpoint))
+        )
+        s.flushed[g] = True
+        s.filed = each(s.Write, lambda w: s.filed[w] | (s.is_row(w) & (s.segment[w] == g)))
+
+    # ---- the channel is taken up ----
+
+    def start_of_the_stream(s):
+        """Where the stream is consumed from: the deletes after it are in no file of a segment."""
+        return s.delete_checkpoint
+
+    @action(fairness="weak", source="facts 6.1, 10.4; B37")
+    def watch(s):
+        """The node takes the channel up, with what is stored of the segments that are not flushed."""
+        require(~s.watching)
+        s.watching = True
+        s.start = s.start_of_the_stream()
+        s.files_at_start = s.delete_checkpoint
+        s.pack = s.start
+        s.wanted = each(s.Segment, lambda g: s.flushed[g])
+        s.excluded = each(s.Segment, lambda g: s.checkpoint)
+        s.grown = each(s.Write, s.is_stored_of_a_growing_segment)
+
+    def is_stored_of_a_growing_segment(s, w):
+        """The row is in the files of a segment that is not flushed."""
+        return all_of(s.is_row(w), s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
+
+    # ---- the pipeline ----
+
+    @action(fairness="weak", source="seed 002, service time; facts 6.1")
+    def take_pack(s, end: Ts):
+        """The next pack."""
+        require(s.watching & (end > s.pack) & (end <= s.tick))
+        require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
+        s.pack = end
+
+    def is_left_out(s, w):
+        """The filter: what was loaded holds the row."""
+        return any_of(
+            s.wanted[s.segment[w]], s.load[s.segment[w]] == "served", s.ts[w] <= s.excluded[s.segment[w]]
+        )
+
+    @action(fairness="weak", source="facts 6.1")
+    def apply_insert(s, w: Write):
+        """A row of the pack goes into its growing segment, or is left out."""
+        require(s.is_in_pack(w) & ~s.deletes[w])
+        s.applied[w] = True
+        s.twice[w] = s.twice[w] | (s.grown[w] & ~s.is_left_out(w))
+        s.grown[w] = s.grown[w] | ~s.is_left_out(w)
+
+    @action(fairness="weak", source="facts 6.1")
+    def apply_delete(s, d: Write):
+        """A delete of the pack goes into all that is served, and into the buffer."""
+        require(s.is_in_pack(d) & s.deletes[d])
+        s.applied[d] = True
+        s.buffer[d] = True
+        s.knows = each(s.Segment, s.Write, lambda g, e: s.knows[g, e] | ((e == d) & s.is_forwarded_to(g)))
+
+    def is_forwarded_to(s, g):
+        """Deletes of the stream go into the segment."""
+        return s.load[g] == "served"
+
+    @action(
+        fairness="weak",
+        source="seed 002, service time; facts 6.1",
+        relies_on=("dispatch.nothing_is_left_out",),
+    )
+    def raise_safe(s):
+        """The pack is applied, and what was flushed is served: the service time is the end of the pack."""
+        require(s.watching & (s.pack > s.safe))
+        require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
+        require(forall(s.Segment, lambda g: implies(s.wanted[g], s.load[g] == "served")))
+        s.safe = s.pack
+
+    # ---- loads ----
+
+    @action(fairness="weak", source="facts 6.1; B34")
+    def begin_load(s, g: Segment):
+        """The load of a flushed segment begins. Its files hold the deletes up to the delete checkpoint."""
+        require(s.watching & s.flushed[g] & (s.load[g] == "none"))
+        s.load[g] = "loading"
+        s.files_upto[g] = s.delete_checkpoint
+
+    def replays_from(s, g):
+        """The deletes above this are replayed from the buffer."""
+        return s.files_upto[g]
+
+    def is_replayed(s, g, d):
+        """The delete is applied to the segment at the end of its load."""
+        return s.buffer[d] & (s.ts[d] > s.replays_from(g))
+
+    def is_in_files(s, g, d):
+        """The delete came with the files."""
+        return s.is_delete(d) & (s.ts[d] <= s.files_upto[g])
+
+    @action(fairness="weak", source="facts 6.1; B34; B35; B38")
+    def end_load(s, g: Segment):
+        """Deletes are replayed, and the segment is served in place of the growing one."""
+        require(s.load[g] == "loading")
+        s.knows = each(
+            s.Segment,
+            s.Write,
+            lambda h, d: s.knows[h, d] | all_of(h == g, any_of(s.is_in_files(g, d), s.is_replayed(g, d))),
+        )
+        s.load[g] = "served"
+        s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
+
+    def may_trim(s, value):
+        """No load needs what lies at or below the value."""
+        return (value <= s.delete_checkpoint) & forall(
+            s.Segment, lambda g: implies(s.load[g] == "loading", value <= s.files_upto[g])
+        )
+
+    @action(source="facts 6.1; B38")
+    def trim(s, value: Ts):
+        """The buffer lets go of deletes that are in files."""
+        require(s.watching & s.may_trim(value))
+        s.buffer = each(s.Write, lambda d: s.buffer[d] & (s.ts[d] > value))

@@ -1,0 +1,120 @@
+"""Claims about segments: what is served is all there, once, and with its deletes."""
+
+from tidemark.spec.language import (
+    all_of,
+    exists,
+    forall,
+    implies,
+    invariant,
+    leads_to,
+    reachable,
+    transition_invariant,
+)
+from tidemark.spec.segments.actions import SegmentsActions
+
+
+class SegmentsClaims(SegmentsActions):
+    """One channel at one query node; any number of segments, keys, rows and deletes."""
+
+    def is_older(s, w, d):
+        """The row and the delete have one key, and the row is older."""
+        return all_of(s.deletes[d], ~s.deletes[w], s.key[w] == s.key[d], s.ts[w] < s.ts[d])
+
+    @invariant(source="seed 002, service time; facts 6.1; property R")
+    def rows_are_served(s):
+        """Every row at or below the service time is found by a read."""
+        return forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= s.safe), s.is_read(w)))
+
+    @invariant(source="facts 6.1; B34; B35; B37; B38; property R")
+    def deletes_are_served(s):
+        """A row that is found has every delete at or below the service time that removes it."""
+        return forall(
+            s.Write,
+            s.Write,
+            lambda w, d: implies(
+                all_of(s.is_read(w), s.is_delete(d), s.is_older(w, d), s.ts[d] <= s.safe), s.is_known(w, d)
+            ),
+        )
+
+    @invariant(source="facts 6.1: excluded timestamps; property 1")
+    def no_row_is_served_twice(s):
+        """No row is in a growing segment twice, or in a growing and a sealed one."""
+        return forall(s.Write, lambda w: ~s.twice[w] & ~(s.grown[w] & (s.load[s.segment[w]] == "served")))
+
+    @invariant(source="facts 6.1")
+    def nothing_is_invented(s):
+        """Rows that are found, and deletes that a segment has, are in the log."""
+        rows = forall(s.Write, lambda w: implies(s.is_read(w), s.is_row(w)))
+        return rows & forall(s.Segment, s.Write, lambda g, d: implies(s.knows[g, d], s.is_delete(d)))
+
+    def removes(s, d, w, value):
+        """The delete removes the row at the timestamp."""
+        return all_of(s.is_delete(d), s.is_older(w, d), s.ts[d] <= value)
+
+    @invariant(source="seed 002, service time; facts 6.1; property R")
+    def reads_find_what_was_written(s):
+        """At the service time the node shows exactly the rows of the log that nothing has deleted."""
+        return forall(s.Write, lambda w: implies(s.ts[w] <= s.safe, s.is_shown(w) == s.is_visible(w)))
+
+    def is_visible(s, w):
+        """The row is in the log, and no delete at or below the service time removes it."""
+        return s.is_row(w) & ~exists(s.Write, lambda d: s.removes(d, w, s.safe))
+
+    def is_shown(s, w):
+        """A read at the service time shows the row."""
+        return s.is_read(w) & ~exists(s.Write, lambda d: s.is_known(w, d) & s.removes(d, w, s.safe))
+
+    @transition_invariant(source="facts 6.1; hazard 33", frame=True)
+    def service_time_never_goes_back(before, after):
+        """The service time never goes back."""
+        return after.safe >= before.safe
+
+    @leads_to(source="seed 002, service time; facts 6.1; B41")
+    def service_time_follows_the_ticks(s, ts: SegmentsActions.Ts):
+        """The service time comes to every tick, whatever is loaded."""
+        return s.tick >= ts, s.safe >= ts
+
+    @reachable(after="apply_delete", source="facts 6.1; B38")
+    def a_delete_comes_during_a_load(before, after, d):
+        """The pipeline has a delete for a segment that is being loaded."""
+        return exists(
+            after.Write,
+            lambda w: (after.load[after.segment[w]] == "loading") & after.filed[w] & after.is_older(w, d),
+        )
+
+    @reachable(after="end_load", source="facts 6.1; B34")
+    def a_delete_is_replayed(before, after, g):
+        """A delete that is in no file is applied from the buffer."""
+        return exists(
+            after.Write,
+            lambda d: all_of(
+                after.knows[g, d],
+                after.ts[d] > before.delete_checkpoint,
+                exists(after.Write, lambda w: (after.segment[w] == g) & after.is_older(w, d)),
+            ),
+        )
+
+    @reachable(after="end_load", source="facts 6.1")
+    def a_growing_segment_is_replaced(before, after, g):
+        """A sealed segment takes the place of the growing one."""
+        return exists(after.Write, lambda w: (before.segment[w] == g) & before.grown[w])
+
+    @reachable(after="apply_insert", source="facts 6.1: excluded timestamps")
+    def a_row_is_left_out(before, after, w):
+        """The stream brings a row that was loaded."""
+        return before.is_read(w) & (before.grown[w] == after.grown[w])
+
+    @reachable(after="store_deletes", source="B34")
+    def the_checkpoint_moves_during_a_load(before, after, value):
+        """The delete checkpoint passes a delete for a segment that is being loaded."""
+        return exists(
+            after.Write,
+            after.Write,
+            lambda w, d: all_of(
+                after.load[after.segment[w]] == "loading",
+                after.is_older(w, d),
+                after.is_delete(d),
+                after.ts[d] > before.delete_checkpoint,
+                after.ts[d] <= value,
+            ),
+        )

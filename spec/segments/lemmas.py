@@ -1,0 +1,127 @@
+"""Inductive lemmas: why no row and no delete is missing, for any number of segments and loads."""
+
+from tidemark.spec.language import all_of, any_of, forall, implies, lemma
+from tidemark.spec.segments.claims import SegmentsClaims
+
+
+class Segments(SegmentsClaims):
+    """One channel at one query node; any number of segments, keys, rows and deletes."""
+
+    @lemma(source="facts 6.1, 10.4")
+    def times_are_in_order(s):
+        """Deletes in files, rows in files, tick; service time, pack, tick."""
+        return all_of(
+            s.delete_checkpoint <= s.checkpoint,
+            s.checkpoint <= s.tick,
+            s.start <= s.delete_checkpoint,
+            s.files_at_start == s.start,
+            s.start <= s.pack,
+            s.safe <= s.pack,
+            s.pack <= s.tick,
+            forall(s.Write, lambda w: s.logged[w] == (s.ts[w] > 0)),
+            forall(s.Segment, lambda g: s.excluded[g] <= s.checkpoint),
+            forall(s.Segment, lambda g: implies(s.watching, s.start <= s.excluded[g])),
+            forall(s.Segment, lambda g: s.files_upto[g] <= s.delete_checkpoint),
+        )
+
+    @lemma(source="facts 10.4")
+    def a_node_that_does_not_watch_has_nothing(s):
+        """Before the channel is taken up there is nothing at the node."""
+        nothing = all_of(
+            s.start == 0,
+            s.pack == 0,
+            s.safe == 0,
+            forall(s.Write, lambda w: ~any_of(s.grown[w], s.applied[w], s.buffer[w])),
+            forall(s.Segment, lambda g: (s.load[g] == "none") & ~s.wanted[g]),
+        )
+        return s.watching | nothing
+
+    @lemma(source="seed 002, service time; facts 6.1")
+    def the_pipeline_goes_in_order(s):
+        """What it has done with lies in its packs; at or below the service time it is all."""
+        return forall(
+            s.Write,
+            lambda w: all_of(
+                implies(s.applied[w], all_of(s.logged[w], s.ts[w] > s.start, s.ts[w] <= s.pack)),
+                implies(all_of(s.logged[w], s.ts[w] > s.start, s.ts[w] <= s.safe), s.applied[w]),
+            ),
+        )
+
+    @lemma(source="facts 6.1")
+    def growing_segments_are_complete(s):
+        """A growing segment has what was stored at the beginning, and what the stream has brought."""
+        return forall(
+            s.Write,
+            lambda w: all_of(
+                implies(
+                    all_of(
+                        s.watching,
+                        s.is_row(w),
+                        ~s.wanted[s.segment[w]],
+                        s.load[s.segment[w]] != "served",
+                        s.applied[w] | (s.ts[w] <= s.excluded[s.segment[w]]),
+                    ),
+                    s.grown[w],
+                ),
+                implies(
+                    s.grown[w],
+                    all_of(
+                        s.is_row(w),
+                        ~s.wanted[s.segment[w]],
+                        s.load[s.segment[w]] != "served",
+                        s.applied[w] | (s.ts[w] <= s.excluded[s.segment[w]]),
+                    ),
+                ),
+            ),
+        )
+
+    @lemma(source="facts 7.7, 10.3")
+    def flushed_segments_are_complete(s):
+        """The files of a flushed segment have all its rows; loaded and wanted segments are flushed."""
+        return all_of(
+            forall(s.Write, lambda w: implies(s.is_row(w) & s.flushed[s.segment[w]], s.filed[w])),
+            forall(s.Write, lambda w: implies(s.filed[w], s.is_row(w) & s.flushed[s.segment[w]])),
+            forall(
+                s.Segment,
+                lambda g: all_of(
+                    implies(s.load[g] != "none", s.flushed[g]),
+                    implies(s.wanted[g], s.flushed[g]),
+                    implies(s.wanted[g] & (s.safe > 0), s.load[g] == "served"),
+                ),
+            ),
+        )
+
+    @lemma(source="facts 6.1; B38")
+    def the_buffer_has_what_loads_need(s):
+        """Deletes of the stream stay in the buffer while they are in no file, or in none of a load."""
+        return forall(
+            s.Write,
+            lambda d: all_of(
+                implies(s.buffer[d], s.is_delete(d) & s.applied[d]),
+                implies(all_of(s.applied[d], s.deletes[d], s.ts[d] > s.delete_checkpoint), s.buffer[d]),
+                forall(
+                    s.Segment,
+                    lambda g: implies(
+                        all_of(s.applied[d], s.deletes[d], s.load[g] == "loading", s.ts[d] > s.files_upto[g]),
+                        s.buffer[d],
+                    ),
+                ),
+            ),
+        )
+
+    @lemma(source="facts 6.1; B34; B35")
+    def sealed_segments_have_their_deletes(s):
+        """A segment that is served has the deletes of its files and of the stream."""
+        return forall(
+            s.Segment,
+            s.Write,
+            lambda g, d: all_of(
+                implies(
+                    all_of(
+                        s.load[g] == "served", s.is_delete(d), s.applied[d] | (s.ts[d] <= s.files_upto[g])
+                    ),
+                    s.knows[g, d],
+                ),
+                implies(s.load[g] != "none", s.start <= s.files_upto[g]),
+            ),
+        )
