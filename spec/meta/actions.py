@@ -121,8 +121,10 @@ class MetaActions(Protocol, name="meta"):
         s.told[p] = False
         s.alive[p] = ~s.ENDED
         s.has[p] = s.has[p] & ~s.ENDED
+        s.cache[p] = ite(s.ENDED, 0, s.cache[p])
         s.floor[p] = ite(s.ENDED, 0, s.floor[p])
         s.flight = each(s.Fetch, lambda f: ite((s.by[f] == p) & s.ENDED, "idle", s.flight[f]))
+        s.value = each(s.Fetch, lambda f: ite((s.by[f] == p) & s.ENDED, 0, s.value[f]))
         s.shared = each(s.Fetch, lambda f: s.shared[f] & ~((s.by[f] == p) & s.ENDED))
         s.stage = each(
             s.Request,
@@ -203,6 +205,7 @@ class MetaActions(Protocol, name="meta"):
         require(s.changing & s.listed[p] & ~s.told[p])
         s.told[p] = True
         s.has[p] = False
+        s.cache[p] = 0
         s.floor[p] = maximum(s.floor[p], s.current)
         s.shared = each(s.Fetch, lambda f: s.shared[f] & ~((s.by[f] == p) & s.FORGETS_FLIGHTS))
 

@@ -39,9 +39,10 @@ class KeepsTheCache(Meta):
     """An invalidation records the version, and leaves the entry where it is."""
 
     def invalidate(s, p):
-        had = s.has[p]
+        had, cache = s.has[p], s.cache[p]
         super().invalidate(p)
         s.has[p] = had
+        s.cache[p] = cache
 
 
 @mutant(killer="meta.caches_are_not_behind", source="facts 12", instance=SMALL)

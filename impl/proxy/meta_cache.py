@@ -1,0 +1,132 @@
+"""What a proxy keeps of the metadata of collections."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.ports import Preemption
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionVersion:
+    """The metadata of a collection as the root coordinator had it.
+
+    Attributes:
+        name: of the collection.
+        version: number of its last change; an answer with a greater number is newer.
+        schema: as the coordinator stores it.
+    """
+
+    name: str
+    version: int
+    schema: str
+
+
+class MetaSource(Protocol):
+    """The root coordinator as a proxy's cache sees it."""
+
+    async def describe(self, name: str) -> CollectionVersion:
+        """The collection as it is now. Raises RpcError."""
+
+
+@dataclass(eq=False, slots=True)
+class Flight:
+    """One question to the coordinator, for all who wait for its answer.
+
+    Attributes:
+        leader: the task that asks.
+        waiting: the tasks that wait, with the leader.
+        answer: None until the coordinator has answered.
+        over: set when nobody waits any more; without an answer, the question has failed.
+    """
+
+    leader: str
+    waiting: list[str] = field(default_factory=list)
+    answer: CollectionVersion | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class MetaCache:
+    """Entries of collections; a question at a time for each name; invalidations of the coordinator.
+
+    An answer that is older than the last invalidation is given to those who waited for it, and not kept.
+    After an invalidation nobody joins a question that was asked before it.
+
+    Args:
+        source: the coordinator.
+        preemption: where something else may happen between an answer and its entry.
+    """
+
+    def __init__(self, *, source: MetaSource, preemption: Preemption) -> None:
+        self.entries: dict[str, CollectionVersion] = {}
+        self.floors: dict[str, int] = {}
+        self.shared: dict[str, Flight] = {}
+        self.flights: list[Flight] = []
+        self.closed = False
+        self._source = source
+        self._preemption = preemption
+
+    async def get(self, name: str) -> CollectionVersion:
+        """The collection, from the cache or from the coordinator.
+
+        Raises RpcError if the coordinator does not answer, SessionEndedError after ``close``.
+        """
+        while not self.closed:
+            entry = self.entries.get(name)
+            if entry is not None:
+                return entry
+            flight = self.shared.get(name)
+            if flight is None:
+                return await self._ask(name)
+            flight.waiting.append(_task())
+            await flight.over.wait()
+            if flight.answer is not None:
+                return flight.answer
+        raise SessionEndedError("the proxy's session has ended; connect to another proxy")
+
+    async def _ask(self, name: str) -> CollectionVersion:
+        flight = Flight(_task(), [_task()])
+        self.shared[name] = flight
+        self.flights.append(flight)
+        try:
+            answer = await self._source.describe(name)
+            flight.answer = answer
+            await self._preemption.point("meta.insert")
+            if self.closed:
+                flight.answer = None
+                raise SessionEndedError("the proxy's session has ended; connect to another proxy")
+            self.insert(answer)
+            return answer
+        finally:
+            self.flights.remove(flight)
+            if self.shared.get(name) is flight:
+                del self.shared[name]
+            flight.over.set()
+
+    def insert(self, answer: CollectionVersion) -> None:
+        """Keep an answer, unless something newer is known."""
+        if answer.version >= self.floors.get(answer.name, 0):
+            self.entries[answer.name] = answer
+
+    def invalidate(self, name: str, version: int) -> None:
+        """Forget what is older than this version, and what is being asked."""
+        self.floors[name] = max(self.floors.get(name, 0), version)
+        self.entries.pop(name, None)
+        self.shared.pop(name, None)
+
+    def close(self) -> None:
+        """The session has ended: nothing is served any more."""
+        self.closed = True
+        self.entries.clear()
+        self.shared.clear()
+        for flight in self.flights:
+            flight.answer = None
+            flight.over.set()
+
+
+def _task() -> str:
+    task = asyncio.current_task()
+    return task.get_name() if task is not None else ""

@@ -1,0 +1,242 @@
+"""Coordinator, proxies and requests as a program under exploration.
+
+Each step must be a step of ``tidemark.spec.meta``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.meta.refinement import (
+    NAME,
+    RequestView,
+    abstract,
+    cache_view,
+    meta_view,
+)
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+CLUSTER = "cluster"
+SPECIFICATION = "tidemark.spec.meta:Meta"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaScenario:
+    """What happens: requests by the number of their proxy, so many changes, and proxies that leave."""
+
+    requests: tuple[int, ...]
+    changes: int
+    leaves: tuple[int, ...]
+
+    @property
+    def proxies(self) -> int:
+        """How many there are."""
+        return max(self.requests) + 1
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification. A fetch has the number of the request that asks."""
+        requests = len(self.requests)
+        return Instance(
+            protocol,
+            bounds={
+                "Proxy": self.proxies, "Fetch": requests, "Request": requests, "Version": self.changes,
+                "Faults": len(self.leaves),
+            },
+            constants={"by": list(self.requests), "at": list(self.requests)},
+            name="scheduled",
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Request:
+    """A client's request, and what came of it."""
+
+    proxy: int
+    begun: bool = False
+    failed: bool = False
+    since: int = 0
+    version: int | None = None
+
+    def view(self) -> RequestView:
+        return RequestView(self.proxy, self.begun, self.failed, self.since, self.version)
+
+
+class _Edges:
+    """The coordinator as the caches see it, and the caches as the coordinator sees them."""
+
+    def __init__(self, program: MetaProgram, world: World) -> None:
+        self._program = program
+        self._world = world
+
+    async def describe(self, name: str) -> CollectionVersion:
+        """The answer of the coordinator, on its way."""
+        found: CollectionVersion = await self._world.operation(
+            "describe", lambda: self._meta().describe(name)
+        )
+        return found
+
+    def listed(self) -> Collection[str]:
+        """The proxies that the coordinator has to tell."""
+        return sorted(self._program.listed)
+
+    async def invalidate(self, proxy: str, name: str, version: int) -> None:
+        """One proxy forgets."""
+
+        def forget() -> None:
+            if proxy in self._program.listed:
+                self._program.caches[int(proxy)].invalidate(name, version)
+
+        await self._world.operation(f"invalidate {proxy}", forget)
+
+    async def save(self, record: CollectionVersion) -> None:
+        """Store a version."""
+        await self._world.operation(f"store {record.version}", lambda: None)
+
+    def _meta(self) -> CollectionMeta:
+        assert self._program.meta is not None
+        return self._program.meta
+
+
+class MetaProgram(RefiningProgram):
+    """One coordinator, its proxies and their requests, in one process.
+
+    Args:
+        scenario: what happens.
+        cache: class of the proxies' caches: a variant replaces it.
+        coordinator: class of the coordinator's part.
+        protocol: the specification that each step must follow.
+    """
+
+    table = "meta"
+    settings = Settings(clock=ClockOrder.UNTIMED)
+
+    def __init__(
+        self,
+        scenario: MetaScenario,
+        *,
+        cache: type[MetaCache] = MetaCache,
+        coordinator: type[CollectionMeta] = CollectionMeta,
+        protocol: str = SPECIFICATION,
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.caches: dict[int, MetaCache] = {}
+        self.listed: set[str] = set()
+        self.meta: CollectionMeta | None = None
+        self.requests = [_Request(proxy) for proxy in scenario.requests]
+        self.changes_left = scenario.changes
+        self._cache_class = cache
+        self._coordinator_class = coordinator
+
+    def populate(self, world: World) -> None:
+        """Define the process."""
+        world.process(CLUSTER, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        edges = _Edges(self, self.world)
+        self.meta = self._coordinator_class(store=edges, proxies=edges, preemption=process)
+        for proxy in range(self.scenario.proxies):
+            process.spawn(self._live(process, edges, proxy), f"proxy {proxy}")
+        for number, request in enumerate(self.requests):
+            process.spawn(self._ask(process, request), f"request {number}")
+        process.spawn(self._change(process), "changes")
+
+    async def _live(self, process: Process, edges: _Edges, proxy: int) -> None:
+        await process.point("session.start")
+        self.caches[proxy] = self._cache_class(source=edges, preemption=process)
+        await process.point("session.learn")
+        self.listed.add(str(proxy))
+        if proxy in self.scenario.leaves:
+            await process.point("session.leave")
+            self.listed.discard(str(proxy))
+            self.caches[proxy].close()
+
+    async def _ask(self, process: Process, request: _Request) -> None:
+        await process.point("client.come")
+        if str(request.proxy) not in self.listed:
+            return  # there is no such proxy yet, or no longer
+        assert self.meta is not None
+        request.begun, request.since = True, self.meta.acknowledged.get(NAME, 0)
+        await process.point("meta.look")
+        try:
+            request.version = (await self.caches[request.proxy].get(NAME)).version
+        except SessionEndedError:
+            request.failed = True
+
+    async def _change(self, process: Process) -> None:
+        assert self.meta is not None
+        while self.changes_left:
+            await process.point("client.alter")
+            self.changes_left -= 1
+            await self.meta.alter(NAME, "schema")
+
+    # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Each request that has begun has ended, and each change is acknowledged."""
+        for r, stage in values["stage"].items():
+            if stage in ("begun", "waiting"):
+                return f"request {r} is not over: {stage}"
+        return "a change is not acknowledged" if values["changing"] else None
+
+    def observe(self) -> Observation:
+        """What coordinator, proxies and requests hold."""
+        assert self.meta is not None
+        told = self.meta.change.told if self.meta.change is not None else set()
+        proxies = tuple(
+            cache_view(
+                self.caches.get(p), alive=p in self.caches, listed=str(p) in self.listed, told=str(p) in told
+            )
+            for p in range(self.scenario.proxies)
+        )
+        requests = tuple(request.view() for request in self.requests)
+        return {CLUSTER: (meta_view(self.meta), proxies, requests)}
+
+    def declared(self) -> Hashable:
+        """The mutable data that influence what happens next."""
+        return (tuple(self.observe().values()), self.changes_left)
+
+
+@functools.cache
+def _abstraction(scenario: MetaScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(*known[CLUSTER])
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def meta(
+    *,
+    requests: tuple[int, ...] | list[int] = (0, 0),
+    changes: int = 1,
+    leaves: tuple[int, ...] | list[int] = (),
+    cache: type[MetaCache] = MetaCache,
+    coordinator: type[CollectionMeta] = CollectionMeta,
+    protocol: str = SPECIFICATION,
+) -> MetaProgram:
+    """A program by plain arguments, as the manifest gives them.
+
+    Args:
+        requests: for each request the number of its proxy.
+        changes: how often the collection is altered.
+        leaves: proxies whose session ends.
+        cache: class of the proxies' caches.
+        coordinator: class of the coordinator's part.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = MetaScenario(requests=tuple(requests), changes=changes, leaves=tuple(leaves))
+    return MetaProgram(scenario, cache=cache, coordinator=coordinator, protocol=protocol)

@@ -1,0 +1,141 @@
+"""From the live objects of coordinator and proxies to the state of ``tidemark.spec.meta``.
+
+=======================  ===================================================================================
+specification            implementation
+=======================  ===================================================================================
+current, changing, told  ``CollectionMeta.versions``, ``change`` and ``Change.told``
+acknowledged, stamped    ``CollectionMeta.acknowledged``: no timestamp is taken of a change before
+alive, listed            the sessions of the program: those that began, and those that the coordinator lists
+has, cache, floor        ``MetaCache.entries``, ``floors``
+flight, value, shared    ``MetaCache.flights``, ``Flight.answer``, ``MetaCache.shared``; a fetch has the
+                         number of the request that asks
+stage, waits, version    ``Flight.waiting``, and what a request was given: noted by the program
+since, after             what was acknowledged when the request began: noted by the program
+=======================  ===================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.proxy.meta_cache import MetaCache
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+
+NAME = "things"
+"""The one collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheView:
+    """A proxy. ``flights``: (number of the request that asks, those that wait, answer, may others join)."""
+
+    alive: bool
+    listed: bool
+    closed: bool
+    told: bool
+    entry: int | None
+    floor: int
+    flights: tuple[tuple[int, tuple[int, ...], int | None, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """A request. ``version``: what it was served; None before."""
+
+    proxy: int
+    begun: bool
+    failed: bool
+    since: int
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetaView:
+    """The coordinator."""
+
+    current: int
+    changing: bool
+    acknowledged: int
+
+
+def meta_view(meta: CollectionMeta) -> MetaView:
+    """The picture of the coordinator."""
+    return MetaView(meta.describe(NAME).version, meta.change is not None, meta.acknowledged.get(NAME, 0))
+
+
+def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool, told: bool) -> CacheView:
+    """The picture of a proxy; None before it has started."""
+    if cache is None:
+        return CacheView(alive=False, listed=False, closed=False, told=False, entry=None, floor=0, flights=())
+    entry = cache.entries.get(NAME)
+    flights = () if cache.closed else tuple(_flight(cache, flight) for flight in cache.flights)
+    return CacheView(
+        alive=alive and not cache.closed,
+        listed=listed,
+        closed=cache.closed,
+        told=told and listed,
+        entry=None if entry is None else entry.version,
+        floor=0 if cache.closed else cache.floors.get(NAME, 0),
+        flights=flights,
+    )
+
+
+def _flight(cache: MetaCache, flight: Any) -> tuple[int, tuple[int, ...], int | None, bool]:
+    answer = None if flight.answer is None else flight.answer.version
+    waiting = tuple(sorted(number_of(name) for name in flight.waiting))
+    return number_of(flight.leader), waiting, answer, cache.shared.get(NAME) is flight
+
+
+def number_of(task: str) -> int:
+    """The number of a request, from the name of its task."""
+    return int(task.rpartition(" ")[2])
+
+
+def abstract(meta: MetaView, caches: Sequence[CacheView], requests: Sequence[RequestView]) -> dict[str, Any]:
+    """The state of ``spec.meta``, by variable name."""
+    flights = {
+        number: (waiting, answer, shared) for one in caches for number, waiting, answer, shared in one.flights
+    }
+    waits = {(r, f) for f, (waiting, _, _) in flights.items() for r in waiting}
+    numbers = range(len(requests))
+    return {
+        "current": meta.current,
+        "changing": meta.changing,
+        "acknowledged": meta.acknowledged,
+        "stamped": meta.acknowledged,
+        "listed": {p: one.listed for p, one in enumerate(caches)},
+        "told": {p: one.told for p, one in enumerate(caches)},
+        "faults": sum(one.closed for one in caches),
+        "alive": {p: one.alive for p, one in enumerate(caches)},
+        "has": {p: one.entry is not None for p, one in enumerate(caches)},
+        "cache": {p: one.entry or 0 for p, one in enumerate(caches)},
+        "floor": {p: one.floor for p, one in enumerate(caches)},
+        "flight": {f: _phase(flights.get(f)) for f in numbers},
+        "value": {f: (flights[f][1] or 0) if f in flights else 0 for f in numbers},
+        "shared": {f: f in flights and flights[f][2] for f in numbers},
+        "stage": {
+            r: _stage(one, caches[one.proxy], any(q == r for q, _ in waits)) for r, one in enumerate(requests)
+        },
+        "waits": {(r, f): (r, f) in waits for r in numbers for f in numbers},
+        "since": {r: one.since for r, one in enumerate(requests)},
+        "after": {r: one.since for r, one in enumerate(requests)},
+        "version": {r: one.version or 0 for r, one in enumerate(requests)},
+    }
+
+
+def _phase(flight: tuple[tuple[int, ...], int | None, bool] | None) -> str:
+    if flight is None:
+        return "idle"
+    return "asked" if flight[1] is None else "answered"
+
+
+def _stage(request: RequestView, cache: CacheView, waits: bool) -> str:  # noqa: FBT001 - a value, no option
+    if request.version is not None:
+        return "served"
+    if not request.begun:
+        return "new"
+    if request.failed or cache.closed:
+        return "failed"
+    return "waiting" if waits else "begun"
