@@ -80,6 +80,7 @@ AT_HOME = """
 import asyncio
 import unittest
 import pytest
+from hypothesis import given, strategies
 from tidemark.checks.interleave import RandomWalk
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,11 @@ class TestOld(unittest.IsolatedAsyncioTestCase):
     @pytest.mark.every_order
     async def test_of_a_class(self):
         pass
+
+@pytest.mark.every_order
+@given(strategies.integers())
+async def test_drawn(number):
+    pass
 
 class TestNew:
     @pytest.mark.every_order(merge=True)
@@ -169,9 +175,10 @@ def test_it_is_at_home_in_the_tests_of_others(tmp_path):
     (tmp_path / "conftest.py").write_text(PLUGIN, encoding="utf-8")
     (tmp_path / "test_home.py").write_text(AT_HOME, encoding="utf-8")
     seen = run(tmp_path, "-rs")
-    assert "2 failed, 4 passed, 1 skipped, 1 xfailed" in seen, seen
+    assert "3 failed, 4 passed, 1 skipped, 1 xfailed" in seen, seen
     assert "not on this machine" in seen
     assert "test_of_a_class, which belongs to a unittest.TestCase" in seen
+    assert "test_drawn, which is a test of Hypothesis" in seen
     assert "printed in each order" not in seen
     assert seen.count("one order only") == 1
     assert "every_order: passed in some orders only" in seen
@@ -179,7 +186,7 @@ def test_it_is_at_home_in_the_tests_of_others(tmp_path):
     found = re.search(r"replay token: (\S+)", seen)
     assert found is not None
     again = run(tmp_path, "--replay-order", found[1])
-    assert "1 failed, 7 deselected" in again, again
+    assert "1 failed, 8 deselected" in again, again
 
 
 WITHOUT_EXTRAS = """
