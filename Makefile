@@ -8,6 +8,9 @@ ifneq ($(shell [ -x .venv/bin/python ] && cat $(READY) 2>/dev/null),$(CURDIR))
 $(READY): FORCE
 endif
 
+# Gate and tests start hundreds of processes: none of them compiles our sources anew. `make clean` removes it.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Options for the command behind a job: make verify ARGS="--help"; make test ARGS="-k flush"
 ARGS ?=
 

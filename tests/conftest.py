@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    import psutil
     from pyspark.sql import SparkSession
 
 # The same examples on every machine and in every order; machines differ in speed, so no deadline.
@@ -44,6 +45,17 @@ def _group(item: pytest.Item) -> str:
     mark = item.get_closest_marker("xdist_group")
     assert mark is not None
     return str(mark.args[0])
+
+
+@pytest.fixture(scope="session")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[psutil.Process]]]:
+    """A cluster of two workers: address of the master, and the processes. Mark the test with ``spark``, and
+    with the group ``cluster``.
+    """
+    from tidemark.checks.spark.standalone import cluster
+
+    with cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -190,7 +190,7 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
 def _java_options(master: Master, folder: Path) -> list[str]:
     places = {"log4j2.configurationFile": "log4j2.properties", "derby.system.home": "derby"}
     chosen = [f"-D{key}={_quoted(folder / value)}" for key, value in places.items()]
-    if master.is_local:
+    if master.on_loopback:
         # Java only passes on what Python computes, and its second compiler takes the cores from that.
         chosen.append("-XX:TieredStopAtLevel=1")
     return chosen

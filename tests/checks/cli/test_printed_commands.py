@@ -137,6 +137,55 @@ steps = 5
 expect = { every = "holds" }
 """
 
+WHEELS = """
+from tidemark.spec.language import *
+
+
+class Wheels(Protocol):
+    \"\"\"Three wheels that turn by themselves.\"\"\"
+
+    Place = Nat()
+    first: Place = 0
+    second: Place = 0
+    third: Place = 0
+
+    @action
+    def turn_first(s):
+        \"\"\"Turn one.\"\"\"
+        s.first = s.first + 1
+
+    @action
+    def turn_second(s):
+        \"\"\"Turn another.\"\"\"
+        s.second = s.second + 1
+
+    @action
+    def turn_third(s):
+        \"\"\"Turn the last.\"\"\"
+        s.third = s.third + 1
+
+    @invariant(source="a test")
+    def counted(s):
+        \"\"\"No wheel goes back.\"\"\"
+        return s.first + s.second >= s.first
+"""
+
+MANY = """
+name = "wheels"
+protocol = "wheels:Wheels"
+
+[properties]
+invariant = ["wheels.counted"]
+
+[[instance]]
+name = "many"
+engines = ["explore"]
+bounds = { Place = 400 }
+expect = { every = "holds" }
+counts = { distinct = 64481201 }
+"""
+"""It takes long enough to be interrupted."""
+
 REPLAY = re.compile(r"^\s*(?:replay|again): +(tidemark .*)$", re.MULTILINE)
 JUDGES = ("prove", "interpreted", "explore", "distribute", "interleave", "conform")
 
@@ -182,7 +231,10 @@ def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["verify", "explore"])
 def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_path: Path) -> None:
-    program = [sys.executable, "-m", "tidemark.checks", command, "--build", "my build"]
+    (tmp_path / "wheels.py").write_text(WHEELS, encoding="utf-8")
+    (tmp_path / "my wheels.toml").write_text(MANY, encoding="utf-8")
+    options = ["--manifest", "my wheels.toml", "--build", "my build", "--jobs", "1"]
+    program = [sys.executable, "-m", "tidemark.checks", command, *options]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")), seconds=240)
         process.send_signal(signal.SIGINT)
@@ -190,7 +242,7 @@ def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_pat
     assert first
     assert process.returncode == 7, said
     (line,) = re.findall(r"continue with: +(tidemark .*)$", said, re.MULTILINE)
-    assert line == f"tidemark {command} --build 'my build' --resume"
+    assert line == f"tidemark {command} --manifest 'my wheels.toml' --build 'my build' --jobs 1 --resume"
 
 
 def test_only_what_differs_from_the_defaults_is_repeated() -> None:

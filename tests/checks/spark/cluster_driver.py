@@ -16,6 +16,7 @@ from tidemark.checks.spark.session import SparkOptions, spark_session, stop_sess
 
 SETTINGS = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.task.maxFailures": "8"}
 # A lost executor is noticed at once instead of after three times five seconds.
+SETTINGS |= {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 SETTINGS |= {"spark.shuffle.io.maxRetries": "1", "spark.shuffle.io.retryWait": "200ms"}
 
 SPECULATION = {

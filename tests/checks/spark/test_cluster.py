@@ -18,15 +18,9 @@ from tests.checks.spark.driving import driver
 from tests.checks.spark.opponents import SIX_MANAGERS, native_summary
 from tidemark.checks.spark.java import find_java, private_home
 from tidemark.checks.spark.package_code import code_zip
-from tidemark.checks.spark.standalone import cluster, executors, host, wait_for
+from tidemark.checks.spark.standalone import executors, host, wait_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
-
-
-@pytest.fixture(scope="module")
-def standalone(tmp_path_factory):
-    with cluster(tmp_path_factory.mktemp("cluster")) as found:
-        yield found
 
 
 def test_an_executor_killed_in_the_middle_of_a_round_changes_nothing(standalone, tmp_path):
