@@ -37,6 +37,8 @@ class ChannelLog:
 
     entries: what is durable, in memory too. last_tick: the greatest tick among it. coordinator: the newest
     source among the incarnations of the root coordinator.
+    waiting: appends that no line has taken. writing: those of the line that is being written. given_up:
+    messages, by source and timestamp, that never come any more unless they are there or being written.
     """
 
     def __init__(self, root: Path, channel: ChannelName, *, files: Files = SYSTEM_FILES) -> None:
@@ -47,12 +49,13 @@ class ChannelLog:
         self._file = log_file(root, channel)
         self._files = files
         self._writer = FileLogWriter(root, channel, files=files)
-        self._waiting: list[Append] = []
+        self.waiting: list[Append] = []
+        self.writing: Sequence[Append] = ()
         self._arrived = asyncio.Event()
         self._grown = asyncio.Event()
         self._turn = asyncio.Lock()
         self._fenced: set[int] = set()
-        self._given_up: set[tuple[int, Timestamp]] = set()
+        self.given_up: set[tuple[int, Timestamp]] = set()
 
     async def load(self) -> None:
         """Take up what is in the file. To be called once, before anything else."""
@@ -64,11 +67,13 @@ class ChannelLog:
         the log finds out what is in the file.
         """
         while True:
-            while not self._waiting:
+            while not self.waiting:
                 self._arrived.clear()
                 await self._arrived.wait()
             async with self._turn:
-                await self._write(self._take())
+                self.writing = self._take()
+                await self._write(self.writing)
+                self.writing = ()
 
     async def append(self, source: int, message: LogMessage) -> int:
         """The place of the message, once it is durable. Raise RpcError if the log refuses it for good.
@@ -77,13 +82,13 @@ class ChannelLog:
         """
         append = Append(source, message)
         self._refuse(append)
-        self._waiting.append(append)
+        self.waiting.append(append)
         self._arrived.set()
         return await append.done
 
     async def settle(self, source: int, ts: Timestamp) -> bool:
         """Whether the source's message of this timestamp is in the log. If not, it never will be."""
-        self._given_up.add((source, ts))
+        self.given_up.add((source, ts))
         await self._end_of_turn()
         return any(entry.source == source and entry.message.ts == ts for entry in reversed(self.entries))
 
@@ -113,12 +118,12 @@ class ChannelLog:
         source, ts = append.source, append.message.ts
         if source in self._fenced or (source < 0 and source != self.coordinator):
             raise RpcError(f"{self.channel} refuses source {source}: its session is over; register again")
-        if (source, ts) in self._given_up:
+        if (source, ts) in self.given_up:
             raise RpcError(f"{self.channel} refuses message {ts} of source {source}: it was given up")
 
     def _take(self) -> list[Append]:
         """What waits and is not refused."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self.waiting = self.waiting, []
         taken = []
         for append in waiting:
             try:

@@ -6,6 +6,8 @@ the network. Or, for programs that look at other things, they are near: a call i
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from tidemark.impl.errors import RpcError, RpcTimeoutError
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.timestamp import Timestamp
@@ -43,6 +45,10 @@ class LogProcess:
         if (channel, ts) in self.refused:
             raise RpcError(f"the message {ts} of {channel} was given up")
         self.appended.add((channel, ts))
+
+    def declared(self) -> Hashable:
+        """What influences the future, beyond the view."""
+        return ()
 
     def view(self) -> LogView:
         """Return what is in the logs, and what is ruled out."""

@@ -28,6 +28,7 @@ from tidemark.models.protocols.common.oracle import (
     ask_alone,
 )
 from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
+from tidemark.models.protocols.proxy.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
@@ -55,6 +56,7 @@ class ProxyScenario:
         greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
         near_oracle: a call of the oracle is one step, and answers come in the order of the timestamps.
         near_logs: an append is one step, and always succeeds.
+        real_logs: the logs are those of the broker, over files in memory.
         oracle_faults: of the calls of the oracle.
         log_faults: of the calls of the logs.
     """
@@ -68,6 +70,7 @@ class ProxyScenario:
     greatest: int = 0
     near_oracle: bool = False
     near_logs: bool = False
+    real_logs: bool = False
     oracle_faults: FaultBudget = field(default_factory=FaultBudget)
     log_faults: FaultBudget = field(default_factory=FaultBudget)
 
@@ -126,7 +129,7 @@ class ProxyProgram(RefiningProgram):
         self.settings = scenario.settings()
         self.tasks = [DmlTask(channels) for channels in scenario.tasks]
         self.oracle = OracleProcess()
-        self.log = LogProcess()
+        self.log = RealLogs(scenario.channels) if scenario.real_logs else LogProcess()
         self.reported: TimeTickReport | None = None
         self.proxy: Proxy | None = None
         self.clock: CountedClock | None = None
@@ -236,7 +239,7 @@ class ProxyProgram(RefiningProgram):
         assert self.proxy is not None
         assert self.clock is not None
         memory = memory_of(self.proxy, self.clock, self.tasks)
-        return tuple(self.observe().values()), memory, self.oracle.given
+        return tuple(self.observe().values()), memory, self.oracle.given, self.log.declared()
 
 
 def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Hashable:
@@ -277,6 +280,7 @@ def proxy(
     interval: int = 1,
     near_oracle: bool = False,
     near_logs: bool = False,
+    real_logs: bool = False,
     delays: int = 0,
     drops: int = 0,
     lost_replies: int = 0,
@@ -295,6 +299,7 @@ def proxy(
         interval: how far the gate may run ahead of the tick's timestamp.
         near_oracle: a call of the oracle is one step.
         near_logs: an append is one step.
+        real_logs: the logs are those of the broker.
         delays: budget of appends that arrive after the proxy has given up.
         drops: budget of appends that vanish.
         lost_replies: budget of appends whose answer vanishes.
@@ -311,6 +316,7 @@ def proxy(
         interval=interval,
         near_oracle=near_oracle,
         near_logs=near_logs,
+        real_logs=real_logs,
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
     )
