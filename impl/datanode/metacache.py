@@ -51,13 +51,11 @@ class MetaCache:
         """The segment; a segment met for the first time begins as growing."""
         return self.segments.setdefault(segment_id, SegmentInfo(segment_id=segment_id))
 
-    def seal(self, segment_id: SegmentId) -> bool:
-        """Growing -> sealed. False when the segment is not growing: sealing twice is harmless."""
+    def seal(self, segment_id: SegmentId) -> None:
+        """Growing -> sealed. Sealing twice is harmless, and what has ended stays so."""
         info = self.find_or_create(segment_id)
-        if info.phase is not SegmentPhase.GROWING:
-            return False
-        info.phase = SegmentPhase.SEALED
-        return True
+        if info.phase is SegmentPhase.GROWING:
+            info.phase = SegmentPhase.SEALED
 
     def start_flushing(self, segment_id: SegmentId) -> None:
         """Sealed -> flushing."""

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ddl_lock_manager import Job
 from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess
+from tidemark.models.protocols.common.oracle import ANSWERS, ORACLE, Answers, OracleCalls, OracleProcess
 from tidemark.models.protocols.ddl.refinement import abstract, ddl_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -30,12 +32,16 @@ SPECIFICATION = "tidemark.spec.ddl:Ddl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DdlScenario:
-    """What happens: so many DDL tasks, dummies among them, background jobs, and questions of the reporter."""
+    """What happens: so many DDL tasks, dummies among them, background jobs, and questions of the reporter.
+
+    silences: calls of the oracle that have no answer; it is a process of its own then.
+    """
 
     tasks: int
     dummies: int
     jobs: int
     reports: int
+    silences: int = 0
 
     def instance(self, protocol: str) -> Instance:
         """Return the bounded instance of a specification; the dummies are the last tasks."""
@@ -58,12 +64,12 @@ class DdlProgram(RefiningProgram):
     """
 
     table = "ddl"
-    settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(
         self, scenario: DdlScenario, *, source: type[DdlSource] = DdlSource, protocol: str = SPECIFICATION
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
+        self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(drops=scenario.silences))
         self.scenario = scenario
         self.oracle = OracleProcess()
         self.tasks = [DdlTask() for _ in range(scenario.tasks + scenario.dummies)]
@@ -81,10 +87,13 @@ class DdlProgram(RefiningProgram):
         """Define the process."""
         self._answers = Answers(world)
         world.process(SOURCE, self._run, daemon=True)
+        if self.scenario.silences:
+            world.process(ORACLE, self.oracle.run, daemon=True)
 
     async def _run(self, process: Process) -> None:
         assert self._answers is not None
-        self._calls = OracleCalls(process, self.world, self._answers, near=self.oracle)
+        near = None if self.scenario.silences else self.oracle
+        self._calls = OracleCalls(process, self.world, self._answers, near=near)
         source = self.source = self._source_class(oracle=self._calls, preemption=process)
         for place, task in enumerate(self.tasks):
             silent = place >= self.scenario.tasks
@@ -98,7 +107,8 @@ class DdlProgram(RefiningProgram):
     async def come(self, process: Process, work: Callable[[], Any]) -> None:
         """A task or a job comes."""
         await process.point("client.come")
-        await work()
+        with suppress(RpcError):
+            await work()
 
     def _task_of(self, source: DdlSource) -> Callable[[DdlTask], Any]:
         return functools.partial(source.scheduler.run_task, self._append)
@@ -126,7 +136,8 @@ class DdlProgram(RefiningProgram):
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
         """Each task is finished, each job is over, and the reporter is through."""
-        tasks = [t for t, phase in values["phase"].items() if phase != "finished"]
+        ended_tasks = ("finished", "new") if self.scenario.silences else ("finished",)
+        tasks = [t for t, phase in values["phase"].items() if phase not in ended_tasks]
         if tasks:
             return f"task {tasks[0]} is not finished: {values['phase'][tasks[0]]}"
         ended = ("new", "unlocked")
@@ -182,6 +193,7 @@ def ddl(
     dummies: int = 0,
     jobs: int = 1,
     reports: int = 1,
+    silences: int = 0,
     source: type[DdlSource] = DdlSource,
     protocol: str = SPECIFICATION,
 ) -> DdlProgram:
@@ -192,8 +204,9 @@ def ddl(
         dummies: tasks that append nothing.
         jobs: background jobs.
         reports: questions of the reporter.
+        silences: calls of the oracle that are lost.
         source: class of the DDL source.
         protocol: the specification, or a variant of it.
     """
-    scenario = DdlScenario(tasks=tasks, dummies=dummies, jobs=jobs, reports=reports)
+    scenario = DdlScenario(tasks=tasks, dummies=dummies, jobs=jobs, reports=reports, silences=silences)
     return DdlProgram(scenario, source=source, protocol=protocol)

@@ -22,7 +22,10 @@ def jitter(segment: int) -> int:
 
 @dataclass(eq=False)
 class Task:
-    """A sync. start: of its buffer; None without rows. ends: "flush" or "drop" of the segment, or empty."""
+    """A sync. start: of its buffer; None without rows. ends: "flush" or "drop" of the segment, or empty.
+
+    written: its object is there. stage: what it says of itself.
+    """
 
     channel: str
     segment: int
@@ -33,6 +36,7 @@ class Task:
     start: int | None
     attempts: int = 0
     written: bool = False
+    stage: str = "queued"
     path: str = ""
 
 
@@ -132,6 +136,6 @@ class Channel:
             self.flush_ts,
             tuple(sorted(self.buffers)),
             self.checkpoint(),
-            tuple(sorted((task.segment, task.position) for task in self.tasks)),
+            tuple(sorted((task.segment, task.position, task.stage) for task in self.tasks)),
             tuple(sorted(self.phases.items())),
         )

@@ -146,12 +146,12 @@ class NodeLife(ScriptedProgram):
                 one.flush_ts,
                 tuple(sorted(one.buffers)),
                 _checkpoint(one),
-                tuple(sorted(one.tasks)),
+                tuple(sorted((*key, task.stage.value) for key, task in one.tasks.items())),
                 tuple(sorted((number, info.phase.value) for number, info in one.metacache.segments.items())),
             )
             for name, one in self.node.buffers.buffers.items()
         }
-        return found if set(found) == set(self.node.pipelines) else {}
+        return found if set(found) == set(self.node.pipelines) else {"served": tuple(self.node.pipelines)}
 
     def look(self) -> Hashable:
         """Return what the node holds, and how it has ended."""
@@ -164,7 +164,8 @@ class NodeLife(ScriptedProgram):
     def wrong_after_a_step(self) -> str | None:
         """Return what the reckoning finds wrong."""
         queues = [key for key in self.node.sync_manager.queues if isinstance(key, tuple)]
-        return self.reckoning.left(failure=self._failure(), seen=self._seen(), queues=queues)
+        sending = [(task.channel, task.position.ts) for task in self.node.updater.sending]
+        return self.reckoning.left(failure=self._failure(), seen=self._seen(), queues=queues, sending=sending)
 
 
 def _checkpoint(buffer: WriteBuffer) -> int | str:

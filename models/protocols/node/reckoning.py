@@ -193,6 +193,7 @@ class Reckoning:
         self.due.append(("put", task.rows, task.segment) if rows else self._save(task))
 
     def _save(self, task: Task) -> Question:
+        task.stage = "sending"
         return (
             *("save", task.channel, task.segment, task.term, task.position, task.rows, task.ends),
             self.config.save_rpc_timeout,
@@ -238,6 +239,7 @@ class Reckoning:
     def has_saved(self, task: Task, answer: str) -> None:
         """The coordinator has recorded it, or not; a refusal is not the end."""
         if answer not in (OK, ALREADY):
+            task.stage = "uploaded"
             self._backs_off(task)
             return
         channel = self.channels[task.channel]
@@ -270,7 +272,12 @@ class Reckoning:
     # After each step.
 
     def left(
-        self, *, failure: str, seen: Mapping[str, Hashable], queues: Collection[tuple[str, int]]
+        self,
+        *,
+        failure: str,
+        seen: Mapping[str, Hashable],
+        queues: Collection[tuple[str, int]],
+        sending: Sequence[tuple[str, int]],
     ) -> str | None:
         """Return what is wrong after a step.
 
@@ -278,6 +285,7 @@ class Reckoning:
             failure: the name of the error that has ended the node.
             seen: what the node says of each channel, see ``Channel.seen``.
             queues: the channels and segments of which it has tasks.
+            sending: what its present round reports, by channel and position.
         """
         if failure != self.failure:
             self.complain(IT_ENDS, f"it has failed with {failure!r}, and not with {self.failure!r}")
@@ -290,4 +298,6 @@ class Reckoning:
             self.complain(CALLS_ARE_ANSWERED_RIGHT, f"the node holds {seen}, and should hold {right}")
         if set(queues) != {key for key, queue in self.queues.items() if queue}:
             self.complain(CALLS_ARE_ANSWERED_RIGHT, f"the node has tasks of {queues}")
+        if list(sending) != self.rounds.sending:
+            self.complain(CALLS_ARE_ANSWERED_RIGHT, f"{sending} is reported, not {self.rounds.sending}")
         return self.wrong

@@ -35,6 +35,7 @@ class Rounds:
     Attributes:
         pending: by channel, in the order in which they came.
         signal: a flush has asked for a round.
+        sending: what the present round reports.
         line: the rounds under way (the first one) and to come, "timer" or "signal".
     """
 
@@ -48,6 +49,7 @@ class Rounds:
         self.pending: dict[str, Pending] = {}
         self.signal = False
         self.line: list[str] = []
+        self.sending: list[tuple[str, int]] = []
         self._config = config
         self._ask = ask
         self._stored = stored
@@ -92,6 +94,7 @@ class Rounds:
         every = [(channel, pending.position, pending.term) for channel, pending in taken]
         self._batches = [tuple(every[at : at + size]) for at in range(0, len(every), size)]
         self._acked = []
+        self.sending = [(channel, position) for channel, position, _ in every]
         self._send()
 
     def _send(self) -> None:
@@ -118,6 +121,7 @@ class Rounds:
             known = self.pending.get(name)
             if known is not None and known.position <= position:
                 del self.pending[name]
+        self.sending = []
         if self.line.pop(0) == "timer":
             timer = self._config.checkpoint_tick_seconds
             self._ask(("sleep", f"{NODE} checkpoint timer", timer))

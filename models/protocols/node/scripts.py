@@ -15,7 +15,7 @@ SCRIPTS: tuple[Script, ...] = (
                 [2, 20, [[11, 1], [12, 2]], ""],
                 [3, 40, [], ""],
                 [4, 41, [[41, 3]], ""],
-                [5, 80, [[50, 3], [51, 3]], ""],
+                [5, 80, [[50, 3]], ""],
             ]
         }
     },
@@ -104,10 +104,21 @@ SCRIPTS: tuple[Script, ...] = (
     },
     {
         "config": {"checkpoint_tick_seconds": 1.5, "checkpoint_interval_ts": 20},
-        "packs": {"c": [[1, 10, [], ""], [3, 15, [], ""], [4, 31, [], ""]]},
+        "packs": {"c": [[1, 10, [], ""], [3, 15, [], ""], [4, 40, [], ""]]},
         "calls": [[2, "flush", "c", 12]],
         "update": ["late ok", "ok"],
         "end": 5.5,
+    },
+    {
+        "config": {"max_positions_per_rpc": 2},
+        "packs": {"c": [[1, 10, [], ""], [3, 20, [], ""]], "d": [[1.2, 10, [], ""], [5, 20, [], ""]]},
+        "calls": [[2, "flush", "c", 20], [4, "flush", "d", 20]],
+        "update": ["fail", "ok"],
+    },
+    {
+        "config": {"checkpoint_interval_ts": 20, "max_positions_per_rpc": 2},
+        "packs": {"c": [[1, 10, [], ""], [2, 30, [], ""]], "d": [[1.2, 10, [], ""], [5, 20, [], ""]]},
+        "calls": [[4, "flush", "d", 20]],
     },
     # Reports: the interval, batches of several channels, answers that fail, and the close.
     {
@@ -146,6 +157,12 @@ SCRIPTS: tuple[Script, ...] = (
         "packs": {"c": [[1, 10, [[1, 1], [2, 1], [3, 1], [4, 2]], ""], [2, 20, [[11, 1], [12, 3]], "drop"]]},
         "put": ["late ok", "ok"],
         "drop": ["fail", "fail", "ok"],
+    },
+    {
+        "config": {"checkpoint_tick_seconds": 1.5, "checkpoint_interval_ts": 0},
+        "packs": {"c": [[1, 10, [], ""], [2, 20, [], "drop"]]},
+        "update": ["late ok"],
+        "end": 4,
     },
     {"recover": ["broken"], "packs": {"c": []}},
     {"packs": {"c": [[1, 10, [], "drop"]]}, "drop": ["broken"]},

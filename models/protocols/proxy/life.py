@@ -42,6 +42,7 @@ class ProxyLife(ScriptedProgram):
 
     - ``writes``: (seconds, channels) of each write;
     - ``room``, ``workers``: how many tasks may wait, and how many run side by side;
+    - ``interval``: how far the gate of a channel lies above a tick;
     - ``stop``: when somebody stops it.
     """
 
@@ -54,7 +55,7 @@ class ProxyLife(ScriptedProgram):
             parallel_tasks=self.script.get("workers", 8),
             tick_seconds=2.0,
             report_seconds=3.0,
-            tick_interval_ts=1,
+            tick_interval_ts=self.script.get("interval", 1),
             produce_timeout=11.0,
             report_timeout=13.0,
         )

@@ -71,6 +71,8 @@ class Reckoning:
         writes: by name of the client.
         ticked: timestamp of the last tick; 0 before the first.
         asking: clients whose timestamp was asked for.
+        followed: by channel what is reported of it, and the gate that its tasks must have passed first.
+        greatest: by channel with unfinished tasks the greatest timestamp that it had at a tick.
         line: who waits for the lock of the queue, its holder first: clients that want a timestamp, the tick.
         serves: a report was accepted.
         due: when the next tick and the next report come.
@@ -85,6 +87,8 @@ class Reckoning:
     line: list[str] = field(default_factory=list)
     asking: set[str] = field(default_factory=set)
     next_tick: int = 0
+    followed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    greatest: dict[str, int] = field(default_factory=dict)
     serves: bool = False
     broken: bool = False
     stopped: bool = False
@@ -130,8 +134,29 @@ class Reckoning:
             self.line.remove(gone)
         if self.line[:1] == [_TICK]:
             self.ticked = self.next_tick
+            self._follow()
             self.due["tick"] = self.now() + self.config.tick_seconds
             self._advance(_TICK)
+
+    def _follow(self) -> None:
+        """Follow the channels with unfinished tasks. A value moves once for a batch: when all up to its gate
+        are over.
+        """
+        held: dict[str, list[int]] = {}
+        for write in self._unfinished():
+            for channel in write.channels:
+                held.setdefault(channel, []).append(write.ts)
+        self.greatest = {channel: ts for channel, ts in self.greatest.items() if channel in held}
+        before, self.followed = self.followed, {}
+        for channel, timestamps in held.items():
+            least, greatest = min(timestamps), max(timestamps)
+            greatest = self.greatest[channel] = max(greatest, self.greatest.get(channel, 0))
+            value, gate = before.get(channel, (0, 0))
+            if not value:
+                value, gate = least - 1, self.ticked
+            elif least > gate:
+                value, gate = least - 1, min(self.ticked + self.config.tick_interval_ts, greatest)
+            self.followed[channel] = (value, gate)
 
     def fails_to_tick(self) -> None:
         """The ticker is not answered."""
@@ -149,9 +174,11 @@ class Reckoning:
         """A report is sent."""
         self.asks("a report to be taken")
         self._comes("reported")
-        values = {channel: write.ts - 1 for write in self._unfinished() for channel in write.channels}
-        below = all(report.value(channel) <= value for channel, value in values.items())
-        if report.source != self.source or report.default != self.ticked or not below:
+        values = {channel: value for channel, (value, _) in self.followed.items()}
+        if (
+            report != TimeTickReport(self.source, report.channels, self.ticked)
+            or dict(report.channels) != values
+        ):
             self._complain(TICKS_IN_TIME, f"{report} after a tick at {self.ticked}, with {values}")
         if deadline != self.config.report_timeout:
             self._complain(TICKS_IN_TIME, f"a report has {deadline:g} s")

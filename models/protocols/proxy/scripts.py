@@ -10,9 +10,20 @@ SCRIPTS: tuple[Script, ...] = (
     {"tick": ["broken"]},
     {"report": ["broken"]},
     # Room and workers.
-    {"room": 1, "workers": 1, "append": ["late ok"], "writes": [[4, ["x"]], [4.5, ["y"]], [4.5, ["x"]]]},
+    {
+        "room": 1,
+        "workers": 1,
+        "append": ["late ok", "ok"],
+        "writes": [[4, ["x"]], [4.5, ["y"]], [4.5, ["x"]]],
+        "stop": 5.5,
+    },
     {"room": 2, "workers": 1, "alloc": ["late ok", "ok"], "writes": [[4, ["x"]], [4, ["y"]]]},
-    {"workers": 2, "append": ["late ok", "ok"], "writes": [[4, ["x", "y"]], [4, ["y"]], [4, ["x"]]]},
+    {
+        "workers": 2,
+        "append": ["late ok", "ok"],
+        "writes": [[4, ["x", "y"]], [4, ["y"]], [4, ["x"]]],
+        "stop": 5.5,
+    },
     {
         "room": 1,
         "workers": 1,
@@ -28,6 +39,19 @@ SCRIPTS: tuple[Script, ...] = (
         "writes": [[4, ["x", "y"]], [4.5, ["x", "y"]]],
     },
     {"append": ["ok", "broken"], "workers": 1, "writes": [[4, ["x", "y"]], [5, ["x"]]]},
+    # What is reported of channels whose tasks last.
+    {
+        "append": ["late ok", "late ok", "ok"],
+        "writes": [[3.5, ["x"]], [4.5, ["x"]], [5, ["x", "y"]]],
+        "stop": 9.5,
+    },
+    {
+        "interval": 0,
+        "alloc": ["ok", "late ok", "ok"],
+        "append": ["ok", "late ok", "ok"],
+        "writes": [[3.5, ["x"]], [5.5, ["x"]]],
+        "stop": 9.5,
+    },
     # The end.
     {"append": ["late ok"], "stop": 5, "writes": [[4, ["x"]]]},
 )

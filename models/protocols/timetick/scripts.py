@@ -37,6 +37,7 @@ SCRIPTS: tuple[Script, ...] = (
         "reports": [[2, 1, 60, 60], [7, 2, 80, 80]],
     },
     {"live": [1], "events": [[4, 1, False]], "fence": ["broken"]},
+    {"live": [1, 2], "events": [[5, 1, False]], "reports": [[3.5, 2, 60, 60]]},
     # The DDL source: an oracle that does not answer, and work that is late, fails, or breaks.
     {"dummy": ["fail", "ok"], "minimum": ["ok", "fail", "ok"]},
     {"minimum": ["fail", "ok"], "take over": ["late ok"]},

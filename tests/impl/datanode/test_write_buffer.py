@@ -174,4 +174,5 @@ def test_unflushed_segments_restart_as_growing_and_flushed_ones_stay():
     )
     assert cache.get(1).phase is SegmentPhase.GROWING
     assert cache.get(2).phase is SegmentPhase.FLUSHED
-    assert not cache.seal(2)
+    cache.seal(2)
+    assert cache.get(2).phase is SegmentPhase.FLUSHED
