@@ -170,7 +170,6 @@ _TRACE = {
     "segments.deletes_are_served": "a trace of `apply_delete`, `begin_load` and `end_load`; its consequence "
     "is judged as history.strong",
     "segments.no_row_is_served_twice": "a trace of `apply_insert` and `end_load`: an answer names no segment",
-    "segments.nothing_is_invented": "what is judged is its consequence, history.written",
     "segments.reads_find_what_was_written": "a trace of all steps; what must and what may be in an answer is "
     "judged as history.strong and history.written",
     "segments.service_time_never_goes_back": "what is judged is the same rule under another name, "

@@ -107,13 +107,13 @@ class SegmentsActions(Protocol, name="segments"):
 
     def is_read(s, w):
         """A read finds the row at the node, if nothing deletes it."""
-        return ite(s.load[s.segment[w]] == "served", s.filed[w] & ~s.deletes[w], s.grown[w])
+        return ite(s.load[s.segment[w]] == "served", s.filed[w], s.grown[w])
 
     def is_known(s, w, d):
         """The copy of the row that is read has the delete. A growing segment has those of the stream, and
         those that were in files when the channel was taken up.
         """
-        in_growing = s.is_delete(d) & (s.applied[d] | (s.ts[d] <= s.files_at_start))
+        in_growing = s.applied[d] | (s.ts[d] <= s.files_at_start)
         return ite(s.load[s.segment[w]] == "served", s.knows[s.segment[w], d], in_growing)
 
     # ---- the log, and what is stored ----

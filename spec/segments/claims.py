@@ -41,12 +41,6 @@ class SegmentsClaims(SegmentsActions):
         """No row is in a growing segment twice, or in a growing and a sealed one."""
         return forall(s.Write, lambda w: ~s.twice[w] & ~(s.grown[w] & (s.load[s.segment[w]] == "served")))
 
-    @invariant(source="facts 6.1")
-    def nothing_is_invented(s):
-        """Rows that are found, and deletes that a segment has, are in the log."""
-        rows = forall(s.Write, lambda w: implies(s.is_read(w), s.is_row(w)))
-        return rows & forall(s.Segment, s.Write, lambda g, d: implies(s.knows[g, d], s.is_delete(d)))
-
     def removes(s, d, w, value):
         """The delete removes the row at the timestamp."""
         return all_of(s.is_delete(d), s.is_older(w, d), s.ts[d] <= value)
