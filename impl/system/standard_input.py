@@ -8,7 +8,7 @@ import threading
 
 
 async def standard_input_ended() -> None:
-    """Return when the input ends, whatever it is: a pipe, a file, a terminal. What it holds is thrown away."""
+    """Return when the input ends, be it a pipe, a file or a terminal. What it holds is thrown away."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
     def wait() -> None:

@@ -53,6 +53,7 @@ class MemoryFiles:
 
     async def sync(self, path: Path) -> None:
         """See Files."""
+        del path
         await self._process.point("log.sync")
 
     async def rename(self, old: Path, new: Path) -> None:
