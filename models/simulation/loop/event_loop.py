@@ -88,12 +88,14 @@ class ControlledLoop(asyncio.BaseEventLoop):
         lane = self.current
         if context is not None and (owner := context.get(LANE)) is not lane and owner is not None:
             self._refuse_shared(owner)
-        lane.scheduled += 1
         lane.positions = None
         task = getattr(callback, "__self__", None)
         if type(task) is LaneTask:
             task.position = None  # a task runs only by a callback of its own
-        handle = LaneHandle(callback, args, self, context, lane.scheduled)
+        handle = LaneHandle(callback, args, self, context)
+        if lane.history is not None:
+            lane.scheduled += 1
+            handle.serial = lane.scheduled
         lane.ready.append(handle)
         return handle
 

@@ -72,10 +72,13 @@ class LaneHandle(asyncio.Handle):
     """A callback that is ready. It keeps no trace of where it was scheduled: there is no debug mode.
 
     Attributes:
-        serial: how many callbacks of its process were scheduled before it, and one more.
+        serial: how many callbacks of its process were scheduled before it, and one more; set where a history
+            is recorded.
     """
 
     __slots__ = ("serial",)
+
+    serial: int
 
     def __init__(
         self,
@@ -83,9 +86,7 @@ class LaneHandle(asyncio.Handle):
         arguments: tuple[Any, ...],
         loop: asyncio.AbstractEventLoop,
         context: contextvars.Context | None,
-        serial: int,
     ) -> None:
-        self.serial = serial
         self._context = contextvars.copy_context() if context is None else context
         self._loop = loop
         self._callback = callback
@@ -162,7 +163,7 @@ class Lane:
         ending: what is to be done about the tasks that are left when the main task has ended.
         left_behind: tasks that were pending when the main task returned, and where they waited.
         history: what has run, if it is recorded.
-        scheduled: how many callbacks were scheduled so far.
+        scheduled: how many callbacks were scheduled so far, if it is recorded.
         positions: where its tasks are suspended, as long as none of its code has run since that was looked
             at; None if it has to be looked at.
     """
