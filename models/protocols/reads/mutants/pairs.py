@@ -4,6 +4,7 @@ from tidemark.spec.language import (
     Map,
     Set,
     Sort,
+    action,
     all_of,
     constant,
     each,
@@ -13,6 +14,7 @@ from tidemark.spec.language import (
     ite,
     leads_to,
     one_of,
+    require,
 )
 from tidemark.spec.reads import Reads
 
@@ -150,6 +152,25 @@ class HopesOfStrongReads(StrongReads):
         """Every strong read that nobody cancels is answered, and not ended by an error."""
         waits = one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
         return waits, s.progress[q] == "answered"
+
+
+class TicksStop(StrongReads):
+    """Ticks need not come, and a read waits for them (up to 2.5, without a deadline of the caller)."""
+
+    @leads_to(source="facts 6.1; hazard 34", without=("send_tick",))
+    def a_sleeping_read_ends(s, q: Reads.Read):
+        """A read that sleeps ends, also if no tick comes."""
+        return s.progress[q] == "asleep", one_of(s.progress[q], "answered", "failed")
+
+
+class StallIsAnError(TicksStop):
+    """A read ends with an error if the service time has not moved for some time."""
+
+    @action(fairness="weak", source="facts 6.1; hazard 34")
+    def stall(s, q: Reads.Read):
+        """Nothing has moved for too long."""
+        require(s.progress[q] == "asleep")
+        s.end_without_answer(q)
 
 
 class WithoutTimestamps(Reads):
