@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module, metadata
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -544,8 +545,17 @@ def _usage(error: Exception) -> int:
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     if not text:
         return ExitCode.BAD_INPUT.value
+    text += _given(error, text)
     command = context.command_path if context is not None else "tidemark"
     return _fail(text, remedy=f"see  {command} --help", code=ExitCode.BAD_INPUT)
+
+
+def _given(error: Exception, text: str) -> str:
+    """The value that an option was given, if the message about it does not name it."""
+    options = getattr(getattr(error, "param", None), "opts", ())
+    words = WORDS.get()
+    values = [value for option, value in pairwise(words) if option in options and value not in text]
+    return f" (it was {values[0]!r})" if values else ""
 
 
 def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:

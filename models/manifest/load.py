@@ -66,7 +66,7 @@ def _read(path: Path) -> dict[str, object]:
     except OSError as error:
         raise ManifestError(
             f"cannot be read ({error.strerror})",
-            file=shown_name(path),
+            file=path,
             remedy="give an existing manifest file",
         ) from error
     except UnicodeDecodeError as error:
@@ -159,6 +159,8 @@ def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
         return f"{where} is missing", f"add the key {key!r}"
     if error["type"] == "extra_forbidden":
         return f"{where} is an unknown key", "remove it or correct its spelling"
+    if error["type"] == "string_pattern_mismatch" and ":" in error["ctx"]["pattern"]:
+        return f"{where} = {error.get('input')!r} is no reference", "write it as module:Class"
     return f"{where} = {error.get('input')!r}: {error['msg']}", "correct this value"
 
 

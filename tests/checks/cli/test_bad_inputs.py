@@ -1,0 +1,176 @@
+"""Bad inputs, one after another: each gets its own words, a remedy, and the exit status of its class.
+
+The environment (folders, disks, signals, terminals) is in ``test_mistakes.py``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.cli.test_mistakes import MANIFEST, folder_with
+from tidemark.checks.cli import app as cli
+from tidemark.checks.verdicts.exit_codes import ExitCode
+
+BAD, PINS = ExitCode.BAD_INPUT, ExitCode.VACUOUS_OR_UNPINNED
+
+IN_THE_MANIFEST = [
+    # what is replaced, by what, exit status, words of the message
+    ("[[instance]]", "[[instances]]", BAD, "instances"),
+    ('expect = { every = "holds" }', 'expect = { every = "holds" }\nbound = 1', BAD, "bound"),
+    ('name = "tiny"', "name = 7", BAD, "name"),
+    ('expect = { every = "holds" }', 'expect = { every = "maybe" }', BAD, "every"),
+    ('expect = { every = "holds" }', "", BAD, "expect"),
+    ('["interpreted"]', '["explorer"]', BAD, "engines"),
+    ('["interpreted"]', '"interpreted"', BAD, "engines"),
+    ('["interpreted"]', "[]", BAD, "engines"),
+    ('name = "tiny"', 'name = "tiny"\ntier = "medium"', BAD, "tier"),
+    ('name = "tiny"', 'name = "tiny"\ncounts = { distinct = 1.5 }', BAD, "distinct"),
+    ('name = "tiny"', 'name = "tiny"\ncounts = { distinct = -1 }', BAD, "distinct"),
+    ('protocol = "NAME:Doors"', "", BAD, "protocol"),
+    ('protocol = "NAME:Doors"', 'protocol = "NAME"', BAD, "module:Class"),
+    ('protocol = "NAME:Doors"', 'protocol = "NAME:Door"', BAD, "Door"),
+    ('protocol = "NAME:Doors"', 'protocol = "nowhere:Doors"', BAD, "nowhere"),
+    ('protocol = "NAME:Doors"', 'protocol = "NAME:require"', BAD, "require"),
+    ('["doors.all_shut"]', '["doors.all_shut", "doors.all_shut"]', BAD, "doors.all_shut"),
+    ('["doors.all_shut"]', '["doors.all_shutt"]', PINS, "doors.all_shutt"),
+    ('["doors.all_shut"]', '"doors.all_shut"', BAD, "invariant"),
+    ("Door = 1", "Door = -2", BAD, "Door"),
+    ("Door = 1", "Door = 0", BAD, "Door"),
+    ("Door = 1", "Door = 1.5", BAD, "Door"),
+    ("Door = 1", "Door = [3, 1]", BAD, "Door"),
+    ("Door = 1, ", "", BAD, "no bound for Door"),
+    ("Door = 1", "Door = 1, Gate = 1", BAD, "Gate"),
+    ("Number = 1", "Number = [3, 1]", BAD, "Number"),
+    ("Number = 1", "Number = 100000000000000000000000", BAD, "Number"),
+    ('name = "tiny"', 'name = "tiny"\nconstants = { LIMIT = 1 }', BAD, "LIMIT"),
+    ('name = "tiny"', 'name = "tiny"\nsymmetry = ["Gate"]', BAD, "symmetry"),
+    ('name = "tiny"', 'name = "tiny"\nsymmetry = ["Number"]', BAD, "Number"),
+    ("[properties]", "[properties", BAD, "TOML"),
+    (MANIFEST, "", BAD, "name"),
+    (MANIFEST, MANIFEST + MANIFEST[MANIFEST.index("[[instance]]") :], BAD, "tiny"),
+]
+
+IN_A_LINE = [
+    # a line of an action, words of the message; the place is tested in test_mistakes.py
+    ("if s.is_open[door]: pass", "truth value"),
+    ("require(s.is_open[door] and True)", "truth value"),
+    ("s.pushed = min(s.pushed, 1)", "truth value"),
+    ("require(door in s.is_open)", "'in' cannot be asked"),
+    ("s.pushed = len(s.is_open)", "no length"),
+    ("s.pushed = door", "Door"),
+    ("s.pushed = 1.5", "1.5"),
+    ("s.is_open.update(1)", "update"),
+    ("s.is_open[door, door] = True", "2 keys"),
+    ("s.is_open[0] = True", "Elements of a sort have no literals"),
+    ("s.pushed[1] = 1", "is not a map"),
+    ("s.latch = 1", "latch"),
+    ("s.is_open = True", "Map[Door, Bool]"),
+    ("s.Door = 1", "Door"),
+]
+
+IN_A_COMMAND = [
+    # the words of a command after the program; MANIFEST stands for the option with a good manifest
+    (["verify", "MANIFEST", "--only", "zzz"], BAD, "no check matches 'zzz'"),
+    (["verify", "MANIFEST", "--only", " "], BAD, "an argument is empty"),
+    (["verify", "MANIFEST", "--tier", "medium"], BAD, "medium"),
+    (["verify", "MANIFEST", "--seed", "abc"], BAD, "abc"),
+    (["verify", "MANIFEST", "--jobs", "0"], BAD, "--jobs"),
+    (["verify", "MANIFEST", "--fresh", "--audit", "1"], BAD, "--audit with --fresh"),
+    (["verify", "MANIFEST", "--resume"], BAD, "no stopped run"),
+    (["verify", "--manifest", "absent.toml"], BAD, "absent.toml"),
+    (["verify", "--manifest", "."], BAD, ".: cannot be read (Is a directory)"),
+    (["explore", "MANIFEST"], BAD, "explore"),
+    (["interpreted", "MANIFEST", "tinny"], BAD, "did you mean"),
+    (["explore", "MANIFEST", "--workers", "-1"], BAD, "--workers"),
+    (["explore", "MANIFEST", "--memory", "0"], BAD, "--memory"),
+    (["prove", "MANIFEST", "--seconds", "0"], BAD, "--seconds"),
+    (["prove", "tests.protocols.lights:Lamps"], BAD, "Lamps"),
+    (["prove", "tests.protocols.lights:Lights", "--claim", "never"], BAD, "never"),
+    (["prove", "tests.protocols.lights:Lights", "--bmc", "0"], BAD, "--bmc"),
+    (["suggest", "tests.protocols.lights:Lights", "--without", "nothing"], BAD, "nothing"),
+    (["replay", "hello", "MANIFEST"], BAD, "hello"),
+    (["replay", "run1.abc.00000000", "MANIFEST"], BAD, "check sum"),
+    (["replay", "run1.abc", "MANIFEST"], BAD, "three parts"),
+    (["replay", "tm1-abc", "MANIFEST"], BAD, "tm1-abc"),
+    (["replay", "absent.json"], BAD, "absent.json"),
+    (["step", "tinny", "MANIFEST"], BAD, "did you mean 'tiny'"),
+    (["export", "tiny", "MANIFEST", "--to", "tlb"], BAD, "tlb"),
+    (["export", "tinny", "MANIFEST", "--to", "tla"], BAD, "did you mean 'tiny'"),
+    (["export", "tests.protocols.lights:Lights", "--to", "tla", "--bound", "Lamp=x"], BAD, "Lamp=x"),
+    (["export", "tests.protocols.lights:Lights", "--to", "tla", "--bound", "Lamp=2..1"], BAD, "Lamp"),
+    (["export", "tests.protocols.lights:Lights", "--to", "tla", "--bound", "Lump=1"], BAD, "Lump"),
+    (["export", "tests.protocols.lights:Lights", "--to", "tla", "--constant", "X"], BAD, "'X'"),
+    (["report", "--build", "absent"], BAD, "absent"),
+    (["compare", "one.json", "two.json"], BAD, "one.json"),
+    (["findings", "nothing"], BAD, "nothing"),
+    (["argument", "nothing", "MANIFEST"], BAD, "nothing"),
+    (["actions", "nothing"], BAD, "nothing"),
+    (["pin", "nothing", "MANIFEST"], BAD, "nothing"),
+    (["verfy"], BAD, "verfy"),
+    (["verify", "--onyl", "x"], BAD, "--onyl"),
+    ([], BAD, ""),
+]
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed: every refusal has a remedy, and nothing is called our fault."""
+    text = "".join(capsys.readouterr())
+    assert "internal error" not in text
+    assert "Traceback" not in text
+    return text
+
+
+@pytest.mark.parametrize(("old", "new", "status", "words"), IN_THE_MANIFEST)
+def test_in_a_manifest(
+    old: str, new: str, status: ExitCode, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = MANIFEST.replace("[properties]", '[properties]\nlemma = ["doors.counted"]').replace(
+        '["doors.all_shut"]\n', '["doors.all_shut"]\nreachable = ["doors.pushed_once"]\n'
+    )
+    text = (good if old != MANIFEST else MANIFEST).replace(old, new, 1)
+    assert text != good
+    _, path = folder_with(tmp_path, manifest=text)
+    build = ["--build", str(tmp_path / "build")]
+    assert cli.run(["verify", "--manifest", str(path), *build, "--jobs", "1"]) == status
+    text = said(capsys)
+    assert words in text
+    assert "remedy: " in text
+
+
+@pytest.mark.parametrize(("line", "words"), IN_A_LINE)
+def test_in_a_line(line: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, path = folder_with(tmp_path, line=line)
+    assert cli.run(["show", "--manifest", str(path)]) == BAD
+    text = said(capsys)
+    assert words in text
+    assert ":17: " in text
+    assert "remedy: " in text
+
+
+@pytest.mark.parametrize(("arguments", "status", "words"), IN_A_COMMAND)
+def test_in_a_command(
+    arguments: list[str],
+    status: ExitCode,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    good = MANIFEST.replace("[properties]", '[properties]\nlemma = ["doors.counted"]').replace(
+        '["doors.all_shut"]\n', '["doors.all_shut"]\nreachable = ["doors.pushed_once"]\n'
+    )
+    _, path = folder_with(tmp_path, manifest=good)
+    monkeypatch.chdir(tmp_path)
+    given = [
+        each for word in arguments for each in (["--manifest", path.name] if word == "MANIFEST" else [word])
+    ]
+    assert cli.run(given) == status
+    text = said(capsys)
+    assert words in text
+    assert not words or "remedy: " in text
+
+
+def test_they_are_as_many_as_the_trial_had() -> None:
+    assert len(IN_THE_MANIFEST) + len(IN_A_LINE) + len(IN_A_COMMAND) >= 80
