@@ -70,14 +70,16 @@ class PlainLive:
 
     def started(self, task: Task) -> Progress:
         """Nothing is said yet: a check speaks only if it is long."""
-        begun = spoke = self._clock()
+        spoke = self._clock()
+        pace = Pace(self._clock)
 
         def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
             nonlocal spoke
             now = self._clock()
+            rate = pace.rate(done)
             if now - spoke >= _QUIET_S:
                 spoke = now
-                text = progress_text(done, total=total, unit=unit, note=note, seconds=now - begun)
+                text = progress_text(done, total=total, unit=unit, note=note, rate=rate)
                 self._print("  ... ", task.name, text)
 
         return progress
@@ -130,12 +132,12 @@ class BarLive:
 
     def started(self, task: Task) -> Progress:
         """Open a bar for this check."""
-        begun = time.monotonic()
+        pace = Pace()
         bar = self._bars.add_task(escape(task.name), text="", total=None)
         self._running[task.name] = bar
 
         def progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
-            text = progress_text(done, total=total, unit=unit, note=note, seconds=time.monotonic() - begun)
+            text = progress_text(done, total=total, unit=unit, note=note, rate=pace.rate(done))
             self._bars.update(bar, completed=done, total=total, text=escape(text))
 
         return progress
@@ -177,11 +179,28 @@ def _sign(found: Sequence[Judgement]) -> str:
     return "ok    " if all(j.ok for j in found) else "FAIL  "
 
 
-def progress_text(done: int, *, total: int | None, unit: str, note: str, seconds: float) -> str:
+class Pace:
+    """The rate of a check since its first step: what it needs to start (a Spark session, a compiled kernel)
+    says nothing about how long the rest will take.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+
+    def rate(self, done: int) -> float | None:
+        """Steps a second; None until there is something to measure."""
+        now = self._clock()
+        if self._first is None or done <= self._first[1]:
+            self._first = (now, done)
+        seconds, more = now - self._first[0], done - self._first[1]
+        return more / seconds if seconds > 0.5 and more > 0 else None
+
+
+def progress_text(done: int, *, total: int | None, unit: str, note: str, rate: float | None) -> str:
     """``12,345 states, 6,100/s, about 20 s left, depth 12``; no remaining time without a total."""
     parts = [f"{done:,} {unit}".strip() if total is None else f"{done:,} of {total:,} {unit}".strip()]
-    if seconds > 0.5 and done > 0:
-        rate = done / seconds
+    if rate is not None:
         parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
         if total is not None and total > done:
             parts.append(f"about {duration((total - done) / rate)} left")

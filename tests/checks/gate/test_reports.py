@@ -20,7 +20,7 @@ from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import PARTIAL, VERDICTS, read_result, to_json, to_junit, write_files
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.report.html import page, pages
-from tidemark.checks.report.live import BarLive, PlainLive, live, progress_text
+from tidemark.checks.report.live import BarLive, Pace, PlainLive, live, progress_text
 from tidemark.checks.report.matrix import Cell, Row, brief, matrix
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.result import source_note
@@ -348,8 +348,19 @@ class TestNumbers:
         )
 
     def test_progress_without_a_total(self):
-        assert progress_text(50, total=None, unit="states", note="", seconds=10.0) == "50 states, 5.0/s"
-        assert progress_text(0, total=9, unit="", note="", seconds=10.0) == "0 of 9"
+        assert progress_text(50, total=None, unit="states", note="", rate=5.0) == "50 states, 5.0/s"
+        assert progress_text(0, total=9, unit="", note="", rate=None) == "0 of 9"
+
+    def test_what_a_start_takes_is_not_in_the_rate(self):
+        """A session of Spark starts for ten seconds, then there are 100 states a second."""
+        now = [0.0]
+        pace = Pace(lambda: now[0])
+        assert pace.rate(0) is None
+        rates = []
+        for second in range(11, 14):
+            now[0] = float(second)
+            rates.append(pace.rate((second - 11) * 100))
+        assert rates == [None, 100.0, 100.0]
 
 
 def test_the_page_shows_a_finding_with_a_link_to_its_run(tmp_path):
