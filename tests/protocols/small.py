@@ -6,6 +6,7 @@ from tidemark.spec.language import (
     Map,
     Nat,
     Protocol,
+    Set,
     Sort,
     action,
     anything,
@@ -13,12 +14,14 @@ from tidemark.spec.language import (
     each,
     exists,
     forall,
+    implies,
     initially,
     invariant,
     ite,
     leads_to,
     minimum,
     one_of,
+    option,
     reachable,
     require,
     transition_invariant,
@@ -385,3 +388,46 @@ class TwoPhase(TCommit):
     def commits(before, after, r):
         """A manager commits for the first time."""
         return (before.phase[r] == "prepared") & (after.phase[r] == "committed")
+
+
+class Handover(Protocol):
+    """Servers of which one holds a lease and may offer it: refuted in three steps."""
+
+    Server = Sort()
+    Time = Nat()
+
+    LETS_GO: Bool = option(False)
+    holder: Set[Server] = False
+    offered: Map[Server, Server, Bool] = False
+    now: Time = 0
+
+    @action
+    def take(s, server: Server):
+        """A server takes the lease when it is free."""
+        require(~exists(s.Server, lambda o: s.holder[o]))
+        s.holder[server] = True
+
+    @action
+    def offer(s, server: Server, other: Server):
+        """The holder offers the lease to another server."""
+        require(s.holder[server])
+        require(server != other)
+        s.offered[server, other] = True
+
+    @action
+    def accept(s, server: Server, other: Server):
+        """The other server takes the lease that it was offered."""
+        require(s.offered[server, other])
+        s.offered[server, other] = False
+        s.holder[server] = s.holder[server] & ~s.LETS_GO
+        s.holder[other] = True
+
+    @action
+    def tick(s):
+        """Time passes."""
+        s.now = s.now + 1
+
+    @invariant()
+    def one_holder(s):
+        """At most one server holds the lease."""
+        return forall(s.Server, s.Server, lambda a, b: implies(s.holder[a] & s.holder[b], a == b))

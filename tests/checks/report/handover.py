@@ -13,7 +13,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 
 CLAIM = "handover.one_holder"
-INSTANCE = Instance("tests.protocols.handover:Handover", bounds={"Server": 2, "Time": 1}, name="two")
+INSTANCE = Instance("tests.protocols.small:Handover", bounds={"Server": 2, "Time": 1}, name="two")
 MORE_JUDGES = ("distribute", "interleave", "conform", "argue", "frames", "pins")
 STEPS = [Step("take", (0,)), Step("tick"), Step("offer", (0, 1)), Step("accept", (0, 1))]
 
@@ -77,8 +77,9 @@ def result() -> RunResult:
         pin("explore", "two"),
         pin("interpreted", "two"),
     )
-    text = Path(__file__).parents[2] / "protocols" / "handover.py"
-    line = text.read_text(encoding="utf-8").splitlines().index("    @invariant()") + 1
+    text = Path(__file__).parents[2] / "protocols" / "small.py"
+    lines = text.read_text(encoding="utf-8").splitlines()
+    line = lines.index("    @invariant()", lines.index("class Handover(Protocol):")) + 1
     return RunResult(
         tier="fast",
         seed=0,
@@ -87,5 +88,5 @@ def result() -> RunResult:
         done=4,
         descriptions={CLAIM: "At most one server holds the lease.", "handover.other": "A clock runs."},
         kinds={CLAIM: "invariant", "handover.other": "leads_to"},
-        places={CLAIM: f"tests/protocols/handover.py:{line}"},
+        places={CLAIM: f"tests/protocols/small.py:{line}"},
     )

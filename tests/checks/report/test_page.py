@@ -78,7 +78,7 @@ def test_a_claim_leads_to_its_line_and_shows_its_text(tmp_path):
     (link,) = links
     path, _, line = link.partition("#L")
     file = (tmp_path / "report" / path).resolve()
-    assert file == ROOT / "tests" / "protocols" / "handover.py"
+    assert file == ROOT / "tests" / "protocols" / "small.py"
     assert file.read_text(encoding="utf-8").splitlines()[int(line)].strip() == "def one_holder(s):"
     assert "return forall(s.Server, s.Server, lambda a, b:" in text
 
@@ -152,7 +152,7 @@ def test_the_sort_of_the_nodes():
     def sorts(protocol):
         return node_sorts(resolve(protocol).trace())
 
-    assert sorts("tests.protocols.handover:Handover") == {"Server"}
+    assert sorts("tests.protocols.small:Handover") == {"Server"}
     assert sorts("tidemark.spec.tso.claims:TsoClaims") == {"Server"}, "calls are no nodes"
     assert sorts("tests.protocols.lights:Lights") == {"Lamp"}, "nothing is called a node: the commonest sort"
 

@@ -16,7 +16,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 
 MANIFEST = f"""
 name = "handover"
-protocol = "tests.protocols.handover:Handover"
+protocol = "tests.protocols.small:Handover"
 
 [properties]
 invariant = ["{CLAIM}"]
@@ -28,7 +28,7 @@ bounds = {{ Server = 2, Time = 1 }}
 expect = {{ every = "holds" }}
 counts = {{ distinct = 18 }}
 """
-SIZE = ["tests.protocols.handover:Handover", "--bound", "Server=2", "--bound", "Time=1"]
+SIZE = ["tests.protocols.small:Handover", "--bound", "Server=2", "--bound", "Time=1"]
 
 
 @pytest.fixture
