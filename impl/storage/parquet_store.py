@@ -1,13 +1,16 @@
 """Binlogs as Parquet files below one directory.
 
 A file appears under its name only when it is complete: it is written beside, forced to the disk and renamed,
-and the directory is forced to the disk as well.
+and the directory is forced to the disk as well. What is not finished has a name of its own for each put that is
+under way, so that two of one path do not write into each other's file.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cache
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,6 +19,7 @@ from tidemark.impl.storage.files import SYSTEM_FILES, Files, make_directories
 from tidemark.impl.types import Row
 
 SUFFIX = ".parquet"
+_STORES = count(1)
 
 
 @cache
@@ -39,18 +43,24 @@ class ParquetStore:
     Args:
         root: the directory; made when the first object is written.
         files: the file system that it is in.
+        writer: tells the unfinished files of this store from those of others in the directory; by default made
+            of the process and a number.
     """
 
-    def __init__(self, root: Path, *, files: Files = SYSTEM_FILES) -> None:
+    def __init__(self, root: Path, *, files: Files = SYSTEM_FILES, writer: str = "") -> None:
         self.root = root
         self._files = files
+        self._writer = writer or f"{os.getpid()}-{next(_STORES)}"
+        self._unfinished: set[Path] = set()
+        """What is being written now."""
         self._forced: set[Path] = set()
         """Directories whose names are known to be durable."""
 
     async def put(self, path: str, rows: Sequence[Row]) -> None:
         """Write the rows as one file, durably, replacing one of the same path."""
         file, data = self.file_of(path), encode(rows)
-        unfinished = file.with_name(f".{file.name}.unfinished")
+        unfinished = self._beside(file)
+        self._unfinished.add(unfinished)
         try:
             if file.parent not in self._forced:
                 await make_directories(self._files, file.parent, root=self.root)
@@ -61,6 +71,13 @@ class ParquetStore:
             await self._files.sync_directory(file.parent)
         except OSError as failure:
             raise StoreError(f"cannot write {file}: {failure}; check space and permissions") from failure
+        finally:
+            self._unfinished.discard(unfinished)
+
+    def _beside(self, file: Path) -> Path:
+        """A name that no other put uses now. It is used again: what a failure leaves does not add up."""
+        names = (file.with_name(f".{file.name}.{self._writer}.{number}.unfinished") for number in count())
+        return next(name for name in names if name not in self._unfinished)
 
     async def get(self, path: str) -> tuple[Row, ...]:
         """Read a file back."""

@@ -56,7 +56,7 @@ class RealStoresProgram(FlushProgram):
     def objects(self, process: Process) -> ObjectStore:
         """Return the node's object store."""
         del process
-        return ParquetStore(_ROOT, files=type(self).files(self._system.operations()))
+        return ParquetStore(_ROOT, files=type(self).files(self._system.operations()), writer=NODE)
 
     def objects_owner(self, path: str) -> str:
         """Return the mediated object that holds an object."""
@@ -84,7 +84,7 @@ class _Begun(SqliteMetaStore):
 
 async def _read(image: Image, path: str, found: list[tuple[Row, ...]]) -> None:
     try:
-        found.append(await ParquetStore(_ROOT, files=Snapshot(image)).get(path))
+        found.append(await ParquetStore(_ROOT, files=Snapshot(image), writer=NODE).get(path))
     except (StoreError, CorruptDataError):
         found.append(())
 

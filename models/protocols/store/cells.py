@@ -118,8 +118,8 @@ class _FileCell:
 
     def __init__(self, world: World, *, applied: Applied) -> None:
         def changed(task: str, before: Image) -> None:
-            value = self.value_of(before)
-            if self.value_of(self._system.now()) != value:
+            value, now = self.value_of(before), self._system.now()
+            if self.value_of(now) != value or self.is_replaced(before, now):
                 applied(task, value)
 
         _load_parquet()
@@ -131,6 +131,11 @@ class _FileCell:
     def files(self) -> Any:
         """Return the files as a process reaches them."""
         return type(self).operations(self._system.operations())
+
+    def is_replaced(self, before: Image, now: Image) -> bool:
+        """Return whether what can be seen was replaced, perhaps by the same value."""
+        del before, now
+        return False
 
     def held(self) -> tuple[int, int, int, bool]:
         """See Cell."""
@@ -162,19 +167,33 @@ class _FileCell:
 
 
 class Objects(_FileCell):
-    """Parquet files: the value is the version of one object, 0 before it is there."""
+    """Parquet files: the value is the version of one object, 0 before it is there. All users of a process
+    share one store.
+    """
 
     adapter: ClassVar[type[ParquetStore]] = ParquetStore
     path: ClassVar[str] = "segment/binlog"
 
+    def __init__(self, world: World, *, applied: Applied) -> None:
+        super().__init__(world, applied=applied)
+        self._of: tuple[int, ParquetStore] | None = None
+        """The store of an incarnation."""
+
     def client(self, process: Process) -> _ObjectClient:
         """See Cell."""
-        del process
-        return _ObjectClient(self.adapter(_ROOT, files=self.files()), self.path)
+        if self._of is None or self._of[0] != process.incarnation:
+            store = self.adapter(_ROOT, files=self.files(), writer=MACHINE)
+            self._of = (process.incarnation, store)
+        return _ObjectClient(self._of[1], self.path)
 
     async def read_from(self, files: Any) -> int:
         """See _FileCell."""
-        return await _ObjectClient(self.adapter(_ROOT, files=files), self.path).read()
+        return await _ObjectClient(self.adapter(_ROOT, files=files, writer=MACHINE), self.path).read()
+
+    def is_replaced(self, before: Image, now: Image) -> bool:
+        """See _FileCell: a file that was written beside has got its name."""
+        kept = dict(now.names)
+        return any(name.endswith(".unfinished") and name not in kept for name, _ in before.names)
 
 
 @cache
@@ -208,7 +227,8 @@ class _ObjectClient:
         return rows[0].segment_id
 
     def declared(self) -> Hashable:
-        return tuple(sorted(map(str, self._store._forced)))  # noqa: SLF001  # all that it remembers
+        store = self._store  # this is all that it remembers
+        return tuple(sorted(map(str, store._forced))), tuple(sorted(map(str, store._unfinished)))  # noqa: SLF001
 
 
 class Log(_FileCell):

@@ -19,7 +19,7 @@ from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.sqlite_oracle import LEAD, SqliteOracleStore
 from tidemark.impl.storage.transactions import Database
 from tidemark.impl.tso.ports import Leadership
-from tidemark.impl.types import ChannelRecord, Row
+from tidemark.impl.types import ChannelRecord, Pack, Row
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.store import programs
 from tidemark.models.protocols.store.cells import EtcdWindow, Log, Metadata, Objects, Window
@@ -140,6 +140,21 @@ def object_is_written_in_place(**scenario: Any) -> StoreProgram:
     return programs.objects(_ObjectsInPlace, **scenario)
 
 
+class _SharesTheUnfinished(ParquetStore):
+    def _beside(self, file: Path) -> Path:
+        return file.with_name(f".{file.name}.unfinished")
+
+
+class _SharingObjects(Objects):
+    adapter: ClassVar[type[ParquetStore]] = _SharesTheUnfinished
+
+
+@mutant(killer="contents_are_whole", source="property D", instance="store-objects-two-puts")
+def puts_share_the_unfinished_file(**scenario: Any) -> StoreProgram:
+    """Two puts of one path that are under way write into one file."""
+    return programs.objects(_SharingObjects, **scenario)
+
+
 @mutant(killer="refinement", source="property D", instance="store-file-log")
 def append_is_not_forced(**scenario: Any) -> StoreProgram:
     """An append is answered, and a line is read, before it is forced."""
@@ -157,6 +172,28 @@ class _KeepsTheRest(FileLogWriter):
         """Look at nothing."""
         await super()._whole() if not await self._files.exists(self._file) else None
         return 0
+
+
+class _KeepsItsEnd(FileLogWriter):
+    """Remembers where the next line begins, whatever has become of the last one."""
+
+    async def append(self, pack: Pack) -> None:
+        """Append, and keep the end that was known before if that fails."""
+        end = self._end
+        try:
+            await super().append(pack)
+        finally:
+            self._end = end if self._end is None else self._end
+
+
+class _LogOfKnownEnds(Log):
+    adapter: ClassVar[type[FileLogWriter]] = _KeepsItsEnd
+
+
+@mutant(killer="refinement", source="property D", instance="store-file-log-faults")
+def end_is_kept_after_a_failure(**scenario: Any) -> StoreProgram:
+    """After an append that failed the writer does not look at the file again."""
+    return programs.log(_LogOfKnownEnds, **scenario)
 
 
 class _LogWithRests(Log):
