@@ -1,8 +1,8 @@
 """Binlogs as Parquet files below one directory.
 
 A file appears under its name only when it is complete: it is written beside, forced to the disk and renamed,
-and the directory is forced to the disk as well. What is not finished has a name of its own for each put that is
-under way, so that two of one path do not write into each other's file.
+and the directory is forced to the disk as well. What is not finished has a name of its own for each put that
+is under way, so that two of one path do not write into each other's file.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class ParquetStore:
     Args:
         root: the directory; made when the first object is written.
         files: the file system that it is in.
-        writer: tells the unfinished files of this store from those of others in the directory; by default made
-            of the process and a number.
+        writer: tells the unfinished files of this store from those of others in the directory; by default
+            made of the process and a number.
     """
 
     def __init__(self, root: Path, *, files: Files = SYSTEM_FILES, writer: str = "") -> None:

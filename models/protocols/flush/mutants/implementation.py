@@ -34,7 +34,7 @@ from tidemark.impl.types import (
 )
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.programs import flush
+from tidemark.models.protocols.flush.programs import flush, over_files
 
 # ---- write buffer and sync tasks ----
 
@@ -78,6 +78,20 @@ class _SwallowsErrors(SyncManager):
 def upload_error_is_swallowed(**scenario: Any) -> FlushProgram:
     """A failed upload counts as done (B14)."""
     return flush(parts=DataNodeParts(sync_manager=_SwallowsErrors), **scenario)
+
+
+class _SavesFirst(SyncManager):
+    async def _run(self, task: SyncTask) -> None:
+        while not await self._save(task):
+            await self._back_off(task)
+        await self._upload(task)
+        self._finish(task)
+
+
+@mutant(killer="refinement", source="facts 7.6", instance="over-real-stores")
+def metadata_are_written_before_the_object(**scenario: Any) -> FlushProgram:
+    """A sync is recorded first and uploaded then: a power failure in between loses its rows."""
+    return over_files(parts=DataNodeParts(sync_manager=_SavesFirst), **scenario)
 
 
 class _StartsAtTheEnd(WriteBuffer):
