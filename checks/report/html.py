@@ -25,6 +25,7 @@ from tidemark.checks.report.page.findings import findings_with_runs
 from tidemark.checks.report.page.links import Links, has_expected_run, run_anchor, run_link, runs_page
 from tidemark.checks.report.page.rows import KINDS, lines, sections
 from tidemark.checks.report.page.runs import run_data
+from tidemark.checks.report.page.slips import slips
 from tidemark.checks.report.sources import entries, pieces
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult, SourceNote
@@ -142,6 +143,7 @@ def page(
         failures=shown,
         expected=[_brief(j) for j in result.judgements if has_expected_run(j) and not _mutant(j)],
         mutants=[_brief(j) for j in result.judgements if _mutant(j)],
+        slips=slips(result.judgements),
         killed=killed,
         due=due,
         took=duration(result.seconds),

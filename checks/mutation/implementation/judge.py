@@ -14,6 +14,7 @@ from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fat
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
+from tidemark.checks.report.page.slips import BY, FATE, REVIEWED
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -184,10 +185,9 @@ def trials_of_part(part: Part) -> list[Trial]:
 
 def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:
     counts = {"executions": max(1, len(trial.tried))}
-    notes = (
-        text,
-        *((f"reviewed: {plan.whole.reviewed[trial.id]}",) if trial.id in plan.whole.reviewed else ()),
-    )
+    by = f"{BY}{trial.host}" if trial.fate is Fate.KILLED else ""
+    reviewed = plan.whole.reviewed.get(trial.id)
+    notes = (text, f"{FATE}{trial.fate.value}{by}", *((f"{REVIEWED}{reviewed}",) if reviewed else ()))
     replay = check_command("mutate", subject.instance)
     if trial.fate in NOTICED and not is_harmless(trial, plan):
         return refuted(
