@@ -7,6 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+FATE = "fate: "
+"""How the note of a verdict begins that says what became of the mutant."""
+BY = ", by "
+"""What is before the entry that has killed it, in that note."""
+REVIEWED = "reviewed: "
+"""How the note begins that says why it need not be killed."""
+
 
 class Fate(StrEnum):
     """The answers that a mutant can get. Only ``KILLED`` names what is wrong."""

@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.checks.mutation.implementation.farm import Farm, Order
-from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Tally, Trial
+from tidemark.checks.mutation.implementation.fate import (
+    BY,
+    FATE,
+    NOTICED,
+    REVIEWED,
+    UNNOTICED,
+    Fate,
+    Tally,
+    Trial,
+)
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
-from tidemark.checks.report.page.slips import BY, FATE, REVIEWED
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context

@@ -6,14 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidemark.checks.mutation.implementation.fate import BY, FATE, REVIEWED
 from tidemark.checks.verdicts.verdict import Aspect, Judgement
-
-FATE = "fate: "
-"""How the note of a verdict begins that says what became of the mutant."""
-BY = ", by "
-"""What is before the entry that has killed it, in that note."""
-REVIEWED = "reviewed: "
-"""How the note begins that says why it need not be killed."""
 
 
 @dataclass(frozen=True)
