@@ -12,7 +12,7 @@ from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, Checkpoint
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.sync_manager import SyncManager
-from tidemark.impl.datanode.sync_task import SyncTask
+from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import CoordinatorClient
@@ -82,13 +82,16 @@ def upload_error_is_swallowed(**scenario: Any) -> FlushProgram:
 
 class _SavesFirst(SyncManager):
     async def _run(self, task: SyncTask) -> None:
+        await self._preemption.point("sync.upload")
+        task.stage = SyncStage.UPLOADED  # so it says; all that is wrong is the order
+        await self._preemption.point("sync.send_save")
         while not await self._save(task):
             await self._back_off(task)
         await self._upload(task)
         self._finish(task)
 
 
-@mutant(killer="refinement", source="facts 7.6", instance="over-real-stores")
+@mutant(killer="binlogs_are_stored", source="facts 7.6", instance="over-real-stores")
 def metadata_are_written_before_the_object(**scenario: Any) -> FlushProgram:
     """A sync is recorded first and uploaded then: a power failure in between loses its rows."""
     return over_files(parts=DataNodeParts(sync_manager=_SavesFirst), **scenario)
