@@ -59,6 +59,12 @@ class Log:
         self.begun[write] = above
         self.gate.look()
 
+    def give_up(self, write: int) -> None:
+        """A write has failed before it was appended."""
+        self._world.touch(writes=self._bit)
+        del self.begun[write]
+        self.gate.look()
+
     def expect_one_less(self) -> None:
         """A read was given up before it had a timestamp."""
         self._world.touch(writes=self._bit)
@@ -70,7 +76,7 @@ class Log:
 
         def put() -> None:
             del self.begun[write]
-            self._put(message)
+            self.put(message)
 
         await self._world.operation(f"append {write}", put)
 
@@ -83,7 +89,7 @@ class Log:
 
         def put() -> None:
             self.tick = self._allowed()
-            self._put(Tick(self.tick))
+            self.put(Tick(self.tick))
 
         await self.gate.operation("tick", lambda: self._allowed() > self.tick, put)
 
@@ -92,7 +98,7 @@ class Log:
 
         def put() -> None:
             self.tick = self._answers.latest()
-            self._put(Tick(self.tick))
+            self.put(Tick(self.tick))
 
         await self.gate.operation("last tick", self._is_quiet, put)
 
@@ -101,7 +107,8 @@ class Log:
         all_are_given = len(answered) == self.timestamps and not self.begun
         return all_are_given and self.tick < max(answered, default=0)
 
-    def _put(self, message: LogMessage) -> None:
+    def put(self, message: LogMessage) -> None:
+        """The log grows."""
         self._world.touch(writes=self._bit)
         self.entries.append(Entry(len(self.entries) + 1, 0, message))
         self.gate.look()

@@ -14,7 +14,14 @@ from typing import Any
 from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, LogMessage
 from tidemark.impl.client.session import Session
 from tidemark.impl.errors import ImplementationError, RpcError
-from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReaderConfig, ReadTask
+from tidemark.impl.proxy.reads import (
+    ConsistencyLevel,
+    ReadAnswer,
+    ReadClock,
+    Reader,
+    ReaderConfig,
+    ReadTask,
+)
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline
@@ -151,14 +158,15 @@ class Write:
 
     key: int
     deletes: bool
+    segment: int
     stage: str = "new"
     ts: int = 0
 
-    def message(self, number: int) -> LogMessage:
-        """Its message. Rows of the first write are in a segment of their own."""
+    def message(self) -> LogMessage:
+        """Its message."""
         if self.deletes:
             return DeleteMessage(self.ts, CHANNEL, -1, (self.key,))
-        return InsertMessage(self.ts, CHANNEL, (Row(self.ts, 1 if number == 0 else 2, self.key),))
+        return InsertMessage(self.ts, CHANNEL, (Row(self.ts, self.segment, self.key),))
 
 
 @dataclass(eq=False)
@@ -248,11 +256,16 @@ class ReadsProgram(RefiningProgram):
         self.scenario = scenario
         self.settings = scenario.settings()
         self.oracle = OracleProcess()
-        self.writes = [Write(key, deletes) for key, deletes in scenario.writes]
+        # What is loaded is a segment of its own.
+        self.writes = [
+            Write(key, deletes, segment=1 if scenario.load and number == 0 else 2)
+            for number, (key, deletes) in enumerate(scenario.writes)
+        ]
         self.reads = [Read(level) for level, _ in scenario.reads]
         self.sessions = [session() for _ in scenario.clients]
         self.calls: list[OracleCalls] = []
         self.nodes: dict[int, Node] = {}
+        self.named = NAMED
         self._parts = parts
         self._reader_class = reader
 
@@ -339,10 +352,15 @@ class ReadsProgram(RefiningProgram):
         await process.point(f"write {number}")
         write.stage = "asked"
         self.log.begin(number, self.answers.latest())
-        write.ts = await oracle.alloc(1)
+        try:
+            write.ts = await oracle.alloc(1)
+        except RpcError:
+            write.stage = "failed"
+            self.log.give_up(number)
+            return
         write.stage = "stamped"
         self.log.begin(number, write.ts - 1)
-        await self.log.append(number, write.message(number))
+        await self.log.append(number, write.message())
         await process.point(f"acknowledge {number}")
         self.history.acknowledge(number)
         self.sessions[client].wrote(write.ts)
@@ -357,25 +375,33 @@ class ReadsProgram(RefiningProgram):
             if read.level == "strong" and (read.task is None or not read.task.guarantee):
                 self.log.expect_one_less()
 
+    def clock(self) -> ReadClock:
+        """The clock of a proxy."""
+        return OffClock(self.answers, self.scenario.off)
+
+    def _first_page(self, number: int) -> ReadAnswer | None:
+        """The answer of which a read is a further page, once it is there."""
+        task = self.reads[number - 1].task if number else None
+        return None if task is None else task.answer
+
     async def _begin_read(self, process: Process, client: int, oracle: OracleCalls, number: int) -> None:
-        level, node = self.scenario.reads[number]
-        first = self.reads[number - 1].task if level == PAGE else None
-        if level == PAGE and (first is None or first.answer is None):
+        read, node = self.reads[number], self.scenario.reads[number][1]
+        if read.level == PAGE and self._first_page(number) is None:
             return
         await process.point(f"begin {number}")
-        read = self.reads[number]
+        level = read.level
         read.known, read.precedes = self.history.look()
         if level in ("strong", "bounded"):
             read.began = self.answers.latest()
         read.task = ReadTask(
             ConsistencyLevel.CUSTOMIZED if level == PAGE else ConsistencyLevel(level),
             (CHANNEL,),
-            client_ts=self.sessions[client].timestamp if level == "session" else NAMED,
-            page_of=None if first is None else first.answer,
+            client_ts=self.sessions[client].timestamp if level == "session" else self.named,
+            page_of=self._first_page(number) if level == PAGE else None,
         )
         reader = self._reader_class(
             oracle=oracle,
-            clock=OffClock(self.answers, self.scenario.off),
+            clock=self.clock(),
             replicas=OneReplica(NodeCalls(process, f"node {node}", number)),
             config=ReaderConfig(graceful_ts=self.scenario.graceful),
         )
