@@ -83,7 +83,7 @@ class Compiler:
             case Quantified():
                 return self._quantified(node)
             case Choose():
-                return self._extreme(node)
+                return self._choose(node)
         raise TypeError(f"not a scalar: {node}")
 
     def _apply(self, node: Apply) -> Evaluate:
@@ -136,7 +136,7 @@ class Compiler:
 
         return evaluate
 
-    def _extreme(self, node: Choose) -> Evaluate:
+    def _choose(self, node: Choose) -> Evaluate:
         body, default, name = self.scalar(node.body), self.scalar(node.default), node.binder.name
         values = self.instance.domain(node.binder.type).values
         order = values if node.kind == "least" else tuple(reversed(values))

@@ -164,7 +164,7 @@ class Encoder:
         self.vocabulary = vocabulary
         self.context = vocabulary.context
         self.axioms: list[Z3] = []
-        self._extremes: dict[tuple[Expr, tuple[tuple[str, str], ...], Copies], Z3] = {}
+        self._choices: dict[tuple[Expr, tuple[tuple[str, str], ...], Copies], Z3] = {}
         self._copies = Copies()
 
     def encode(self, node: Expr, env: Env | None = None, *, copies: Copies = Copies()) -> Z3:
@@ -194,7 +194,7 @@ class Encoder:
             case Quantified():
                 return self._quantified(node, env)
             case Choose():
-                return self._extreme(node, env)
+                return self._choose(node, env)
         raise TypeError(f"not a scalar: {render(node)}")
 
     def _symbol(self, read: Read, variable: Variable) -> Z3:
@@ -262,19 +262,19 @@ class Encoder:
     def _int(self, value: int) -> Z3:
         return z3.IntVal(value, self.context)
 
-    def _extreme(self, node: Choose, env: dict[str, Z3]) -> Z3:
+    def _choose(self, node: Choose, env: dict[str, Z3]) -> Z3:
         """A function of the bound variables around it; its axiom is satisfied by some function always."""
         free = sorted(free_locals(node))
         arguments = [name for name in free if not _is_parameter(env[name])]
         renamed = {name: Local(_type_of_local(node, name), f"arg{i}") for i, name in enumerate(arguments)}
         fixed = tuple((name, env[name].sexpr()) for name in free if name not in arguments)
         key = (canonical(substitute(node, locals_=renamed)), fixed, self._copies)
-        if key not in self._extremes:
+        if key not in self._choices:
             sorts = [env[name].sort() for name in arguments]
             function = self.vocabulary.fresh_function(node.kind, sorts, node.type)
-            self._extremes[key] = function
+            self._choices[key] = function
             self._define(node, function, arguments, env)
-        return self._extremes[key](*(env[name] for name in arguments))
+        return self._choices[key](*(env[name] for name in arguments))
 
     def _define(self, node: Choose, function: Z3, arguments: list[str], env: dict[str, Z3]) -> None:
         generic = {name: z3.Const(f"arg_{name}", env[name].sort()) for name in arguments}

@@ -118,7 +118,7 @@ class Finite:
                     join(self.bit(body, inner) for inner in self._assignments(binders, frame))
                 )
             case Choose():
-                return self._extreme(node, frame)
+                return self._choose(node, frame)
         raise TypeError(f"not a scalar: {node}")
 
     def _stored(self, node: Read, frame: Frame) -> Mapping[Cell, Cases]:
@@ -132,7 +132,7 @@ class Finite:
             chosen = {b.name: v for b, v in zip(binders, values, strict=True)}
             yield Frame(frame.before, frame.after, {**frame.local, **chosen})
 
-    def _extreme(self, node: Choose, frame: Frame) -> Cases:
+    def _choose(self, node: Choose, frame: Frame) -> Cases:
         values = self.instance.domain(node.binder.type).values
         result = self.cases(node.default, frame)
         for value in reversed(values) if node.kind == "least" else values:

@@ -200,7 +200,7 @@ class _Attempt:
         return result
 
     def _encode(self, expr: Expr) -> tuple[Z3, list[Z3]]:
-        """The term, and the definitions of extremes that the term needs (shared ones stay with their first
+        """The term, and the definitions of choices that the term needs (shared ones stay with their first
         user).
         """
         if expr not in self._encoded:

@@ -1,4 +1,4 @@
-"""Quantifiers, extremes and comprehensions over declared domains."""
+"""Quantifiers, choices and comprehensions over declared domains."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fresh_names() -> Iterator[None]:
 
 
 def under_quantifier() -> bool:
-    """True while the body of a quantifier, an extreme or an ``each`` is being traced."""
+    """True while the body of a quantifier, a choice or an ``each`` is being traced."""
     return _scopes[-1].depth > 0
 
 
@@ -103,7 +103,7 @@ def least(domain: Type, body: Callable[[Term], Liftable], *, default: Liftable) 
     if not isinstance(domain, NumberType) or domain.signed:
         raise SpecError(f"least over {domain}", remedy="Take a Nat: only there a least element always exists")
     binders = _binders((domain,), body)
-    return _extreme("least", binders[0], boolean(_body(body, binders)), default)
+    return _choice("least", binders[0], boolean(_body(body, binders)), default)
 
 
 def greatest(domain: Type, body: Callable[[Term], Liftable], *, upto: Liftable, default: Liftable) -> Term:
@@ -115,10 +115,10 @@ def greatest(domain: Type, body: Callable[[Term], Liftable], *, upto: Liftable, 
     limit = Term(number(upto, domain))
     binders = _binders((domain,), body)
     inner = (Term(binders[0]) <= limit) & Term(boolean(_body(body, binders)))
-    return _extreme("greatest", binders[0], inner.expr, default)
+    return _choice("greatest", binders[0], inner.expr, default)
 
 
-def _extreme(kind: Literal["least", "greatest"], binder: Local, body: Expr, default: Liftable) -> Term:
+def _choice(kind: Literal["least", "greatest"], binder: Local, body: Expr, default: Liftable) -> Term:
     fallback = number(default, binder.type)
     assert isinstance(fallback.type, NumberType)
     result = NumberType(binder.type.name, signed=fallback.type.signed)

@@ -142,7 +142,7 @@ class Writer:
                 calls = self.calls(node.binders, node.body, scope)
                 return closed("(", joined([[call] for _, call in calls], infix), ")")
             case Choose():
-                return self._extreme(node, scope)
+                return self._choose(node, scope)
         raise TypeError(f"not a scalar: {node}")
 
     def variable(self, variable: Variable, *, primed: bool = False) -> str:
@@ -257,7 +257,7 @@ class Writer:
             found.append((values, f"{name}({', '.join([*given, *literals])})"))
         return found
 
-    def _extreme(self, node: Choose, scope: Scope) -> Block:
+    def _choose(self, node: Choose, scope: Scope) -> Block:
         calls = self.calls(binders_of(node), node.body, scope)
         if node.kind == "greatest":
             calls.reverse()

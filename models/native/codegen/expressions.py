@@ -64,7 +64,7 @@ class Translator(StateAccess):
             case Quantified():
                 return self._count(node) if node.kind == "count" else self._decide(node)
             case Choose():
-                return self._extreme(node)
+                return self._choose(node)
         raise TypeError(f"not a scalar: {node}")
 
     def _apply(self, node: Apply) -> Val:
@@ -267,11 +267,11 @@ class Translator(StateAccess):
             result = scalars.arithmetic(self.out, "add", result, wide)
         return result
 
-    def _extreme(self, node: Choose) -> Val:
+    def _choose(self, node: Choose) -> Val:
         domain = self.instance.domain(node.binder.type)
         default = self.scalar(node.default)
         if not self._unrolled(domain.size, self.shape.cost(node.body)):
-            return self._extreme_loop(node, domain, default)
+            return self._choose_by_loop(node, domain, default)
         order = self.values(domain)
         result = default
         for value in reversed(order) if node.kind == "least" else order:
@@ -279,7 +279,7 @@ class Translator(StateAccess):
                 result = scalars.choose(self.out, self.scalar(node.body), value, result)
         return result
 
-    def _extreme_loop(self, node: Choose, domain: Domain, default: Val) -> Val:
+    def _choose_by_loop(self, node: Choose, domain: Domain, default: Val) -> Val:
         out = self.out
         result = out.cell(start=default.ref)
         done = out.label()

@@ -130,7 +130,7 @@ def arithmetic(out: Emitter, op: str, left: Val, right: Val) -> Val:
             corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
             return _plain(out, op, left, right, (min(corners), max(corners)))
         case "min" | "max":
-            return _extreme(out, op, left, right)
+            return _least_or_greatest(out, op, left, right)
         case "div" | "mod":
             return _divide(out, op, left, right)
     raise TypeError(f"no arithmetic: {op}")
@@ -147,7 +147,7 @@ def _plain(out: Emitter, op: str, left: Val, right: Val, limits: tuple[int, int]
     return ranged(out.op(f"{op} nsw i64 {left.ref}, {right.ref}"), low, high)
 
 
-def _extreme(out: Emitter, op: str, left: Val, right: Val) -> Val:
+def _least_or_greatest(out: Emitter, op: str, left: Val, right: Val) -> Val:
     pick = min if op == "min" else max
     first, second = (left, right) if op == "min" else (right, left)
     if first.high <= second.low:
