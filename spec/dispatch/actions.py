@@ -238,7 +238,7 @@ class DispatchActions(Protocol, name="dispatch"):
 
     @action(
         fairness="weak",
-        source="facts 5.2; seed 002, groupingMsgs",
+        source="facts 5.2; seed 002 (groupingMsgs)",
         relies_on=("stream.packs_leave_nothing_out",),
     )
     def read_main(s, end: Ts):

@@ -33,7 +33,7 @@ class DispatchClaims(DispatchActions):
             ),
         )
 
-    @invariant(source="facts 5.2; seed 002, groupingMsgs")
+    @invariant(source="facts 5.2; seed 002 (groupingMsgs)")
     def nothing_else_is_sent(s):
         """A target has messages of its own only, above its first position, up to its last pack."""
         return forall(s.Target, s.Message, lambda t, m: implies(s.got[t, m], s.is_in_range(t, m)))
@@ -95,7 +95,7 @@ class DispatchClaims(DispatchActions):
         """One of the two went on between both checks."""
         return after.where[t] == "deputy"
 
-    @reachable(after="send_main", source="seed 002, groupingMsgs")
+    @reachable(after="send_main", source="seed 002 (groupingMsgs)")
     def a_tick_comes_alone(before, after, t):
         """A target without messages gets the tick, and another one has messages in the pack."""
         return exists(after.Message, lambda m: (after.ts[m] > before.upto[t]) & after.handed[m]) & forall(

@@ -60,12 +60,12 @@ class BeginsAtTheGreatestPosition(Dispatch):
 
 @mutant(
     killer="dispatch.who_is_at_the_main_is_where_it_is",
-    source="seed 002, groupingMsgs: ticks for all",
+    source="seed 002 (groupingMsgs: ticks for all)",
     instance="dispatch-tiny",
 )
 @mutant(
     killer="dispatch.ticks_reach_who_takes_them",
-    source="seed 002, groupingMsgs: ticks for all",
+    source="seed 002 (groupingMsgs: ticks for all)",
     instance="dispatch-tiny",
     name="no-tick-without-messages-stalls",
 )
