@@ -1,4 +1,4 @@
-"""The deletes of a channel that segments may still need which are to be loaded (facts 6.1, B34, B35, B37, B38)."""
+"""The deletes of a channel that segments may need which are still to be loaded (facts 6.1; B34, B35, B37)."""
 
 from __future__ import annotations
 
