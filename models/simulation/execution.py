@@ -26,6 +26,7 @@ two components, and compute the conjunction in ``on_step``.
 import asyncio
 import contextlib
 import sys
+import weakref
 from collections.abc import AsyncGenerator, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -84,8 +85,15 @@ Hooks = tuple[_Hook, _Hook]
 def take_asyncgens() -> Hooks:
     """Let the controlled loop finish asynchronous generators. Return the hooks that were there before."""
     before = sys.get_asyncgen_hooks()
-    sys.set_asyncgen_hooks(firstiter=None, finalizer=finish_asyncgen)
+    sys.set_asyncgen_hooks(firstiter=note_asyncgen, finalizer=finish_asyncgen)
     return (before.firstiter, before.finalizer)
+
+
+def note_asyncgen(generator: AsyncGenerator[Any, Any]) -> None:
+    """Note a generator that begins in its lane: the place that it waits at is part of a declared state."""
+    loop = asyncio._get_running_loop()  # noqa: SLF001  # documented for authors of event loops
+    if isinstance(loop, ControlledLoop):
+        loop.current.begun.append(weakref.ref(generator))
 
 
 def finish_asyncgen(generator: AsyncGenerator[Any, Any]) -> None:

@@ -2,8 +2,10 @@
 
 It has three parts. *Declared data*: what ``Program.declared`` returns. *Program counters*: for each pending
 task its name, and for each of its coroutines the place where it is suspended together with the immutable
-values that it refers to, those on its evaluation stack included. *The world*: events that may happen,
-messages, stores, disks, budgets. Numbers that only tell names apart are left out.
+values that it refers to, those on its evaluation stack included. Generators and asynchronous generators that
+they refer to count likewise, those in containers and context managers too, and all asynchronous
+generators of a process that have begun and not ended. *The world*: events that may happen, messages, stores,
+disks, budgets. Numbers that only tell names apart are left out.
 
 Two executions with equal declared states are taken to have equal futures. That is true only if the program
 declares all mutable data of its processes that influence the future: it is a promise of the program. The
@@ -12,13 +14,16 @@ promise in its bounds, and audits it.
 """
 
 import asyncio
+import collections
+import contextlib
+import functools
 import gc
 import hashlib
 import operator
 import re
 import types
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.models.simulation.loop.freezing import immutable
 from tidemark.models.simulation.loop.lane import INSIDE, Lane, LaneTask
@@ -26,6 +31,21 @@ from tidemark.models.simulation.settings import ClockOrder
 
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.world import World
+
+SUSPENDABLE = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
+Suspendable: TypeAlias = (
+    "types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]"
+    " | types.AsyncGeneratorType[Any, Any]"
+)
+_STACKS = (contextlib.ExitStack, contextlib.AsyncExitStack)
+_MANAGERS = (
+    *_STACKS,
+    contextlib._GeneratorContextManager,  # noqa: SLF001  # what the decorators make has no public name
+    contextlib._AsyncGeneratorContextManager,  # noqa: SLF001
+)
+_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
+_C_ITERATORS = frozenset({"builtins", "itertools"})
+"""Modules of iterators that refer to what they draw from: ``enumerate``, ``zip``, ``map``, ``chain``."""
 
 _NUMBER = re.compile(r"#\d+|/task\d+")
 
@@ -89,45 +109,112 @@ def _lane_positions(lane: Lane) -> tuple[tuple[tuple[str, str], ...], bool]:
             if own and not lane.ready and type(task) is LaneTask:  # what is ready may still run it
                 task.position = known
         found.append(known)
+    found += [("generator", repr(_place(one, set()))) for one in lane.generators()]
     return tuple(sorted(found)), fixed
 
 
 def _add_positions(task: "asyncio.Task[Any]", places: list[Key]) -> bool:
-    """Add the places at which the coroutines of a task are suspended. Return whether none has an iterator."""
-    coroutine: Any = task.get_coro()
-    fixed = True
-    while isinstance(coroutine, types.CoroutineType) and coroutine.cr_frame is not None:
-        code = coroutine.cr_code
-        values: list[Hashable] = []
-        if not code.co_filename.startswith(INSIDE):
-            fixed = _add_values(coroutine, values) and fixed
-        places.append((code.co_qualname, coroutine.cr_frame.f_lasti, tuple(values)))
-        coroutine = coroutine.cr_await
-    return fixed
-
-
-_iterators: dict[type, bool] = {}
-"""By type: are its values iterators?"""
-
-
-def _add_values(coroutine: "types.CoroutineType[Any, Any, Any]", values: list[Hashable]) -> bool:
-    """Add what a suspended coroutine refers to: locals, cells and the evaluation stack. Return whether there
-    is no iterator among it.
-
-    Immutable values are added as they are, iterators by how much is left of them, the rest by type.
+    """Add the places at which a task waits: in its coroutine, in what that awaits, and so on. Return whether
+    that can change only when the task runs.
     """
+    chain = list(_awaited(task.get_coro()))
+    shown = {id(one) for one in chain}
     fixed = True
-    for referent in gc.get_referents(coroutine):
-        if immutable(referent):
-            values.append(referent)
-            continue
-        kind = type(referent)
-        iterates = _iterators.get(kind)
-        if iterates is None:
-            iterates = _iterators[kind] = hasattr(kind, "__next__")
-        if iterates:
-            fixed = False
-            values.append((kind.__name__, operator.length_hint(referent, -1)))
-        else:
-            values.append(kind.__name__)
+    for one in chain:
+        place = _place(one, shown)
+        fixed = fixed and len(shown) == len(chain)
+        places.append(place)
     return fixed
+
+
+def _awaited(waiting: Any) -> "Iterator[Suspendable]":
+    """The coroutines and generators that a task is inside of, outermost first."""
+    while waiting is not None:
+        found = waiting if isinstance(waiting, SUSPENDABLE) else _wrapped(waiting)
+        if found is None or _frame(found) is None:
+            return
+        yield found
+        waiting = _awaits(found)
+
+
+def _wrapped(waiting: Any) -> "Suspendable | None":
+    """What an object drives that a coroutine awaits: one step of an asynchronous generator, the iterator of a
+    coroutine. A future drives nothing.
+    """
+    if isinstance(waiting, asyncio.Future):
+        return None
+    return next((one for one in gc.get_referents(waiting) if isinstance(one, SUSPENDABLE)), None)
+
+
+def _frame(one: "Suspendable") -> types.FrameType | None:
+    match one:
+        case types.CoroutineType():
+            return one.cr_frame
+        case types.AsyncGeneratorType():
+            return one.ag_frame
+    return one.gi_frame
+
+
+def _awaits(one: "Suspendable") -> Any:
+    match one:
+        case types.CoroutineType():
+            return one.cr_await
+        case types.AsyncGeneratorType():
+            return one.ag_await
+    return one.gi_yieldfrom
+
+
+def _place(one: "Suspendable", shown: set[int]) -> Key:
+    """Where a coroutine or generator is suspended, and what it refers to there: its locals, cells and
+    evaluation stack.
+    """
+    frame = _frame(one)
+    if frame is None:
+        return (one.__qualname__, "ended")
+    code = frame.f_code
+    values: tuple[Hashable, ...] = ()
+    if not code.co_filename.startswith(INSIDE):
+        values = tuple(_value(value, shown) for value in gc.get_referents(one))
+    return (code.co_qualname, frame.f_lasti, values)
+
+
+def _value(value: Any, shown: set[int]) -> Hashable:
+    """A value as it is if it is immutable. Of others the type, and all places in code that are found in them:
+    those of generators, of context managers that are generators, of what a stack of context managers is
+    going to call. Iterators count by how much is left of them.
+    """
+    if immutable(value):
+        return value  # type: ignore[no-any-return]
+    name = type(value).__name__
+    if id(value) in shown:
+        return name
+    if isinstance(value, SUSPENDABLE):
+        shown.add(id(value))
+        return _place(value, shown)
+    if isinstance(value, _CONTAINERS):
+        held = [one for one in _held(value) if isinstance(one, (*SUSPENDABLE, *_MANAGERS, types.MethodType))]
+        places = tuple(found for one in held if not isinstance(found := _value(one, shown), str))
+        return (name, places) if places else name
+    parts = _parts(value)
+    if parts is None:
+        return name
+    shown.add(id(value))
+    rest = operator.length_hint(value, -1) if hasattr(type(value), "__next__") else None
+    return (name, rest, *(_value(part, shown) for part in parts))
+
+
+def _held(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _parts(value: Any) -> Iterable[Any] | None:
+    """What has to be looked at in a value; None if it has no place in code."""
+    if isinstance(value, _MANAGERS):
+        return vars(value).values() if isinstance(value, _STACKS) else (value.gen,)
+    if isinstance(value, types.MethodType):
+        return (value.__self__,) if isinstance(value.__self__, (*SUSPENDABLE, *_MANAGERS)) else None
+    if isinstance(value, functools.partial):
+        return (value.func, *value.args, *value.keywords.values())
+    if hasattr(type(value), "__next__") and type(value).__module__ in _C_ITERATORS:
+        return gc.get_referents(value)
+    return () if hasattr(type(value), "__next__") else None

@@ -4,8 +4,9 @@ import asyncio
 import contextvars
 import os
 import types
+import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from enum import Enum
 from typing import Any, Protocol
 
@@ -171,6 +172,7 @@ class Lane:
     __slots__ = (
         "alive",
         "asyncgens",
+        "begun",
         "bit",
         "calls",
         "clock",
@@ -205,6 +207,7 @@ class Lane:
         self.timers: list[LaneTimer] = []
         self.calls: dict[str, Callable[[], None]] = {}
         self.asyncgens: list[object] = []
+        self.begun: list[weakref.ref[AsyncGenerator[Any, Any]]] = []
         self.main: asyncio.Task[Any] | None = None
         self.turn: Event | None = None
         self.ending = Ending.NO
@@ -217,6 +220,13 @@ class Lane:
         """Take callbacks that were cancelled out of the queue: they are no step."""
         if any(handle.cancelled() for handle in self.ready):
             self.ready = deque(handle for handle in self.ready if not handle.cancelled())
+
+    def generators(self) -> Iterator[types.AsyncGeneratorType[Any, Any]]:
+        """Asynchronous generators that have begun and are not over."""
+        for begun in self.begun:
+            generator = begun()
+            if isinstance(generator, types.AsyncGeneratorType) and generator.ag_frame is not None:
+                yield generator
 
     def next_number(self) -> int:
         """Return the next number in this lane. Names of events and messages are built with it."""
