@@ -60,4 +60,4 @@ class SegmentAllocator:
                 ended.append(growing.segment_id)
         stored = self._coordinator.segments_of(channel)
         ended.extend(record.segment_id for record in stored if not (record.flushed or record.dropped))
-        return tuple(sorted(set(ended)))
+        return tuple(sorted(dict.fromkeys(ended)))

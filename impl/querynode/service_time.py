@@ -71,7 +71,8 @@ class ServiceTime:
         return self.value if read.mvcc is None else read.mvcc
 
     def _check_lag(self, read: ShardRead) -> None:
-        if read.guarantee - self.value > self._config.max_lag_ts:
+        """Before the first tick there is no service time that could lag."""
+        if self.value > ZERO and read.guarantee - self.value > self._config.max_lag_ts:
             raise LagTooLargeError(
                 f"the guarantee {read.guarantee} lies {read.guarantee - self.value} above the service time,"
                 f" {self._config.max_lag_ts} is allowed; check the clock that gave the guarantee"

@@ -250,7 +250,7 @@ def test_data_files_travel_with_the_code(tmp_path: Path) -> None:
     with zipfile.ZipFile(code_zip(folder=tmp_path)) as archive:
         names = archive.namelist()
     assert "tidemark/models/protocols/flush/manifest.toml" in names
-    assert "tidemark/checks/report/page.html.j2" in names
+    assert "tidemark/checks/report/page/index.html.j2" in names
     assert not [name for name in names if "__pycache__" in name]
 
 

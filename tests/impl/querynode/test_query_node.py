@@ -73,6 +73,23 @@ def test_insert_delete_insert_in_one_pack_leaves_the_last():
     run(scenario())
 
 
+def test_a_read_before_the_first_tick_waits_for_it():
+    """There is no service time yet that could lag, however large the guarantee is."""
+
+    async def scenario():
+        log = ListLog()
+        node = await node_of(log, config=QueryNodeConfig(max_lag_ts=100))
+        await settle()
+        waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=1000))
+        await settle()
+        assert len(node.delegators[CHANNEL].service_time.sleepers) == 1
+        log.append(tick(1000))
+        assert seen(await waits) == []
+        await node.stop()
+
+    run(scenario())
+
+
 def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by_standstill():
     async def scenario():
         config = QueryNodeConfig(stall_seconds=0.02, max_lag_ts=100)
