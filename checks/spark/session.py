@@ -151,13 +151,14 @@ def active_session() -> SparkSession | None:
 
 def stop_session() -> None:
     """Stop the session of this process, if any; the next call of ``spark_session`` starts another."""
-    with _LOCK:
+    if "pyspark.sql" not in sys.modules:
+        return
+    from py4j.protocol import Py4JError
+
+    with _LOCK, suppress(OSError, Py4JError):  # a Java process that is gone needs no stop, nor answers
         session = active_session()
         if session is not None:
-            from py4j.protocol import Py4JError
-
-            with suppress(OSError, Py4JError):  # a Java process that is gone needs no stop
-                session.stop()
+            session.stop()
 
 
 def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str, str]:

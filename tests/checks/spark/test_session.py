@@ -381,3 +381,22 @@ def test_a_machine_without_java_uses_the_bundled_one_quietly_and_leaves_nothing_
     assert version.startswith("50 21."), answer.stderr
     assert left == "['build'] ['java', 'local', 'log4j2.properties', 'warehouse']"
     assert answer.stderr == ""
+
+
+def test_a_java_process_that_is_gone_needs_no_stop(spark: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it goes before it is asked for its session, or while it ends it."""
+    asked: list[str] = []
+
+    class Gone:
+        def stop(self) -> None:
+            asked.append("stop")
+            raise ConnectionRefusedError
+
+    def refused() -> None:
+        asked.append("session")
+        raise ConnectionRefusedError
+
+    for answer in (refused, Gone):
+        monkeypatch.setattr("tidemark.checks.spark.session.active_session", answer)
+        stop_session()
+    assert asked == ["session", "stop"]
