@@ -27,6 +27,7 @@ from tidemark.checks.spark.session import (
     active_session,
     settings,
     spark_session,
+    stop_session,
 )
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
