@@ -70,7 +70,8 @@ def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool, told: bool
     if cache is None:
         return CacheView(alive=False, listed=False, closed=False, told=False, entry=None, floor=0, flights=())
     entry = cache.entries.get(NAME)
-    flights = () if cache.closed else tuple(_flight(cache, flight) for flight in cache.flights)
+    known = [*cache.flights, *(one for one in cache.shared.values() if one not in cache.flights)]
+    flights = () if cache.closed else tuple(_flight(cache, flight) for flight in known)
     return CacheView(
         alive=alive and not cache.closed,
         listed=listed,
