@@ -16,7 +16,6 @@ import typer
 
 from tidemark.checks.cache.kept import Use
 from tidemark.checks.cli import export as export_forms
-from tidemark.checks.cli import on_spark
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
@@ -40,30 +39,29 @@ from tidemark.checks.cli.options import (
     TierOption,
     settings_of,
 )
-from tidemark.checks.cli.pin import pin
+from tidemark.checks.cli.screen import OneScreen
+from tidemark.checks.cli.show import group as show_group
+from tidemark.checks.cli.spark.group import group as spark_group
 from tidemark.checks.mutation.command import mutants
+from tidemark.checks.pins.command import pin
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, table
+from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.explain import explain
 from tidemark.models.manifest import Tier
 
-_ABOUT = """Proves and tests the clocks, watermarks and checkpoints of a log-structured database.
-
-`tidemark verify` runs every check of the manifest and compares each verdict with the expected one. \
-The other commands run one judge each. Every failure prints the command that replays it.
-"""
-_EPILOG = "The exit status tells the class of the result: `tidemark codes` lists them."
+_ABOUT = "Proves and tests the clocks, watermarks and checkpoints of a log-structured database."
+_EPILOG = "`tidemark COMMAND --help` lists the options, `tidemark show codes` the exit statuses."
 
 _GATE = "The gate"
 _JUDGE = "One way of judging"
 _RUN = "Counterexamples, reports, other tools"
-_LOOK = "Look up"
 _REAL = "A real system"
-_SPARK = "On Spark"
+_GROUPS = "Groups of commands"
 _MACHINE = "This machine"
 
 application = typer.Typer(
+    cls=OneScreen,
     help=_ABOUT,
     epilog=_EPILOG,
     no_args_is_help=True,
@@ -125,7 +123,7 @@ def watch(
     manifest: ManifestOption = None,
     once: Once = False,
 ) -> int:
-    """Judge what a change touches whenever a file is saved, shortest first; say in a line what broke."""
+    """On each save, judge what the change touches, shortest first."""
     command = import_module("tidemark.checks.cli.watch")
     settings = settings_of(tier=tier, seed=seed, build=build, manifest=manifest)
     status: int = command.once(settings, only=only or None) if once else command.forever(settings)
@@ -186,7 +184,7 @@ def prove(
     resume: Resume = False,
     json: Json = False,
 ) -> int:
-    """Prove the invariants for any size (Z3), of the manifest's proofs or of a protocol module:Class."""
+    """Prove invariants for any size (Z3), by manifest or module:Class."""
     if bmc is None and k_induction is None and not spark:
         if ":" in only:
             alone: int = import_module("tidemark.checks.cli.prove").alone(
@@ -278,7 +276,7 @@ def simulate(
     seed: Seed = 0,
     manifest: ManifestOption = None,
 ) -> int:
-    """Walk at random through an instance that is too large to search: it can only refute."""
+    """Walk at random through a large instance: it can only refute."""
     from tidemark.checks.explore.simulate import command
     from tidemark.models.native.simulate import Budget
 
@@ -286,11 +284,8 @@ def simulate(
     return command(instance, budget=budget, seed=seed, manifests=manifest or ())
 
 
-for _command in on_spark.COMMANDS:
-    application.command(rich_help_panel=_SPARK)(_command)
-
-_one_judge("interpreted", "The same search with the plain interpreter, which is the meaning of the language.")
-_one_judge("conform", "Drive the implementation and the interpreter side by side (Hypothesis).")
+_one_judge("interpreted", "The same search by the interpreter, which defines the meaning.")
+_one_judge("conform", "Drive implementation and interpreter side by side (Hypothesis).")
 _one_judge("mutate", "Check that each property kills its mutants.")
 
 
@@ -353,7 +348,10 @@ def step(
     ] = None,
     manifest: ManifestOption = None,
 ) -> int:
-    """Walk through an instance or a counterexample by hand; commands come from the standard input."""
+    """Walk through an instance or a counterexample by hand.
+
+    Commands come from the standard input.
+    """
     status: int = import_module("tidemark.checks.step.command").step(
         name, bounds=bound or (), constants=constant or (), manifests=manifest or ()
     )
@@ -392,7 +390,7 @@ def export(
     limit: Annotated[int, typer.Option(help="Greatest number of states (dot, itf).")] = 2_000,
     manifest: ManifestOption = None,
 ) -> int:
-    """Write an instance in the language of another tool, or its states, or a run of it."""
+    """Write an instance for another tool, its states, or a run."""
     chosen = export_forms.chosen_instance(
         instance, bounds=bound or (), constants=constant or (), manifests=manifest or ()
     )
@@ -413,7 +411,7 @@ def cross_check(
     build: Build = BUILD,
     manifest: ManifestOption = None,
 ) -> int:
-    """Compare our searches with Spin's, and with TLC's where TLA2TOOLS names its jar."""
+    """Compare our searches with those of Spin and TLC."""
     from tidemark.checks.crosscheck import run
 
     return run.cross_check(
@@ -423,7 +421,7 @@ def cross_check(
 
 @application.command(rich_help_panel=_RUN)
 def report(*, build: Build = BUILD) -> int:
-    """Show the last verdicts again, and write the HTML page from them."""
+    """Show the last verdicts again; write the HTML page from them."""
     return cli_tools.report(build)
 
 
@@ -432,43 +430,8 @@ def compare(
     before: Annotated[Path, typer.Argument(help="verdicts.json of the earlier run.")],
     after: Annotated[Path, typer.Argument(help="verdicts.json of the later run.")],
 ) -> int:
-    """Compare two runs: verdicts that are gone, and outcomes and counts that changed."""
+    """Compare two runs: verdicts that are gone, outcomes, counts."""
     return cli_tools.compare(before, after)
-
-
-@application.command(rich_help_panel=_LOOK)
-def show(*, manifest: ManifestOption = None) -> int:
-    """List the checks of the manifest, with what each expects."""
-    return cli_tools.show(manifest or ())
-
-
-@application.command(rich_help_panel=_LOOK)
-def argument(
-    protocol: Annotated[str, typer.Argument(help="Name of a manifest, for example timetick.")] = "",
-    *,
-    dot: Annotated[bool, typer.Option("--dot", help="The graph in Graphviz's language.")] = False,
-    manifest: ManifestOption = None,
-) -> int:
-    """Show the assumptions of each protocol, and what supports them."""
-    return cli_tools.argument(protocol, dot=dot, manifests=manifest or ())
-
-
-@application.command(rich_help_panel=_LOOK)
-def findings(
-    only: Annotated[str, typer.Argument(help="Id of one finding; by default the index.")] = "",
-    *,
-    manifest: ManifestOption = None,
-) -> int:
-    """Print the index of all results (FINDINGS.md), or one finding with its counterexamples."""
-    return cli_tools.findings(only, manifests=manifest or ())
-
-
-@application.command(rich_help_panel=_LOOK)
-def actions(
-    protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
-) -> int:
-    """Print which section of the implementation is which action of the specification."""
-    return cli_tools.actions(protocol)
 
 
 @application.command(rich_help_panel=_GATE)
@@ -480,16 +443,9 @@ def init(
         bool, typer.Option("--workflow", help="Also a job for continuous integration (GitHub Actions).")
     ] = False,
 ) -> int:
-    """Write a first protocol with its manifest and a test, which pass, to change them."""
+    """Write a first protocol, its manifest and a test, which pass."""
     status: int = import_module("tidemark.checks.starter.write").begin(folder, name=name, workflow=workflow)
     return status
-
-
-@application.command(rich_help_panel=_LOOK)
-def codes() -> int:
-    """List the exit statuses."""
-    print(table())
-    return ExitCode.AS_EXPECTED.value
 
 
 @application.command(rich_help_panel=_MACHINE)
@@ -497,6 +453,12 @@ def doctor() -> int:
     """Say what is missing on this machine, and how to get it."""
     return cli_tools.doctor()
 
+
+for _group in (show_group, spark_group):
+    application.add_typer(_group, rich_help_panel=_GROUPS)
+    for _former in _group.registered_commands:  # the name without the group, which was the only one once
+        assert _former.callback is not None
+        application.command(name=_former.name, hidden=True)(_former.callback)
 
 _USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
@@ -543,7 +505,8 @@ def _explained(error: Exception) -> int:
 def _usage(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     text = error.format_message() if hasattr(error, "format_message") else str(error)
-    if not text:
+    if not text or type(error).__name__ == "NoArgsIsHelpError":
+        print(text, end="\n" if text else "")
         return ExitCode.BAD_INPUT.value
     text += _given(error, text)
     command = context.command_path if context is not None else "tidemark"

@@ -51,7 +51,7 @@ def evidence(
         list[Path] | None, typer.Option("--manifest", help="Manifest with the instance; may be repeated.")
     ] = None,
 ) -> int:
-    """Judge what a real system leaves behind: logs, store, broker, client histories, traces."""
+    """Judge logs, store, broker, histories, traces of a real system."""
     try:
         command = import_module("tidemark.checks.evidence.command")
         live = import_module("tidemark.checks.evidence.live")

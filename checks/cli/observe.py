@@ -26,7 +26,7 @@ def observe(
         bool, typer.Option("--table", help="Run nothing: judge all runs in --out anew, and show a table.")
     ] = False,
 ) -> int:
-    """Start a real server, drive it, break it, and judge what it leaves behind."""
+    """Start a real server, break it, and judge what it leaves behind."""
     from tidemark.checks.observe import command
 
     if table:

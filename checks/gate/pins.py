@@ -203,7 +203,12 @@ def _seen(name: str, decided: Sequence[Verdict]) -> list[int]:
 
 
 def _nothing_pinned(decided: Sequence[Verdict]) -> str:
+    line = ", ".join(f"{name} = {value}" for name, value in seen_counts(decided).items())
+    return f"no count is pinned; seen counts = {{ {line} }}"
+
+
+def seen_counts(decided: Sequence[Verdict]) -> dict[str, int]:
+    """The counts of one judge's verdicts on an entry that can be pinned: one number for the whole entry."""
     names = sorted({name for v in decided for name in v.counts} - OF_ONE_ENGINE)
     seen = {name: _seen(name, decided) for name in names}
-    line = ", ".join(f"{name} = {values[0]}" for name, values in seen.items() if len(values) == 1)
-    return f"no count is pinned; seen counts = {{ {line} }}"
+    return {name: values[0] for name, values in seen.items() if len(values) == 1}

@@ -23,7 +23,7 @@ def mutants(
     manifest: ManifestOption = None,
     jobs: Jobs = None,
 ) -> int:
-    """Try the mutants of the implementation; print what became of each, and the table per file.
+    """Try the mutants of the implementation; print the fate of each.
 
     What was tried is kept in the build folder and taken over, as long as no code has changed.
     """

@@ -1,4 +1,4 @@
-"""``tidemark findings``: what the suite has found out about the sources.
+"""``tidemark show findings``: what the suite has found out about the sources.
 
 The words stand in the protocols' ``findings.toml``. Without an id the output is the text of ``FINDINGS.md``:
 an index with the verdict of each, as the manifest expects it and the gate compares it. With an id it is one
@@ -29,7 +29,7 @@ Results on the claims of the source documents and on suspected hazards. This fil
 findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. *A frame condition*
 says what the steps say one by one: that it holds is no result about how they work together. Each verdict
 names the entries that decide it: `make verify` judges them, and `build/report/index.html` has the runs.
-`tidemark findings ID` prints one finding with its text and its shortest counterexamples; `tidemark show`
+`tidemark show findings ID` prints one finding with its text and its shortest counterexamples; `tidemark show`
 lists all entries."""
 
 _WIDTH = 120

@@ -251,7 +251,7 @@ def _add_code(session: SparkSession, code: Path) -> None:
     if other:
         session.stop()
         raise BadInputError(
-            f"{other[0]} is not this code, which is {code.name}", remedy="run  tidemark package  again"
+            f"{other[0]} is not this code, which is {code.name}", remedy="run  tidemark spark package  again"
         )
     if code.name not in sent:
         session.sparkContext.addPyFile(str(code))

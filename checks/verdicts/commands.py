@@ -26,7 +26,6 @@ _TAKES = {
     "verify": ("manifest", "build", "seed", "master"),
     "prove": ("manifest", "seed"),
     "pin": ("manifest",),
-    "distribute": ("manifest", "build", "seed", "master"),
     "replay": ("manifest",),
     "report": ("build",),
 }

@@ -1,6 +1,6 @@
 """What the suite has found out about the sources: words here, evidence in the manifest.
 
-One ``findings.toml`` per protocol. ``FINDINGS.md`` is their index, printed by ``tidemark findings``.
+One ``findings.toml`` per protocol. ``FINDINGS.md`` is their index, printed by ``tidemark show findings``.
 """
 
 from tidemark.models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings

@@ -27,7 +27,7 @@ from tidemark.models.manifest.model import (
 )
 from tidemark.models.manifest.pins import Pin, pins_file
 from tidemark.models.manifest.project import default_manifests
-from tidemark.models.manifest.resolve import check_against_spec, instance_of
+from tidemark.models.manifest.resolve import check_against_spec, declared_properties, instance_of
 
 __all__ = [
     "AnyEntry",
@@ -52,6 +52,7 @@ __all__ = [
     "StrengthEntry",
     "Tier",
     "check_against_spec",
+    "declared_properties",
     "default_manifests",
     "instance_of",
     "load",

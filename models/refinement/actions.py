@@ -1,7 +1,7 @@
 """Which section of the implementation is which action of a specification: one table a protocol, as data.
 
 The table is ``actions.toml`` in the protocol's folder. Programs and drivers read from it what an event at a
-named preemption point is meant to be; ``tidemark actions`` prints it, and ``impl/README.md`` shows it.
+named preemption point is meant to be; ``tidemark show actions`` prints it, and ``impl/README.md`` shows it.
 """
 
 from __future__ import annotations

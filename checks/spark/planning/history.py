@@ -103,7 +103,7 @@ def query(spark: SparkSession, folder: Path, sql: str = RUNS) -> DataFrame:
     if not any(folder.glob("*.parquet")):
         raise BadInputError(
             f"there is no history in {folder}",
-            remedy="run  tidemark distribute  first, with the same --build",
+            remedy="run  tidemark spark distribute  first, with the same --build",
         )
     spark.read.parquet(str(folder)).createOrReplaceTempView(VIEW)
     try:

@@ -113,7 +113,7 @@ def rounds_of(folder: Path, instance: str) -> list[Row]:
             return rows
     raise BadInputError(
         f"the history in {folder} has no search of {instance!r} with {FEWEST} rounds on Spark",
-        remedy=f"run  tidemark distribute distribute/{instance} --handover 1000  first, on a quiet machine",
+        remedy=f"run  tidemark spark distribute distribute/{instance} --handover 1000  on a quiet machine",
     )
 
 

@@ -8,8 +8,10 @@ import sys
 from email.message import Message
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from tests.checks.gate.test_gate import instead, judged
 from tests.checks.gate.toy import FORWARD, trace
@@ -33,11 +35,44 @@ def test_the_version_and_the_short_option_for_help(capsys):
         assert "Usage: tidemark" in capsys.readouterr().out
 
 
-def test_every_command_is_in_a_group():
-    loose = [
-        one.name for one in cli.application.registered_commands if not isinstance(one.rich_help_panel, str)
-    ]
-    assert loose == []
+def commands() -> dict[str, Any]:
+    whole: Any = typer.main.get_command(cli.application)
+    return dict(whole.commands)
+
+
+def test_the_help_fits_on_one_screen(capsys):
+    """A heading for each panel and a line for each command, in 80 columns; without arguments, too."""
+    assert cli.run([]) == ExitCode.BAD_INPUT
+    without = capsys.readouterr().out
+    assert cli.run(["--help"]) == ALL_GREEN
+    text = capsys.readouterr().out
+    assert text.strip() == without.strip()
+    lines = text.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    shown = {name for name, one in commands().items() if not one.hidden}
+    assert {line.split()[0] for line in lines if line.startswith("  ")} == shown
+    assert {"verify", "spark", "show"} <= shown
+    assert "Others:" not in text, "a command is in no panel"
+
+
+@pytest.mark.parametrize("group", ["spark", "show"])
+def test_a_command_of_a_group_has_its_former_name_too(group, capsys):
+    names = list(commands()[group].commands)
+    assert names
+    for name in names:
+        assert cli.run([group, name, "--help"]) == ALL_GREEN
+        grouped = capsys.readouterr().out
+        assert f"Usage: tidemark {group} {name}" in grouped
+        assert cli.run([name, "--help"]) == ALL_GREEN
+        assert capsys.readouterr().out.splitlines()[3:] == grouped.splitlines()[3:]
+
+
+def test_a_group_says_what_it_has(tmp_path, capsys):
+    assert cli.run(["spark"]) == ExitCode.BAD_INPUT
+    assert "distribute" in capsys.readouterr().out
+    assert cli.run(["show", "--manifest", "x.toml", "codes"]) == ExitCode.BAD_INPUT
+    assert "tidemark show codes --manifest" in capsys.readouterr().err
 
 
 @pytest.mark.proof

@@ -140,10 +140,12 @@ def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.Cap
     assert command(["pin", "--manifest", str(path)]) == 0
     first = capsys.readouterr().out
     assert "lights.count_grows is not pinned\n    + transition_invariant\n    + turns <= turns'" in first
-    assert "[[pins]]" in first
+    assert "[[pins]] lights-pins" in first
+    path.write_text(TOML, encoding="utf-8")
     with pytest.raises(ManifestError, match="no entry that compares it"):
         load(path)
-    path.write_text(TOML + ENTRY, encoding="utf-8")
+    assert command(["pin", "--manifest", str(path)]) == 0
+    assert path.read_text(encoding="utf-8").endswith(ENTRY)
     assert wrong(verdicts(load(path))) == {}
 
     good = file.read_text(encoding="utf-8")

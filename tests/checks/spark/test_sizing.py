@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tidemark.checks.cli.spark import plan_lines
+from tidemark.checks.cli.spark.many import plan_lines
 from tidemark.checks.spark.planning.history import History, Row
 from tidemark.checks.spark.planning.sizing import measured, rounds_of, size
 from tidemark.checks.verdicts.errors import BadInputError
@@ -97,7 +97,7 @@ def test_partitions_grow_when_a_task_would_have_too_much():
 def test_the_last_run_of_the_instance_with_enough_rounds_is_taken(tmp_path):
     with pytest.raises(BadInputError, match="no search of 'big'") as caught:
         rounds_of(tmp_path / "nothing", "big")
-    assert "tidemark distribute" in caught.value.remedy
+    assert "tidemark spark distribute" in caught.value.remedy
     first = History(tmp_path, words=1, **COMMON)
     for values in rounds():
         first.add(**values)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, native_summary
-from tidemark.checks.cli.spark import axis
+from tidemark.checks.cli.spark.many import axis
 from tidemark.checks.prove.proof import prove
 from tidemark.checks.spark.shapes import grid, swarm, sweep, walk_one
 from tidemark.checks.spark.sweep import SweepError, run_many

@@ -40,7 +40,7 @@ def axis(text: str) -> tuple[str, list[Any]]:
 def sweep_command(
     name: str, *, over: Sequence[str], states: int, master: str, build: Path, manifests: Sequence[Path]
 ) -> int:
-    """``tidemark sweep``: print one line for each combination. It judges nothing that it has not searched."""
+    """``tidemark spark sweep``: one line for each combination. What was not searched is not judged."""
     instances = grid(chosen_instance(name, manifests=manifests), dict(map(axis, over)))
     found = sweep(spark_session(master=master, build=build), instances, states=states)
     show(found, wide_console())
@@ -69,7 +69,7 @@ def show(found: Sequence[Searched], screen: Console) -> None:
 def swarm_command(
     name: str, *, tasks: int, budget: Budget, seed: int, master: str, build: Path, manifests: Sequence[Path]
 ) -> int:
-    """``tidemark swarm``: like ``tidemark simulate``, with a seed for each task. Never green."""
+    """``tidemark spark swarm``: like ``tidemark simulate``, with a seed for each task. Never green."""
     instance = chosen_instance(name, manifests=manifests)
     found = swarm(spark_session(master=master, build=build), instance, tasks=tasks, budget=budget, seed=seed)
     for verdict in found:
@@ -89,7 +89,7 @@ def swarm_command(
 def size_command(
     name: str, *, states: float, executors: int, cores: int, rounds: int | None, build: Path
 ) -> int:
-    """``tidemark size``: print the plan for a larger search. Raises BadInputError."""
+    """``tidemark spark size``: print the plan for a larger search. Raises BadInputError."""
     found = measured(rounds_of(build / FOLDER, name))
     print(
         "\n".join(

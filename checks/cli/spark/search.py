@@ -30,7 +30,7 @@ def distribute(
     directory: Path | None,
     handover: int | None,
 ) -> int:
-    """``tidemark distribute``; see ``tidemark.checks.spark.judge.Judge``. Raises BadInputError."""
+    """``tidemark spark distribute``; see ``tidemark.checks.spark.judge.Judge``. Raises BadInputError."""
     if from_round is not None and from_round < 0:
         raise BadInputError(f"there is no round {from_round}", remedy="the first round is 0")
     if (directory is not None or from_round is not None) and not only:
@@ -47,7 +47,7 @@ def distribute(
 
 
 def history(sql: str, *, master: str, build: Path) -> int:
-    """``tidemark history``: print the answer to a query over the rounds of all searches so far."""
+    """``tidemark spark history``: print the answer to a query over the rounds of all searches so far."""
     frame = query(spark_session(master=master, build=build), build / FOLDER, sql or RUNS)
     table = Table(*frame.columns, box=None)
     for row in frame.collect():
@@ -57,13 +57,13 @@ def history(sql: str, *, master: str, build: Path) -> int:
 
 
 def package(*, out: Path, environment: bool) -> int:
-    """``tidemark package``: write what spark-submit sends to a cluster, and print the command."""
+    """``tidemark spark package``: write what spark-submit sends to a cluster, and print the command."""
     code, script = code_zip(folder=out), launcher(folder=out)
     options = [f"--py-files {code}"]
     if environment:
         archive = environment_archive(folder=out)
         options += [f"--archives {archive}#environment", "--conf spark.executorEnv.PYTHONPATH=environment"]
-    options.append(f"{script} distribute INSTANCE --directory SHARED_FOLDER")
+    options.append(f"{script} spark distribute INSTANCE --directory SHARED_FOLDER")
     print("spark-submit --master MASTER \\")
     print(" \\\n".join(f"  {option}" for option in options))
     return ExitCode.AS_EXPECTED.value

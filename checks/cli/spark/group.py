@@ -1,4 +1,4 @@
-"""The commands that need Spark: searches that outgrow a core, their history, and what a cluster gets."""
+"""``tidemark spark``: searches that outgrow a core, their history, and what a cluster gets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import typer
 from tidemark.checks.cli.options import Build, ManifestOption, Master, Only, Seed, settings_of
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 
+group = typer.Typer(
+    name="spark",
+    help="Searches: distribute, sweep, swarm; history, size, package.",
+    no_args_is_help=True,
+)
 
+
+@group.command()
 def distribute(
     only: Only = "",
     *,
@@ -37,7 +44,7 @@ def distribute(
     manifest: ManifestOption = None,
 ) -> int:
     """The same search on Spark: round after round, each one a checkpoint."""
-    command = import_module("tidemark.checks.cli.distribute")
+    command = import_module("tidemark.checks.cli.spark.search")
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
     status: int = command.distribute(
         settings,
@@ -51,6 +58,7 @@ def distribute(
     return status
 
 
+@group.command()
 def history(
     sql: Annotated[
         str, typer.Argument(help="Spark SQL over the table 'rounds'; by default one line for each run.")
@@ -60,10 +68,11 @@ def history(
     build: Build = BUILD,
 ) -> int:
     """Show past searches on Spark: counts, seconds and bytes by round."""
-    status: int = import_module("tidemark.checks.cli.distribute").history(sql, master=master, build=build)
+    status: int = import_module("tidemark.checks.cli.spark.search").history(sql, master=master, build=build)
     return status
 
 
+@group.command()
 def package(
     *,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = BUILD / "package",
@@ -73,10 +82,11 @@ def package(
     ] = False,
 ) -> int:
     """Write the files that spark-submit sends to a cluster, and print its command."""
-    status: int = import_module("tidemark.checks.cli.distribute").package(out=out, environment=environment)
+    status: int = import_module("tidemark.checks.cli.spark.search").package(out=out, environment=environment)
     return status
 
 
+@group.command()
 def sweep(
     instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
     *,
@@ -89,13 +99,14 @@ def sweep(
     manifest: ManifestOption = None,
 ) -> int:
     """Search an instance with other bounds and constants, each in a Spark task: one table."""
-    command = import_module("tidemark.checks.cli.spark")
+    command = import_module("tidemark.checks.cli.spark.many")
     status: int = command.sweep_command(
         instance, over=over, states=states, master=master, build=build, manifests=manifest or ()
     )
     return status
 
 
+@group.command()
 def swarm(
     instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
     *,
@@ -110,7 +121,7 @@ def swarm(
     """Walk at random through an instance, in many Spark tasks: it can only refute."""
     from tidemark.models.native.simulate import Budget
 
-    command = import_module("tidemark.checks.cli.spark")
+    command = import_module("tidemark.checks.cli.spark.many")
     status: int = command.swarm_command(
         instance,
         tasks=tasks,
@@ -123,6 +134,7 @@ def swarm(
     return status
 
 
+@group.command()
 def size(
     instance: Annotated[str, typer.Argument(help="Instance that was searched on Spark, here.")],
     *,
@@ -135,11 +147,8 @@ def size(
     build: Build = BUILD,
 ) -> int:
     """Plan a larger search on a cluster from the history of a smaller one: memory, bytes, rounds, time."""
-    command = import_module("tidemark.checks.cli.spark")
+    command = import_module("tidemark.checks.cli.spark.many")
     status: int = command.size_command(
         instance, states=states, executors=executors, cores=cores, rounds=rounds, build=build
     )
     return status
-
-
-COMMANDS = (distribute, history, package, sweep, swarm, size)

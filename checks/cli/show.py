@@ -1,0 +1,63 @@
+"""``tidemark show``: what the manifests and the specifications say, without judging it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tidemark.checks.cli import tools
+from tidemark.checks.cli.options import ManifestOption
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode, table
+
+group = typer.Typer(name="show", invoke_without_command=True)
+
+
+@group.callback()
+def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
+    """The checks; argument, findings, actions, codes."""
+    if context.invoked_subcommand is None:
+        return tools.show(manifest or ())
+    if manifest:
+        word = context.invoked_subcommand
+        raise BadInputError(
+            f"--manifest before {word!r}", remedy=f"write it behind:  tidemark show {word} --manifest ..."
+        )
+    return ExitCode.AS_EXPECTED.value
+
+
+@group.command()
+def argument(
+    protocol: Annotated[str, typer.Argument(help="Name of a manifest, for example timetick.")] = "",
+    *,
+    dot: Annotated[bool, typer.Option("--dot", help="The graph in Graphviz's language.")] = False,
+    manifest: ManifestOption = None,
+) -> int:
+    """Show the assumptions of each protocol, and what supports them."""
+    return tools.argument(protocol, dot=dot, manifests=manifest or ())
+
+
+@group.command()
+def findings(
+    only: Annotated[str, typer.Argument(help="Id of one finding; by default the index.")] = "",
+    *,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print the index of all results (FINDINGS.md), or one finding with its counterexamples."""
+    return tools.findings(only, manifests=manifest or ())
+
+
+@group.command()
+def actions(
+    protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
+) -> int:
+    """Print which section of the implementation is which action of the specification."""
+    return tools.actions(protocol)
+
+
+@group.command()
+def codes() -> int:
+    """List the exit statuses."""
+    print(table())
+    return ExitCode.AS_EXPECTED.value
