@@ -26,6 +26,7 @@ PROTOCOLS = {
     "dispatch": "tidemark.spec.dispatch:Dispatch",
     "segments": "tidemark.spec.segments:Segments",
     "reads": "tidemark.spec.reads:Reads",
+    "deletes": "tidemark.spec.deletes:Deletes",
     "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
 """Name -> reference, in the order in which they rest on each other."""
@@ -142,6 +143,21 @@ _TRACE = {
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",
+    "deletes.the_checkpoint_passes_no_unsynced_delete": "a trace of `take_delete`, `record` and "
+    "`store_checkpoint`: the content of a level-zero segment is not logged; its consequence is judged as "
+    "history.kept",
+    "deletes.no_consumed_delete_is_lost": _MEMORY,
+    "deletes.dropped_means_applied": "a trace of `apply` and `drop`",
+    "deletes.files_have_the_deletes_of_their_checkpoint": "a trace of `apply` and `drop`",
+    "deletes.deleted_rows_stay_deleted": "a trace of `begin_load` and `read_segment`; its consequence is "
+    "judged as history.strong",
+    "deletes.only_older_rows_are_removed": "a trace of `compact`: which rows a compaction leaves out is not "
+    "logged; its consequence is judged as history.strong",
+    "deletes.rows_without_delete_are_shown": "a trace of `begin_load` and `read_segment`; its consequence is "
+    "judged as history.strong",
+    "deletes.the_checkpoint_never_goes_back": "what is judged is the same rule under another name, "
+    "flush.stored_never_goes_back",
+    "deletes.the_checkpoint_passes_deletes": "an end: evidence is finite",
     "flowgraph.no_row_is_lost": "a trace of `consume`, `upload` and `save`",
     "flowgraph.no_row_is_stored_twice": "a trace of `consume` and `save`",
     "flowgraph.a_position_says_what_is_stored": "a trace of `save`",

@@ -1,0 +1,1 @@
+"""Deletes: all that binds the protocol to its judges."""
