@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
@@ -10,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.checks.report.amounts import duration
+from tidemark.checks.report.failures import Failure, failures
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Aspect, Judgement
+from tidemark.checks.verdicts.verdict import Aspect
 
 _NAME = 32
 _SHOWN = 8
@@ -31,9 +33,10 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
         console.print(_table(arranged))
     _times(result, console)
     _mutants(result, console)
-    for judgement in result.failures[:_SHOWN]:
-        _failure(judgement, console, result, build=build)
-    _others(result.failures[_SHOWN:], console)
+    distinct = failures(result)
+    for failure in distinct[:_SHOWN]:
+        _failure(failure, console, result, build=build)
+    _rest(distinct[_SHOWN:], console)
     for unjudged in result.unjudged:
         _say(console, f"\nNOT JUDGED  {unjudged.task}: {unjudged.message}", style="bold red")
         _say(console, f"  remedy: {unjudged.remedy}\n  replay: {unjudged.replay}")
@@ -105,17 +108,20 @@ def _mutants(result: RunResult, console: Console) -> None:
         )
 
 
-def _others(others: list[Judgement], console: Console) -> None:
+def _rest(others: Sequence[Failure], console: Console) -> None:
     if not others:
         return
     _say(console, f"\n{len(others)} more failure{'' if len(others) == 1 else 's'}:", style="bold red")
-    for judgement in others[:_LINES]:
-        _say(console, f"  expected {judgement.expected.value}: {headline(judgement.verdict)}")
+    for failure in others[:_LINES]:
+        also = f" (and {len(failure.others)} more verdicts)" if failure.others else ""
+        _say(console, f"  expected {failure.lead.expected.value}: {headline(failure.lead.verdict)}{also}")
     if len(others) > _LINES:
         _say(console, f"  ... and {len(others) - _LINES} more, which the files have")
 
 
-def _failure(judgement: Judgement, console: Console, result: RunResult, *, build: Path) -> None:
+def _failure(failure: Failure, console: Console, result: RunResult, *, build: Path) -> None:
+    """The run, notes and command of the judgement to show first; of each other one, who and the command."""
+    judgement = failure.lead
     verdict = judgement.verdict
     _say(console, f"\nFAIL  expected {judgement.expected.value}: {headline(verdict)}", style="bold red")
     if verdict.counterexample is not None:
@@ -125,3 +131,7 @@ def _failure(judgement: Judgement, console: Console, result: RunResult, *, build
     for note in verdict.notes:
         _say(console, f"  note: {note}")
     _say(console, f"  replay: {judgement.replay}")
+    for other in failure.others:
+        subject, found = other.verdict.subject, other.verdict.counterexample
+        steps = "" if found is None else f" in {len(found.steps)} steps"
+        _say(console, f"  also by {subject.judge} on {subject.instance}{steps}; replay: {other.replay}")

@@ -49,3 +49,26 @@ def test_the_most_telling_failure_is_first_and_all_are_there(tmp_path):
     assert "  expected holds: pin-6 is refuted by j on i: no count is pinned" in text
     assert "... and 14 more, which the files have" in text
     assert "NOT as expected: 62 of 62 results" in text
+
+
+def test_a_failure_that_several_engines_find_is_shown_once(tmp_path):
+    def by(judge: str, instance: str = "i") -> Judgement:
+        subject = Subject(
+            protocol="p", property_id="p.claim", judge=judge, instance=instance, aspect=Aspect.PROPERTY
+        )
+        again = f"tidemark replay {judge}-{instance}"
+        return judged(refuted(subject, counts={"distinct": 3}, counterexample=trace(), replay=again))
+
+    found = (by("explore"), by("interpreted"), by("distribute", "larger"), pin(0))
+    result = RunResult(tier="fast", seed=0, judgements=found, planned=1, done=1)
+    screen = io.StringIO()
+    show_result(result, Console(file=screen, width=200), build=tmp_path, files=[])
+    text = screen.getvalue()
+    assert text.count("FAIL  expected") == 2
+    assert text.count("bundle: ") == 1
+    assert (
+        f"also by interpreted on i in {len(trace().steps)} steps; replay: tidemark replay interpreted-i"
+        in text
+    )
+    assert text.count("replay: ") == 4, "each verdict can be replayed"
+    assert "NOT as expected: 4 of 4 results" in text
