@@ -25,7 +25,7 @@ from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_
 from tidemark.models.simulation.virtual import RANDOM, THREADS
 
 DEFAULT = Options(
-    reduction=Reduction.NONE, limits=ExecutionLimits(executions=100_000), stop_at_violation=True
+    reduction=Reduction.NONE, limits=ExecutionLimits(executions=100_000, cut=20), stop_at_violation=True
 )
 
 

@@ -15,13 +15,15 @@ class ExecutionLimits:
 
     steps: int = 2_000
     """Steps of one execution. An execution that is cut makes the result inconclusive."""
+    cut: int | None = None
+    """Executions that are cut, after which the search ends: it is inconclusive already. None: no limit."""
     executions: int | None = None
     """Executions in all, blocked ones included. None: no limit."""
     seconds: float | None = None
     """Wall time. None: no limit. Results that are cut by it differ from run to run."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "executions", "seconds"):
+        for name in ("steps", "cut", "executions", "seconds"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise BadInputError(

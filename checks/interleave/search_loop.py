@@ -27,6 +27,11 @@ ORDER_OF_SETS = "order of sets"
 
 _COLLECT_EVERY = 1009
 
+_POLLING = (
+    "in them timers fire again and again: a task that polls (`while ...: await asyncio.sleep(...)`) may never "
+    "end where a sleep takes any time. Keep durations (clock='per-process'), or bound how often it polls"
+)
+
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
@@ -53,12 +58,14 @@ def search(
     factory: Callable[[], Program] = program.load()
     result = Exploration()
     meter = Meter(options.limits)
+    polls = False
     digest = program.digest()
     runner = Runner(factory, strategy, interner=interner, steps=options.limits.steps)
     with quiet():
         while strategy.new_execution():
             run = runner.run()
             meter.executions += 1
+            polls = polls or (run.ending is Ending.CUT and _polls(run))
             _account(result, run, digest, interner, options)
             every = options.check_every
             sampled = every > 0 and meter.executions % every == 1 % every
@@ -78,6 +85,9 @@ def search(
             if result.violations and options.is_enough(result.violations):
                 result.remaining = (WHOLE,)
                 break
+            if options.limits.cut is not None and result.statistics.cut >= options.limits.cut:
+                result.remaining = (WHOLE,)
+                break
             reached = meter.reached()
             if reached is not None:
                 result.remaining = (WHOLE,)
@@ -87,8 +97,14 @@ def search(
     result.left = strategy.left() if result.remaining and isinstance(strategy, TreeWalk) else 0.0
     if result.statistics.cut:
         words = f"{result.statistics.cut} executions were cut after {options.limits.steps} steps"
-        result.reasons = (*result.reasons, words)
+        result.reasons = (*result.reasons, words, *([_POLLING] if polls else ()))
     return result
+
+
+def _polls(run: ExecutionRecord) -> bool:
+    """Did timers fire again and again until the execution was cut?"""
+    half = run.trace[len(run.trace) // 2 :]
+    return 10 * sum(step.label.startswith("timer ") for step in half) >= len(half)
 
 
 def _note_order_of_sets(result: Exploration, options: Options) -> None:

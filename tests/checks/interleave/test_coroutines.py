@@ -21,6 +21,7 @@ from tidemark.checks.interleave import (
     replay_coroutine,
     require_every_order,
 )
+from tidemark.checks.interleave.options import Reduction
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ProgramError
 
@@ -365,6 +366,44 @@ def test_a_search_that_is_cut_is_no_pass():
     few = Options(limits=ExecutionLimits(executions=2))
     with pytest.raises(IncompleteSearchError, match="limit of 2 executions"):
         require_every_order(partial(timers, 1, 2, 3), options=few)
+
+
+async def polls_until(ends: float) -> None:
+    over = False
+
+    async def poll() -> None:
+        while not over:  # noqa: ASYNC110
+            await asyncio.sleep(1)
+
+    polling = asyncio.create_task(poll())
+    await asyncio.sleep(ends)
+    over = True
+    await polling
+
+
+def test_a_task_that_polls_for_ever_gets_a_hint():
+    """The long sleep may never end where a sleep takes any time: the search says what to do, and ends."""
+    short = Options(
+        reduction=Reduction.NONE, limits=ExecutionLimits(steps=100, cut=3), stop_at_violation=True
+    )
+    with pytest.raises(IncompleteSearchError, match=r"3 executions were cut after 100 steps") as failure:
+        require_every_order(partial(polls_until, 3), options=short)
+    assert "a task that polls" in str(failure.value)
+    assert "clock='per-process'" in str(failure.value)
+    result = require_every_order(partial(polls_until, 3), clock="per-process")
+    assert result.status is Status.EXHAUSTED
+
+
+def test_what_is_merely_long_is_not_called_polling():
+    async def long() -> None:
+        for _ in range(30):
+            await asyncio.gather(*(asyncio.sleep(0) for _ in range(3)))
+
+    short = Options(reduction=Reduction.NONE, limits=ExecutionLimits(steps=20))
+    found = explore_coroutine(long, options=short)
+    assert found.status is Status.INCONCLUSIVE
+    assert "executions were cut" in found.reason
+    assert "polls" not in found.reason
 
 
 def test_wrong_uses_are_refused():
