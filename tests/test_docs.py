@@ -100,6 +100,16 @@ def test_paths_and_files_exist(document: str) -> None:
     assert wrong == []
 
 
+def test_named_tests_exist() -> None:
+    """``path::name`` is a test of that file: a renamed test takes its promise along."""
+    named = [tuple(code.split("::")) for code in CODE.findall(text_of("tests/README.md")) if "::" in code]
+    assert len(named) > 20
+    for path, name in named:
+        assert re.search(rf"^ *def {name}\(", text_of(path), re.MULTILINE), f"{path} has no {name}"
+    numbers = re.findall(r"^\| D(\d+) \|", text_of("tests/README.md"), re.MULTILINE)
+    assert numbers == [str(place) for place in range(1, len(numbers) + 1)]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_modules_can_be_imported(document: str) -> None:
     for name in set(MODULE.findall(text_of(document))):

@@ -28,7 +28,7 @@ ORDER_OF_SETS = "order of sets"
 _COLLECT_EVERY = 1009
 
 _POLLING = (
-    "in them timers fire again and again: a task that polls (`while ...: await asyncio.sleep(...)`) may never "
+    "in them timers fire again and again: a task that polls (`while ...: await sleep(...)`) may never "
     "end where a sleep takes any time. Keep durations (clock='per-process'), or bound how often it polls"
 )
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import typer
 
+from tests.checks.cli.test_mistakes import WHOLE, folder_with, start
 from tests.checks.gate.test_gate import instead, judged
 from tests.checks.gate.toy import FORWARD, trace
 from tidemark.checks.cli import app as cli
@@ -101,6 +102,18 @@ def test_the_first_files_pass(tmp_path, monkeypatch, capsys):
     assert "tidemark verify --manifest first_lease.toml" in workflow
     for file in (VERDICTS, JUNIT, SARIF, PAGE.parent):
         assert f"build/{file}" in workflow
+
+
+def test_a_manifest_works_from_another_folder(tmp_path):
+    """In a process of its own: here, other tests have made the modules of this folder importable."""
+    name, path = folder_with(tmp_path, manifest=WHOLE)
+    elsewhere = tmp_path / "else" / "where"
+    elsewhere.mkdir(parents=True)
+    done = start("interpreted", "--manifest", str(path), folder=elsewhere, PYTHONPATH="")
+    said, complaint = done.communicate(timeout=120)
+    assert done.returncode == ExitCode.UNEXPECTED_REFUTATION, complaint
+    assert "doors.all_shut is refuted by interpreted on tiny" in said
+    assert name not in complaint
 
 
 def test_a_name_that_is_no_module(tmp_path, capsys):
