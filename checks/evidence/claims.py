@@ -18,6 +18,7 @@ PROTOCOLS = {
     "ddl": "tidemark.spec.ddl:Ddl",
     "timetick": "tidemark.spec.timetick:TimeTick",
     "meta": "tidemark.spec.meta:Meta",
+    "sessions": "tidemark.spec.sessions:Sessions",
     "allocation": "tidemark.spec.allocation:Allocation",
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
@@ -140,6 +141,13 @@ _TRACE = {
     "meta.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
     "meta.a_request_ends": "an end: evidence is finite",
     "meta.a_change_ends": "an end: evidence is finite",
+    "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "
+    "the revisions of the store",
+    "sessions.who_serves_is_known_or_refused": "a trace of `accept`, `fence` and `forget`; "
+    "its consequence is judged as timetick.watermark_promise",
+    "sessions.no_live_session_is_refused": "a trace of `expire` and `fence`",
+    "sessions.a_session_becomes_known": "an end: evidence is finite",
+    "sessions.a_session_that_is_over_is_refused": "an end: evidence is finite",
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",

@@ -1,0 +1,1 @@
+"""Sessions under leases and the coordinator that follows them: variants and mutants."""

@@ -1,0 +1,5 @@
+"""Sessions under leases: one coordinator lists them, watches them, and fences those that are over."""
+
+from tidemark.spec.sessions.lemmas import Sessions
+
+__all__ = ["Sessions"]

@@ -1,0 +1,50 @@
+"""Inductive lemmas about sessions and the coordinator that follows them."""
+
+from tidemark.spec.language import all_of, forall, implies, lemma, one_of
+from tidemark.spec.sessions.claims import SessionsClaims
+
+
+class Sessions(SessionsClaims):
+    """Sessions of one store, and one coordinator at a time that lists, fences and watches."""
+
+    @lemma(source="facts 3.4")
+    def each_change_has_its_revision(s):
+        """Changes are at or below the revision, no two have the same, and a session ends after it began."""
+        return forall(
+            s.Node,
+            lambda n: all_of(
+                s.began[n] <= s.revision,
+                s.ended[n] <= s.revision,
+                implies(s.ended[n] > 0, (s.began[n] > 0) & (s.began[n] < s.ended[n])),
+                forall(
+                    s.Node,
+                    lambda m: all_of(
+                        implies((s.began[n] == s.began[m]) & (s.began[n] > 0), n == m),
+                        implies((s.ended[n] == s.ended[m]) & (s.ended[n] > 0), n == m),
+                        implies(s.began[n] == s.ended[m], s.began[n] == 0),
+                    ),
+                ),
+            ),
+        )
+
+    @lemma(source="facts 4")
+    def nothing_is_seen_before_it_happens(s):
+        """What the coordinator has seen, and has to fence, lies in the past; it lists before it fences."""
+        return all_of(
+            s.seen <= s.revision,
+            s.first <= s.revision,
+            implies(s.phase == "listed", s.first == s.seen),
+        )
+
+    @lemma(source="facts 3.4; hazard 10")
+    def who_serves_was_seen(s):
+        """A node that serves has registered, at or before what a coordinator has seen."""
+        return forall(
+            s.Node,
+            lambda n: implies(
+                s.admitted[n],
+                (s.began[n] > 0)
+                & implies(one_of(s.phase, "listed", "serving"), s.began[n] <= s.seen)
+                & (s.began[n] <= s.revision),
+            ),
+        )
