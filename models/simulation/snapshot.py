@@ -25,7 +25,7 @@ import types
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tidemark.models.simulation.loop.freezing import immutable
+from tidemark.models.simulation.loop.freezing import immutable, may_be_immutable
 from tidemark.models.simulation.loop.lane import INSIDE, Lane, LaneTask
 from tidemark.models.simulation.settings import ClockOrder
 
@@ -77,6 +77,7 @@ def world_state(world: "World") -> Key:
     )
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def plain(name: str) -> str:
     """Return a name without the numbers that only tell names apart."""
     return _NUMBER.sub("", name)
@@ -118,22 +119,25 @@ def _add_positions(task: "asyncio.Task[Any]", places: list[Key]) -> bool:
     that can change only when the task runs.
     """
     chain = list(_awaited(task.get_coro()))
-    shown = {id(one) for one in chain}
+    shown = {id(one) for one, _ in chain}
     fixed = True
-    for one in chain:
-        place = _place(one, shown)
+    for one, frame in chain:
+        place = _place_in(one, frame, shown)
         fixed = fixed and len(shown) == len(chain)
         places.append(place)
     return fixed
 
 
-def _awaited(waiting: Any) -> "Iterator[Suspendable]":
-    """The coroutines and generators that a task is inside of, outermost first."""
+def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
+    """The coroutines and generators that a task is inside of, outermost first, each with its frame."""
     while waiting is not None:
         found = waiting if isinstance(waiting, SUSPENDABLE) else _wrapped(waiting)
-        if found is None or _frame(found) is None:
+        if found is None:
             return
-        yield found
+        frame = _frame(found)
+        if frame is None:
+            return
+        yield found, frame
         waiting = _awaits(found)
 
 
@@ -169,13 +173,19 @@ def _place(one: "Suspendable", shown: set[int]) -> Key:
     evaluation stack.
     """
     frame = _frame(one)
-    if frame is None:
-        return (one.__qualname__, "ended")
+    return (one.__qualname__, "ended") if frame is None else _place_in(one, frame, shown)
+
+
+def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Key:
     code = frame.f_code
     values: tuple[Hashable, ...] = ()
     if not code.co_filename.startswith(INSIDE):
-        values = tuple(_value(value, shown) for value in gc.get_referents(one))
+        values = tuple([_value(value, shown) for value in gc.get_referents(one)])
     return (code.co_qualname, frame.f_lasti, values)
+
+
+_opaque: dict[type, str] = {}
+"""By type: its name if that is all that counts of a value, empty if the value has to be looked at."""
 
 
 def _value(value: Any, shown: set[int]) -> Hashable:
@@ -183,9 +193,15 @@ def _value(value: Any, shown: set[int]) -> Hashable:
     those of generators, of context managers that are generators, of what a stack of context managers is
     going to call. Iterators count by how much is left of them.
     """
+    kind = type(value)
+    name = _opaque.get(kind)
+    if name is None:
+        name = _opaque[kind] = _name_if_opaque(kind)
+    if name:
+        return name
     if immutable(value):
         return value  # type: ignore[no-any-return]
-    name = type(value).__name__
+    name = kind.__name__
     if id(value) in shown:
         return name
     if isinstance(value, SUSPENDABLE):
@@ -201,6 +217,12 @@ def _value(value: Any, shown: set[int]) -> Hashable:
     shown.add(id(value))
     rest = operator.length_hint(value, -1) if hasattr(type(value), "__next__") else None
     return (name, rest, *(_value(part, shown) for part in parts))
+
+
+def _name_if_opaque(kind: type) -> str:
+    special = (*SUSPENDABLE, *_MANAGERS, *_CONTAINERS, types.MethodType, functools.partial)
+    looked_at = may_be_immutable(kind) or issubclass(kind, special) or hasattr(kind, "__next__")
+    return "" if looked_at else kind.__name__
 
 
 def _held(value: Any) -> Iterable[Any]:

@@ -33,7 +33,17 @@ def immutable(value: object) -> bool:
         return False
     if shape is _SEQUENCE:
         return all(map(immutable, value))  # type: ignore[call-overload]  # a tuple or a frozenset
-    return all(immutable(getattr(value, name)) for name in shape)
+    for name in shape:  # a loop: on the hot path of searches that merge states
+        if not immutable(getattr(value, name)):
+            return False
+    return True
+
+
+def may_be_immutable(kind: type) -> bool:
+    """Tell whether some values of a type are deeply immutable."""
+    if kind not in _shapes:
+        _shapes[kind] = _shape(kind)
+    return _shapes[kind] is not _OTHER
 
 
 def _shape(kind: type) -> tuple[str, ...]:
