@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -35,6 +35,10 @@ class Closure:
     libraries: frozenset[str] = frozenset()
 
 
+def _nothing(_reference: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class _Node:
     """A module and what it leads to directly."""
@@ -59,11 +63,16 @@ class Sources:
     def __post_init__(self) -> None:
         self._digests: dict[Path, str] = {}
         self._files: dict[str, Path | None] = {}
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[tuple[str, frozenset[str]], _Node] = {}
         self._places: dict[str, list[Path]] = {}
 
-    def closure(self, modules: Iterable[str]) -> Closure:
-        """Everything that the modules can load, themselves included."""
+    def closure(self, modules: Iterable[str], *, without: Callable[[str], bool] = _nothing) -> Closure:
+        """Everything that the modules can load, themselves included.
+
+        Args:
+            modules: their names.
+            without: texts ``module:name`` that are not followed. An import always is.
+        """
         files: dict[str, Path] = {}
         absent: set[str] = set()
         libraries: set[str] = set()
@@ -75,7 +84,7 @@ class Sources:
             path = self.file_of(name)
             assert path is not None
             files[name] = path
-            node = self._node(name, path)
+            node = self._node(name, path, without)
             absent |= node.absent
             libraries |= node.libraries
             pending += node.modules
@@ -113,19 +122,22 @@ class Sources:
                 names.append(name.removesuffix(".__init__"))
         return tuple(names)
 
-    def _node(self, name: str, path: Path) -> _Node:
-        if name not in self._nodes:
-            self._nodes[name] = self._follow(name, path, self._mentions(name, path))
-        return self._nodes[name]
+    def _node(self, name: str, path: Path, without: Callable[[str], bool]) -> _Node:
+        seen = self._mentions(name, path)
+        left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
+        key = (name, left_out)
+        if key not in self._nodes:
+            self._nodes[key] = self._follow(name, path, seen, left_out)
+        return self._nodes[key]
 
-    def _follow(self, name: str, path: Path, seen: Mentions) -> _Node:
+    def _follow(self, name: str, path: Path, seen: Mentions, left_out: frozenset[str]) -> _Node:
         modules: set[str] = set()
         absent: set[str] = set()
         libraries: set[str] = set()
         for one in seen.imports:
             modules.update(self._modules(one, absent, libraries))
-        for one in seen.texts:
-            modules.update(self._named(one, absent, libraries))
+        for one in seen.texts - left_out:
+            modules.update(self._named(one.partition(":")[0], absent, libraries))
         for one in seen.prefixes:
             modules.update(other for other in self.own if other.startswith(one))
         if seen.opaque:

@@ -66,6 +66,10 @@ class Nothing:
         """See ``Kept``."""
         return None
 
+    def asked(self, task: Task) -> Reuse | None:  # noqa: ARG002
+        """See ``Kept``."""
+        return None
+
     def said(self, protocol: str, compute: Callable[[], Any]) -> Any:  # noqa: ARG002
         """See ``Kept``."""
         return compute()
@@ -216,7 +220,18 @@ class Kept:
         """What a judge may take over below its verdicts; None if its code is unknown or nothing is kept."""
         if judge not in self._judges or not self._usable:
             return None
-        code, files = self._keys.code(judge)
+        return self._parts(*self._keys.code(judge))
+
+    def asked(self, task: Task) -> Reuse | None:
+        """What the judge of a task may take over if the protocol replies to it as before; None if it does not
+        note what it asks.
+        """
+        if self.key(task) is None or not self._usable:
+            return None
+        key = self._keys.apart(task)
+        return None if key is None else self._parts(key.digest, key.files)
+
+    def _parts(self, code: str, files: frozenset[Path]) -> Reuse:
         return Reuse(
             folder=self.folder / PARTS,
             code=code,

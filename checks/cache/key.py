@@ -21,15 +21,20 @@ from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Closure, Sources
 from tidemark.checks.gate.plan import Task, all_tasks
 from tidemark.models.manifest import (
+    AnyEntry,
     ArgumentEntry,
+    ConformEntry,
     GeneratedMutants,
     ImplementationMutants,
+    InterleaveEntry,
     Manifest,
+    MutantEntry,
     StrengthEntry,
     load,
     manifest_files,
 )
 from tidemark.models.mutation.source.mutants import folder_of
+from tidemark.models.refinement.actions import FILE as TABLE
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
@@ -109,6 +114,7 @@ class Keys:
         self.arguments = Arguments()
         self._code = cache(self._code_of)
         self._referred = cache(self._reference)
+        self._apart = cache(self._code_apart)
         self.of_modules = cache(self._of_modules)
         self._manifests: dict[int, tuple[Manifest, str]] = {}
         self._shared: dict[int, tuple[Manifest, dict[str, Any]]] = {}
@@ -150,6 +156,38 @@ class Keys:
         code, files = self._code(judge)
         return digest([FORMAT, code, self._seed, toolchain.python()]), files
 
+    def apart(self, task: Task) -> Key | None:
+        """The key of a task as if no protocol said anything: for a judge that notes what it asks of protocols
+        (``tidemark.models.refinement.queries``). None for any other task.
+
+        A protocol is what a text ``module:name`` refers to. Code that imports the file of one counts with it.
+        """
+        if not _asks(task):
+            return None
+        subject = self._subject(task)
+        code, files = self._code(task.judge)
+        parts = {
+            "format": str(FORMAT),
+            "manifest entry": digest(subject),
+            "seed": str(self._seed),
+            "code of the judge": code,
+            "python": digest(toolchain.python()),
+        }
+        for reference in sorted(set(_references(subject["entries"]))):
+            if not self._is_protocol(reference):
+                parts[f"code of {reference}"], more = self._apart(reference)
+                files |= more
+        return Key(digest(parts), parts, files)
+
+    def _code_apart(self, reference: str) -> tuple[str, frozenset[Path]]:
+        closure = self._sources.closure([reference.partition(":")[0]], without=self._is_protocol)
+        files = frozenset((*closure.files.values(), *_tables(closure)))
+        return digest([self.of_closure(closure), toolchain.python()]), files
+
+    def _is_protocol(self, reference: str) -> bool:
+        module = reference.partition(":")[0]
+        return self._sources.file_of(module) is not None and bool(self._referred(reference)[1])
+
     def of_manifest(self, manifest: Manifest) -> str:
         """Hash of a manifest and of all code that it refers to, and that reads and compares it."""
         if id(manifest) not in self._manifests:
@@ -182,6 +220,7 @@ class Keys:
         """Content of the files, what is missing, versions of the libraries."""
         return {
             "files": {name: self._sources.digest_of(path) for name, path in closure.files.items()},
+            "tables": {str(path): self._sources.digest_of(path) for path in _tables(closure)},
             "absent": sorted(closure.absent),
             "libraries": {name: toolchain.version_of(name) for name in sorted(closure.libraries)},
         }
@@ -193,7 +232,7 @@ class Keys:
         closure = self._sources.closure([reference.partition(":")[0]])
         code = digest([self.of_closure(closure), toolchain.python()])
         trees = self._sources.memo.get(f"protocol {reference}", code, lambda: _trees(reference))
-        files = frozenset(closure.files.values())
+        files = frozenset((*closure.files.values(), *_tables(closure)))
         return code, trees, files
 
     def _argument(self, task: Task) -> list[Any]:
@@ -209,6 +248,23 @@ class Keys:
         )
         supports = [one for one in all_tasks([*others, task.manifest]) if one.name in names]
         return [reliances, [[one.name, self.key(one).digest] for one in supports]]
+
+
+def _tables(closure: Closure) -> list[Path]:
+    """Tables of actions beside the code: programs and drivers read them."""
+    folders = {path.parent for path in closure.files.values()}
+    return sorted(table for folder in folders if (table := folder / TABLE).is_file())
+
+
+def _asks(task: Task) -> bool:
+    """Whether its judge notes what it asks of a protocol, in one process."""
+    entry: AnyEntry | None = task.entry
+    if isinstance(entry, MutantEntry):
+        host = entry.instance
+        entry = next((one for one in task.manifest.entries() if one.name == host), None)
+    if isinstance(entry, InterleaveEntry):
+        return not entry.distributed
+    return isinstance(entry, ConformEntry)
 
 
 def _options_of(subject: Mapping[str, Any]) -> tuple[str, ...]:

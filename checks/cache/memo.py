@@ -14,7 +14,7 @@ from typing import Any
 
 from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 
-FORMAT = 1
+FORMAT = 2
 NAME = "computed.json"
 
 

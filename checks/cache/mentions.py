@@ -32,7 +32,8 @@ class Mentions:
 
     Attributes:
         imports: dotted names of import statements; for ``from a import b`` both ``a`` and ``a.b``.
-        texts: dotted names in text constants; most are not names of modules.
+        texts: dotted names in text constants, with ``:Name`` where that is said; most are not names of
+            modules.
         prefixes: beginnings of names that the file completes while it runs, for example ``tidemark.models.``.
         opaque: the file finds code in a way that cannot be followed by reading.
     """
@@ -107,7 +108,8 @@ def _from(node: ast.ImportFrom, *, module: str, is_package: bool) -> Iterator[st
 def _references(value: str) -> Iterator[str]:
     """A text that is a dotted name, with or without ``:Name``; and names of ours inside a longer text."""
     if value != PACKAGE and _REFERENCE.fullmatch(value):
-        yield value.partition(":")[0]
+        yield value
+        return
     for found in _OWN.finditer(value):
         if found.group(1):
             yield PACKAGE + found.group(1)

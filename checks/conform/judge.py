@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tidemark.checks.verdicts.asking import taken_over
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
@@ -55,6 +56,9 @@ class ConformJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See ``Judge``."""
         assert isinstance(entry, ConformEntry)
+        return taken_over(context.reuse, entry.name, lambda: self._driven(entry, context))
+
+    def _driven(self, entry: ConformEntry, context: Context) -> list[Verdict]:
         drive = Drive.of(entry, context)
         begin = time.perf_counter()
         failing = drive.failing()

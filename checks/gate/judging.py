@@ -47,7 +47,7 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
         build=settings.build,
         workers=settings.workers,
         memory=settings.memory,
-        reuse=settings.reuse.get(task.judge),
+        reuse=settings.reuse.get(task.judge) or settings.reuse.get(task.name),
     )
     found: list[Judgement] = []
     why: Unjudged | None = None

@@ -66,6 +66,7 @@ def run(
     known = _known(tasks, {**cache.take_over(tasks), **(earlier or {})})
     due = [place for place in range(len(tasks)) if place not in known]
     parts = {name: found for name in REUSING if (found := cache.reuse(name)) is not None}
+    parts |= {tasks[place].name: found for place in due if (found := cache.asked(tasks[place])) is not None}
     settings = replace(settings, reuse=parts)
     state = _Run(tasks, settings=settings, texts=texts_of(tasks, cache.said))
     source: _Source | None = None

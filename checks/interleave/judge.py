@@ -23,6 +23,7 @@ from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.searches import explore
 from tidemark.checks.interleave.spark import Spread, explore_on_spark
+from tidemark.checks.verdicts.asking import taken_over
 from tidemark.checks.verdicts.commands import check_command, token_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -112,9 +113,14 @@ class InterleaveJudge:
         checker = _checker(entry)
         if checker is not None:
             _check_claims(entry, checker)
-        spark = _session(context) if entry.distributed else None
-        result = interleave(entry, progress=context.progress, spark=spark)
-        return verdicts_of(entry, context, result)
+        if entry.distributed:
+            result = interleave(entry, progress=context.progress, spark=_session(context))
+            return verdicts_of(entry, context, result)
+        return taken_over(
+            context.reuse,
+            entry.name,
+            lambda: verdicts_of(entry, context, interleave(entry, progress=context.progress)),
+        )
 
 
 def verdicts_of(entry: InterleaveEntry, context: Context, result: Exploration) -> list[Verdict]:

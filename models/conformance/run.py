@@ -66,9 +66,9 @@ class ConformanceRun:
             self._fail("conformance", f"during {step}: {error}")
         self._state = self._adapter.state()
         self.states.append(self._state)
-        expected = self.checker.interpreter.apply(before, step)
+        expected = self.checker.apply(before, step)
         assert expected is not None
-        wanted = self.checker.normal(expected.state)
+        wanted = expected.state
         if self._state != wanted:
             differs = self.checker.changes(wanted, self._state)
             self._fail(

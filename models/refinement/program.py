@@ -44,11 +44,9 @@ class Abstraction:
         self._sound = sound
         self._states: dict[tuple[Hashable, ...], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
-        self._witnessed: dict[tuple[State, State], frozenset[str]] = {}
         self._labels: dict[tuple[State, State, Allowed], str | None] = {}
         self._params = {action.name: action.params for action in self.checker.spec.actions}
         self._faults: frozenset[str] = frozenset()
-        self._unmet: dict[tuple[str, State], str | None] = {}
         self.events: EventTable | None = None
 
     def use(self, table: ActionTable) -> None:
@@ -75,7 +73,7 @@ class Abstraction:
             return matched.step.action
         key = (before, after, meant)
         if key not in self._actions:
-            found = {t.step.action for t in self.checker.successors(before) if t.state == after}
+            found = {step.action for step in self.checker.between(before, after)}
             self._actions[key] = meant if meant in found else matched.step.action
         return self._actions[key]
 
@@ -97,7 +95,7 @@ class Abstraction:
         return wrong and f"{REFINEMENT}: the step {event.label!r} {wrong}"
 
     def _compare(self, before: State, after: State, allowed: Allowed) -> str | None:
-        steps = [found.step for found in self.checker.successors(before) if found.state == after]
+        steps = self.checker.between(before, after)
         if not steps or any(allowed.permits(step, self._names(step)) for step in steps):
             return None
         does = " or ".join(map(str, steps))
@@ -108,25 +106,6 @@ class Abstraction:
 
     def _names(self, step: Step) -> tuple[str, ...]:
         return tuple(param.name for param in self._params[step.action])
-
-    def unmet(self, claim: str, state: State) -> str | None:
-        """See ``tidemark.models.refinement.step.StepChecker.unmet``."""
-        key = (claim, state)
-        if key not in self._unmet:
-            self._unmet[key] = self.checker.unmet(claim, state)
-        return self._unmet[key]
-
-    def witnessed(self, before: State, after: State, matched: Matched) -> frozenset[str]:
-        """Return the reachability properties that a step satisfies."""
-        key = (before, after)
-        if key not in self._witnessed:
-            interpreter = self.checker.interpreter
-            self._witnessed[key] = frozenset(
-                prop.id
-                for prop in self.checker.spec.of_kind("reachable")
-                if interpreter.holds(prop, before, after, matched.step)
-            )
-        return self._witnessed[key]
 
 
 class RefiningProgram(Program):
@@ -210,7 +189,7 @@ class RefiningProgram(Program):
         answer = self.checker.check(old, new)
         if isinstance(answer, Matched):
             self._matched.add(self.action(old, new, label, answer))
-            self._matched |= self.abstraction.witnessed(old, new, answer)
+            self._matched |= self.checker.witnessed(old, new, answer.step)
         if isinstance(answer, Refuted):
             return _words(answer)
         return self._mislabelled(old, new)
@@ -244,7 +223,7 @@ class RefiningProgram(Program):
         if left is not None:
             return f"{WORK_IS_DONE}: nothing can happen any more, and {left}; {self._who_waits()}"
         for claim in self.at_rest:
-            waits = self.abstraction.unmet(claim, state)
+            waits = self.checker.unmet(claim, state)
             if waits is not None:
                 return f"{claim}: nothing can happen any more, and it waits with {waits}; {self._who_waits()}"
         return None

@@ -8,17 +8,24 @@ count for bounds (``ignored``) are left out of the comparison.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter, Step, Transition
+from tidemark.models.refinement.queries import Asked, Queries, Texts
 from tidemark.spec.language.expr import Variable
 from tidemark.spec.language.spec import Property
 from tidemark.spec.language.types import MapType
 
 State = tuple[Any, ...]
+
+_ALL: weakref.WeakSet[StepChecker] = weakref.WeakSet()
+_NOTED: list[list[StepChecker]] = []
+"""Where to note new ones while it is noted what is asked: they may be gone before it is looked at."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,9 @@ Answer = Stutter | Matched | Refuted
 
 
 class StepChecker:
-    """Checks pairs of abstract states against an instance. Answers are cached: a search meets the same
-    pairs again and again.
+    """Checks pairs of abstract states against an instance. Replies are kept: a search meets the same pairs
+    again and again, and what was asked may be asked of another text (``tidemark.models.refinement.queries``).
+    So whoever judges an implementation asks the actions and claims of a specification here only.
 
     Args:
         ignored: variables that are left out of the comparison.
@@ -64,11 +72,15 @@ class StepChecker:
         if unknown:
             raise ValueError(f"no variable {unknown[0]!r} in {self.spec.name}; it has {', '.join(names)}")
         self._ignored = {names.index(name): self.spec.initial[name] for name in ignored}
+        self._names = ignored
         self._sound = sound
         self._answers: dict[tuple[State, State], Answer] = {}
-        self._successors: dict[State, list[Transition]] = {}
-        self._broken: dict[tuple[State, bool], Property | None] = {}
+        self._transitions: dict[State, list[Transition]] = {}
+        self._queries = Queries()
         self.matched: dict[str, int] = {}
+        _ALL.add(self)
+        for noted in _NOTED:
+            noted.append(self)
 
     def normal(self, state: State) -> State:
         """The state with ignored variables at their initial values."""
@@ -102,27 +114,62 @@ class StepChecker:
 
     def successors(self, state: State) -> list[Transition]:
         """Transitions of the specification from a state, ignored variables put back."""
-        if state not in self._successors:
-            self._successors[state] = [
-                Transition(found.step, self.normal(found.state), found.in_bounds)
-                for found in self.interpreter.successors(state)
-            ]
-        return self._successors[state]
+        found = self._from(state)
+        self._queries.successors[state] = found
+        return found
+
+    def apply(self, state: State, step: Step) -> Transition | None:
+        """The transition by a step, ignored variables put back; None if it is not enabled."""
+        key, known = (state, step), self._queries.applied
+        if key not in known:
+            found = self.interpreter.apply(state, step)
+            known[key] = found and Transition(step, self.normal(found.state), found.in_bounds)
+        return known[key]
+
+    def between(self, before: State, after: State) -> tuple[Step, ...]:
+        """All steps of the specification from one state to another, in its order."""
+        key, known = (before, after), self._queries.between
+        if key not in known:
+            known[key] = tuple(found.step for found in self._from(before) if found.state == after)
+        return known[key]
 
     def broken(self, state: State, *, lemmas: bool = True) -> Property | None:
         """The first invariant (or lemma) that does not hold of a state; None if all do."""
-        key = (state, lemmas)
-        if key not in self._broken:
+        key, known = (state, lemmas), self._queries.broken
+        if key not in known:
             kinds = ("invariant", "lemma") if lemmas else ("invariant",)
             claims = self.spec.of_kind(*kinds)
-            self._broken[key] = next((p for p in claims if not self.interpreter.holds(p, state)), None)
-        return self._broken[key]
+            known[key] = next((p.id for p in claims if not self.interpreter.holds(p, state)), None)
+        claim = known[key]
+        return None if claim is None else self.spec.property(claim)
+
+    def witnessed(self, before: State, after: State, step: Step) -> frozenset[str]:
+        """Return the reachability properties that a step satisfies."""
+        key, known = (before, after, step), self._queries.witnessed
+        if key not in known:
+            claims = self.spec.of_kind("reachable")
+            known[key] = frozenset(p.id for p in claims if self.interpreter.holds(p, before, after, step))
+        return known[key]
 
     def unmet(self, claim: str, state: State) -> str | None:
         """Return for which values a leads_to waits for its conclusion in a state, in words; None if for none.
 
         Where nothing can happen any more, such a wait lasts for ever.
         """
+        key, known = (claim, state), self._queries.unmet
+        if key not in known:
+            known[key] = self._waits_for(claim, state)
+        return known[key]
+
+    def _from(self, state: State) -> list[Transition]:
+        if state not in self._transitions:
+            self._transitions[state] = [
+                Transition(found.step, self.normal(found.state), found.in_bounds)
+                for found in self.interpreter.successors(state)
+            ]
+        return self._transitions[state]
+
+    def _waits_for(self, claim: str, state: State) -> str | None:
         prop = next(p for p in self.spec.of_kind("leads_to") if p.id == claim)
         instance, evaluate = self.interpreter.instance, self.interpreter.evaluate
         for values in itertools.product(*(instance.domain(param.type).values for param in prop.params)):
@@ -131,15 +178,100 @@ class StepChecker:
                 return ", ".join(f"{name}={value}" for name, value in local.items()) or "as it is"
         return None
 
+    # What was asked, and whether it would be answered so again.
+
+    def forget(self) -> None:
+        """Forget what was asked."""
+        self._answers.clear()
+        self._transitions.clear()
+        self._queries.clear()
+        self.matched.clear()
+
+    def asked(self) -> Asked:
+        """All that was asked since it was forgotten last."""
+        queries = self._queries
+        for (before, after), answer in self._answers.items():
+            if isinstance(answer, Refuted):
+                queries.refuted[before, after] = (answer.claim, answer.text)
+        texts = Texts.of(self.spec)
+        return Asked(self.interpreter.instance, self._names, self._sound, texts, queries)
+
+    def replies_alike(self, asked: Asked) -> bool:
+        """Whether the present specification gives the same replies. Changed actions and claims are asked; of
+        the others the replies are known.
+        """
+        texts = Texts.of(self.spec)
+        if texts.signature != asked.texts.signature:
+            return False
+        actions, claims = texts.changed(asked.texts)
+        return self._same_steps(asked.queries, actions) and self._same_claims(asked.queries, claims)
+
+    def _same_steps(self, asked: Queries, changed: frozenset[str]) -> bool:
+        if not changed:
+            return True
+        if asked.refuted and any(self.check(*pair) != Refuted(*said) for pair, said in asked.refuted.items()):
+            return False  # the words say how near each action came
+        steps = [step for step in self.interpreter.steps if step.action in changed]
+        found = {
+            state: [t for step in steps if (t := self.apply(state, step)) is not None]
+            for state in {*(before for before, _ in asked.between), *asked.successors}
+        }
+        return (
+            all(
+                [t.step for t in found[before] if t.state == after]
+                == [s for s in said if s.action in changed]
+                for (before, after), said in asked.between.items()
+            )
+            and all(
+                found[state] == [t for t in said if t.step.action in changed]
+                for state, said in asked.successors.items()
+            )
+            and all(
+                self.apply(state, step) == said
+                for (state, step), said in asked.applied.items()
+                if step.action in changed
+            )
+        )
+
+    def _same_claims(self, asked: Queries, changed: frozenset[str]) -> bool:
+        if not changed:
+            return True
+        if asked.refuted or any(asked.broken.values()):
+            return False  # a counterexample shows parts of the claim
+        claims = [p for p in self.spec.properties if p.id in changed]
+        invariants = [p for p in claims if p.kind == "invariant"]
+        lemmas = [p for p in claims if p.kind == "lemma"]
+        stepwise = [p for p in claims if p.kind == "transition_invariant" and not self._sound]
+        witnesses = [p for p in claims if p.kind == "reachable"]
+        holds = self.interpreter.holds
+        return (
+            all(
+                holds(p, state)
+                for state, with_lemmas in asked.broken
+                for p in (*invariants, *(lemmas if with_lemmas else ()))
+            )
+            and all(holds(p, *pair) for pair in asked.between for p in stepwise)
+            and all(
+                holds(p, before, after, step) == (p.id in said)
+                for (before, after, step), said in asked.witnessed.items()
+                for p in witnesses
+            )
+            and all(
+                self._waits_for(claim, state) == said
+                for (claim, state), said in asked.unmet.items()
+                if claim in changed
+            )
+        )
+
     def _decide(self, before: State, after: State) -> Answer:
         broken = self.broken(after, lemmas=self._sound)
         if broken is None and not self._sound:
             broken = self._broken_by(before, after)
         if broken is not None:
             return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
-        for found in self.successors(before):
-            if found.state == after:
-                return Matched(found.step)
+        found = self.between(before, after)
+        if found:
+            return Matched(found[0])
         broken = self._broken_by(before, after)
         if broken is not None:
             return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
@@ -163,7 +295,7 @@ class StepChecker:
         ]
         if disabled:
             return "; ".join(disabled)
-        enabled = self.successors(before)
+        enabled = self._from(before)
         if not enabled:
             return "nothing is enabled"
         best = min(enabled, key=lambda found: self._distance(found.state, after))
@@ -191,3 +323,19 @@ class StepChecker:
             for key, a, b in zip(keys, old, new, strict=True)
             if a != b
         ]
+
+
+@contextmanager
+def asking() -> Iterator[list[Asked]]:
+    """Note what is asked of specifications meanwhile, in this process; it is there at the end."""
+    for checker in list(_ALL):
+        checker.forget()
+    found: list[Asked] = []
+    begun: list[StepChecker] = []
+    _NOTED.append(begun)
+    try:
+        yield found
+    finally:
+        _NOTED.remove(begun)
+    asked = [one for checker in {*_ALL, *begun} if len((one := checker.asked()).queries)]
+    found += sorted(asked, key=lambda one: repr((one.instance, one.ignored, one.sound)))

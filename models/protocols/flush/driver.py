@@ -117,8 +117,8 @@ class FlushAdapter:
         step = self._reader.step_of(event)
         if step is None:
             return True
-        found = self._checker.interpreter.apply(self._state, step)
-        return found is None or self._checker.normal(found.state) == self._state
+        found = self._checker.apply(self._state, step)
+        return found is None or found.state == self._state
 
     # Letting things happen.
 

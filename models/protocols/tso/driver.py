@@ -115,5 +115,5 @@ class TsoAdapter:
         return not any(self._changes(step) for step in self._reader.steps_of(event))
 
     def _changes(self, step: Step) -> bool:
-        found = self._checker.interpreter.apply(self._state, step)
-        return found is not None and self._checker.normal(found.state) != self._state
+        found = self._checker.apply(self._state, step)
+        return found is not None and found.state != self._state

@@ -33,7 +33,7 @@ def immutable(value: object) -> bool:
         return False
     if shape is _SEQUENCE:
         return all(map(immutable, value))  # type: ignore[call-overload]  # a tuple or a frozenset
-    for name in shape:  # a loop: on the hot path of searches that merge states
+    for name in shape:  # noqa: SIM110  on the hot path of searches that merge states
         if not immutable(getattr(value, name)):
             return False
     return True

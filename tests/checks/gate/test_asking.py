@@ -1,0 +1,232 @@
+"""An exploration is taken over where the specification replies as before, and nothing else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidemark.checks.cache.closure import Sources
+from tidemark.checks.cache.key import Keys
+from tidemark.checks.cache.memo import Memo
+from tidemark.checks.gate.plan import Task, all_tasks
+from tidemark.checks.gate.registry import modules, registry
+from tidemark.checks.verdicts import asking
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.reuse import Reuse
+from tidemark.checks.verdicts.verdict import Verdict, inconclusive
+from tidemark.models.manifest import Manifest, load, manifest_files
+from tidemark.models.rooms import ROOT
+from tidemark.spec.flush import Flush
+from tidemark.spec.language import require
+
+PROGRAM, DRIVER, PROOF = "interleave/tiny-merged", "conform/driven", "prove/any-size"
+MUTANT = "mutate/chain-lock-is-lost"
+
+
+@pytest.fixture(scope="module", name="tasks")
+def _tasks() -> dict[str, Task]:
+    manifests = [load(path) for path in manifest_files()]
+    return {task.name: task for task in all_tasks(manifests)}
+
+
+class Files:
+    """The repository's files; one of them may have another content."""
+
+    def __init__(self) -> None:
+        self.sources = Sources(Memo(None))
+        self._digest_of = self.sources.digest_of
+        self.edited = ""
+
+    def keys(self, edited: str = "") -> Keys:
+        """Keys of a run in which the file of that name is edited."""
+
+        def digest_of(path: Path) -> str:
+            return self._digest_of(path) + ("edited" if edited and path == ROOT / edited else "")
+
+        self.sources.digest_of = digest_of  # type: ignore[method-assign]
+        return Keys(self.sources, judges=modules(registry()), seed=0, options={})
+
+
+@pytest.fixture(scope="module", name="files")
+def _files() -> Files:
+    return Files()
+
+
+@pytest.mark.parametrize("name", [PROGRAM, DRIVER])
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [
+        ("spec/flush/actions.py", False),
+        ("spec/flush/claims.py", False),
+        ("spec/tso/actions.py", False),
+        ("impl/datanode/write_buffer.py", True),
+        ("models/protocols/flush/program.py", True),
+        ("models/protocols/flush/refinement.py", True),
+        ("models/protocols/flush/actions.toml", True),
+        ("models/protocols/tso/actions.toml", False),
+        ("models/refinement/step.py", True),
+        ("models/simulation/snapshot.py", True),
+        ("checks/verdicts/asking.py", True),
+        ("spec/language/spec.py", True),
+    ],
+)
+def test_all_but_the_specification_counts(
+    files: Files, tasks: dict[str, Task], name: str, edited: str, counts: bool
+) -> None:
+    before, after = files.keys().apart(tasks[name]), files.keys(edited).apart(tasks[name])
+    assert before is not None
+    assert after is not None
+    assert (before.digest != after.digest) is counts
+    assert ((ROOT / edited) in before.files) is counts
+
+
+def test_a_table_of_actions_counts_for_the_verdict_itself(files: Files, tasks: dict[str, Task]) -> None:
+    before = files.keys().key(tasks[PROGRAM])
+    assert before.digest != files.keys("models/protocols/flush/actions.toml").key(tasks[PROGRAM]).digest
+
+
+def test_entry_and_seed_count(files: Files, tasks: dict[str, Task]) -> None:
+    task, keys = tasks[PROGRAM], files.keys()
+    other = replace(task, entry=task.entry.model_copy(update={"limit": 7}))
+    seeded = Keys(files.sources, judges=modules(registry()), seed=1, options={})
+    found = [keys.apart(task), keys.apart(other), seeded.apart(task)]
+    assert len({one.digest for one in found if one is not None}) == 3
+
+
+def test_other_judges_ask_nothing_that_is_noted(files: Files, tasks: dict[str, Task]) -> None:
+    keys = files.keys()
+    one_of_each = {task.judge: task for task in tasks.values()}
+    found = {judge for judge, task in one_of_each.items() if keys.apart(task) is not None}
+    assert found <= {"interleave", "conform", "mutate"}
+    assert keys.apart(tasks[PROOF]) is None
+    spread = tasks[PROGRAM].entry.model_copy(update={"distributed": True})
+    assert keys.apart(replace(tasks[PROGRAM], entry=spread)) is None
+    assert keys.apart(tasks[MUTANT]) is not None
+
+
+class Runs:
+    """Runs of one task of the repository, whose explorations are counted."""
+
+    def __init__(self, task: Task, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.task, self.explored = task, 0
+        self.reuse = Reuse(
+            folder=folder, code="code", files=frozenset(), begun=float("inf"), read=True, run="one"
+        )
+        judge = registry()[task.judge]
+        _ = judge.kinds
+        name = f"tidemark.checks.{task.judge}.judge.taken_over"
+        monkeypatch.setattr(name, self._counted)
+
+    def _counted(self, reuse: Reuse | None, name: str, explore: Callable[[], list[Verdict]]) -> list[Verdict]:
+        def once() -> list[Verdict]:
+            self.explored += 1
+            return explore()
+
+        return asking.taken_over(reuse, name, once)
+
+    def __call__(self, **changes: object) -> list[Verdict]:
+        reuse = replace(self.reuse, **changes)  # type: ignore[arg-type]
+        context = Context(manifest=self.task.manifest, reuse=reuse)
+        return registry()[self.task.judge].run(self.task.entry, context)
+
+    @property
+    def path(self) -> Path:
+        """Where the queries are kept."""
+        return self.reuse.folder / f"queries.{self.task.entry.name}.json"
+
+
+@pytest.fixture(name="runs")
+def _runs(tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
+    return Runs(tasks[PROGRAM], tmp_path, monkeypatch)
+
+
+def facts(found: list[Verdict]) -> list[object]:
+    """What is compared of verdicts, without the note that they are taken over."""
+    return [
+        (one.subject, one.outcome, one.counts, one.bounds, one.reason, one.seconds, one.replay)
+        for one in found
+    ]
+
+
+def test_the_same_replies_need_no_exploration(runs: Runs) -> None:
+    first, second = runs(), runs()
+    assert runs.explored == 1
+    assert facts(first) == facts(second)
+    assert all(asking.NOTE in one.notes[-1] for one in second)
+    assert not any(asking.NOTE in note for one in first for note in one.notes)
+
+
+def edit(monkeypatch: pytest.MonkeyPatch, action: str, *, guard: str) -> None:
+    """Another text of one action, in place of the present one."""
+    original = vars(Flush)[action] if action in vars(Flush) else getattr(Flush, action)
+
+    def changed(s: Any) -> None:
+        require(s.alive if guard == "alive" else ~s.alive)
+        original(s)
+
+    fresh = type("Flush", (Flush,), {action: changed, "__module__": Flush.__module__})
+    monkeypatch.setattr("tidemark.spec.flush.Flush", fresh)
+
+
+def test_a_changed_action_that_replies_alike(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = runs()
+    edit(monkeypatch, "consume", guard="alive")
+    assert facts(runs()) == facts(first)
+    assert runs.explored == 1
+
+
+def test_a_changed_action_that_does_not(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs()
+    edit(monkeypatch, "consume", guard="dead")
+    runs()
+    assert runs.explored == 2
+
+
+def test_examples_that_would_be_the_same_are_not_run_again(
+    tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = tasks[DRIVER].entry.model_copy(update={"examples": 2})
+    runs = Runs(replace(tasks[DRIVER], entry=few), tmp_path, monkeypatch)
+    first = runs()
+    assert facts(runs()) == facts(first)
+    assert runs.explored == 1
+    edit(monkeypatch, "consume", guard="dead")
+    runs()
+    assert runs.explored == 2
+
+
+@pytest.mark.parametrize("other", [{"code": "other"}, {"read": False, "run": "two"}])
+def test_other_code_or_a_fresh_run_explores(runs: Runs, other: dict[str, object]) -> None:
+    runs()
+    runs(**other)
+    assert runs.explored == 2
+
+
+@pytest.mark.parametrize("damage", ["[1, 2", '{"format": 1, "checksum": ""}\n{}\n'])
+def test_a_damaged_file_explores(runs: Runs, damage: str) -> None:
+    runs()
+    runs.path.write_text(damage, encoding="utf-8")
+    runs()
+    assert runs.explored == 2
+    runs()
+    assert runs.explored == 2
+
+
+def test_files_that_changed_meanwhile_keep_nothing(runs: Runs) -> None:
+    runs(files=frozenset({ROOT / "models" / "refinement" / "step.py"}), begun=0.0)
+    assert not runs.path.exists()
+
+
+def test_nothing_undecided_is_kept(runs: Runs, tasks: dict[str, Task]) -> None:
+    task = tasks[PROGRAM]
+    manifest: Manifest = task.manifest
+    subject = Context(manifest=manifest).subject(task.entry, "interleave", "flush.stored_once")
+    found = asking.taken_over(
+        runs.reuse, task.entry.name, lambda: [inconclusive(subject, reason="a time-out", replay="none")]
+    )
+    assert len(found) == 1
+    assert not runs.path.exists()
