@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.protocols import door
-from tests.protocols.door import at_once, by_two, counting, from_four_on, only_once, twice
+from tests.protocols.changed import door
+from tests.protocols.changed.door import at_once, by_two, counting, from_four_on, only_once, twice
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.refinement.queries import Asked
@@ -16,7 +16,7 @@ from tidemark.models.refinement.step import Matched, Refuted, StepChecker, askin
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language import Bool
 
-INSTANCE = Instance("tests.protocols.door:PRESENT", {"Count": 4})
+INSTANCE = Instance("tests.protocols.changed.door:PRESENT", {"Count": 4})
 CLOSED, OPEN, AGAIN = (False, 0), (True, 1), (False, 1)
 FAR = (False, 3)
 

@@ -1,0 +1,1 @@
+"""Protocols that a test gives another text."""
