@@ -17,6 +17,7 @@ PROTOCOLS = {
     "proxy": "tidemark.spec.proxy:Proxy",
     "ddl": "tidemark.spec.ddl:Ddl",
     "timetick": "tidemark.spec.timetick:TimeTick",
+    "scheduler": "tidemark.spec.scheduler:Scheduler",
     "meta": "tidemark.spec.meta:Meta",
     "sessions": "tidemark.spec.sessions:Sessions",
     "allocation": "tidemark.spec.allocation:Allocation",
@@ -135,6 +136,19 @@ _TRACE = {
     "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
     "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
     "streaming.ticks_pass_a_message": "an end: evidence is finite",
+    "scheduler.a_queue_is_in_order_of_time": "a trace of `enqueue`: the place in a queue is not logged",
+    "scheduler.new_timestamps_are_greatest": "a trace of `enqueue`: the place in a queue is not logged",
+    "scheduler.one_ddl_is_under_way": "a trace of `issue` and `settle`: what becomes of a call that was "
+    "given up is not logged",
+    "scheduler.ddls_take_effect_in_order": "a trace of `carry` with the timestamps of the proxy's tasks",
+    "scheduler.writes_are_above_the_report": "what is judged is its consequence, timetick.watermark_promise; "
+    "the claim itself speaks about writes under way",
+    "scheduler.notified_once": "a trace of `tell`: what a caller is told is in a process's memory",
+    "scheduler.nobody_waits_for_a_closed_proxy": "a trace of `ask`, `tell` and `end_close`",
+    "scheduler.the_active_tasks_are_known": _MEMORY,
+    "scheduler.a_caller_hears": "an end: evidence is finite",
+    "scheduler.a_task_ends": "an end: evidence is finite",
+    "scheduler.a_close_ends": "an end: evidence is finite",
     "meta.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`: no line says "
     "which schema a request was checked against",
     "meta.a_request_sees_the_schema_of_its_time": "a trace of `begin` and `hit`, with the times of changes",

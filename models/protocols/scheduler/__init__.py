@@ -1,0 +1,1 @@
+"""The scheduler of a proxy: its manifest, its program and its mutants."""

@@ -1,0 +1,9 @@
+"""The design without one of its rules, for proofs that must fail."""
+
+from tidemark.spec.scheduler import Scheduler
+
+
+class SideBySide(Scheduler):
+    """Several ddl tasks at a time, as Milvus has had them since 2.3."""
+
+    SERIAL = False
