@@ -70,7 +70,7 @@ class SchedulerClaims(SchedulerActions):
             ),
         )
 
-    @invariant(source="seed 004, 6.6.1, 6.6.3; property W")
+    @invariant(source="seed 004, 6.6.1; seed 004, 6.6.3; property W")
     def writes_are_above_the_report(s):
         """However tasks end: no write takes effect at or below what was reported."""
         return s.allows(s.reported)
