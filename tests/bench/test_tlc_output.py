@@ -37,5 +37,6 @@ def test_only_a_complete_search_without_a_violation_counts(output):
 @pytest.mark.parametrize(("named", "says"), [("", "TLC is missing"), ("no-such.jar", "is not a file")])
 def test_without_its_jar_nothing_is_measured(tmp_path, monkeypatch, named, says):
     monkeypatch.setenv("TLA2TOOLS", named)
+    monkeypatch.setattr("tidemark.checks.crosscheck.tlc.find_spec", lambda _name: None)
     with pytest.raises(NotMeasured, match=says):
         Tlc(subject("peers/tso-s"), tmp_path, workers=2).run()

