@@ -83,6 +83,10 @@ class DeletesTrimmedError(ImplementationError):
     """The delete buffer no longer holds what a segment needs that is to be loaded."""
 
 
+class TargetGoneError(ImplementationError):
+    """The target was deregistered: its dispatchers send it no more packs."""
+
+
 class CollectionError(ImplementationError):
     """A collection of this name exists already, or there is none."""
 

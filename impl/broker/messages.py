@@ -42,7 +42,7 @@ class DeleteMessage:
 
 @dataclass(frozen=True)
 class DdlMessage:
-    """A collection came (``create``) or went (``drop``)."""
+    """A collection came (``create``) or went (``drop``). It is for all shards of the collection."""
 
     ts: Timestamp
     channel: ChannelName
@@ -71,6 +71,18 @@ def physical(channel: ChannelName) -> ChannelName:
 def virtual(channel: ChannelName, collection: int, shard: int) -> ChannelName:
     """The name of a collection's shard in a physical channel."""
     return f"{channel}_{collection}v{shard}"
+
+
+def collection_of(channel: ChannelName) -> str:
+    """The number of the collection whose shard a virtual channel is, as text: ``7`` of ``dml_0_7v1``."""
+    return channel.rpartition("_")[2].partition("v")[0]
+
+
+def is_for(message: ChannelMessage, channel: ChannelName) -> bool:
+    """Whether a message is for a virtual channel: its own, or for what is no row, one of its collection."""
+    if isinstance(message, DdlMessage):
+        return collection_of(message.channel) == collection_of(channel)
+    return message.channel == channel
 
 
 def is_level_zero(segment_id: SegmentId) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tidemark.impl.broker.messages import ChannelMessage, DdlMessage, DeleteMessage, InsertMessage
+from tidemark.impl.broker.messages import ChannelMessage, DdlMessage, DeleteMessage, InsertMessage, is_for
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
@@ -61,4 +61,4 @@ class StreamPack:
 
     def of(self, channel: ChannelName) -> StreamPack:
         """What the pack holds for one virtual channel. The tick holds for all of them."""
-        return replace(self, messages=tuple(m for m in self.messages if m.channel == channel))
+        return replace(self, messages=tuple(m for m in self.messages if is_for(m, channel)))

@@ -77,7 +77,8 @@ class DispatchActions(Protocol, name="dispatch"):
     is_tick: Set[Ts] = False
     tick: Ts = 0  # the last one
 
-    # The main dispatcher, and the deputies by target; each at the end of the last pack that it has taken.
+    # The main dispatcher, and the deputies by target; each at the end of the last pack that it has taken; 0
+    # while there is none.
     main: Stage = "none"
     main_at: Ts = 0
     main_from: Ts = 0  # the start of that pack
@@ -183,6 +184,7 @@ class DispatchActions(Protocol, name="dispatch"):
         s.owed[t] = False
         s.full[t] = False
         s.deputy[t] = "none"
+        s.deputy_at[t] = 0
         s.candidate[t] = False
         s.end_main()
 
@@ -190,6 +192,8 @@ class DispatchActions(Protocol, name="dispatch"):
         """A main dispatcher without targets ends."""
         with when(forall(s.Target, lambda t: s.where[t] != "main")):
             s.main = "none"
+            s.main_at = 0
+            s.main_from = 0
 
     # ---- dispatchers begin ----
 
@@ -310,8 +314,12 @@ class DispatchActions(Protocol, name="dispatch"):
         """Both are paused: the target goes to the main dispatcher, or its deputy goes on."""
         require(s.candidate[t] & (s.deputy[t] == "paused"))
         s.candidate[t] = False
-        s.where[t] = ite(s.may_merge(t), "main", s.where[t])
-        s.deputy[t] = ite(s.may_merge(t), "none", "running")
+        with when(~s.may_merge(t)):
+            s.deputy[t] = "running"
+        with when(s.may_merge(t)):
+            s.where[t] = "main"
+            s.deputy[t] = "none"
+            s.deputy_at[t] = 0
 
     def may_merge(s, t):
         """There is a main dispatcher still, and both are at the same tick."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import Entry, InsertMessage, LogMessage, Tick
+from tidemark.impl.broker.messages import InsertMessage, LogMessage
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
-from tidemark.impl.types import ChannelName, Row
-from tidemark.models.protocols.common.gate import Gate
+from tidemark.impl.types import Row
+from tidemark.models.protocols.common.growing_log import GrowingLog
 from tidemark.models.simulation.world.storage import Store
 from tidemark.models.simulation.world.world import World
 
-LOG = "cell log"
 SINK = "sink"
 KEY = "stored"
 
@@ -28,54 +26,11 @@ def number_of(message: LogMessage) -> int:
     return message.rows[0].key
 
 
-class Log:
+class Log(GrowingLog):
     """One physical channel. It grows while it is read."""
 
     def __init__(self, world: World) -> None:
-        self.entries: list[LogMessage] = []
-        self.gate = Gate(world)
-        self._world = world
-        self._bit = world.interner.bit(LOG)
-
-    def view(self) -> tuple[tuple[str, int, int], ...]:
-        """What it holds, place by place: (kind, number of the message, timestamp)."""
-        return tuple(
-            ("tick", 0, m.ts) if isinstance(m, Tick) else ("message", number_of(m), m.ts)
-            for m in self.entries
-        )
-
-    @property
-    def highest(self) -> int:
-        """The greatest tick."""
-        return max((m.ts for m in self.entries if isinstance(m, Tick)), default=0)
-
-    def has(self, number: int) -> bool:
-        """Whether a message is in it."""
-        return any(kind == "message" and known == number for kind, known, _ in self.view())
-
-    async def append(self, title: str, message: LogMessage, *, after: int | None = None) -> None:
-        """Append a message or a tick; a message only above every tick. ``after``: once this one is there."""
-
-        def put() -> None:
-            if isinstance(message, Tick) or message.ts > self.highest:
-                self._world.touch(writes=self._bit)
-                self.entries.append(message)
-                self.gate.look()
-            else:
-                self._world.touch(reads=self._bit)
-
-        await self.gate.operation(title, lambda: after is None or self.has(after), put)
-
-    async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """See EntryLog. One entry at a time."""
-        del channel
-
-        def take() -> Sequence[Entry]:
-            self._world.touch(reads=self._bit)
-            return (Entry(place, 0, self.entries[place - 1]),)
-
-        found: Sequence[Entry] = await self.gate.operation("read", lambda: place <= len(self.entries), take)
-        return found
+        super().__init__(world, number_of)
 
 
 class Stored(NamedTuple):

@@ -15,7 +15,8 @@ from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.stream.ports import LOG, SINK, Log, Sink, message_of
+from tidemark.models.protocols.common.growing_log import LOG
+from tidemark.models.protocols.stream.ports import SINK, Log, Sink, message_of
 from tidemark.models.protocols.stream.refinement import ConsumerView, abstract, consumer_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError

@@ -1,0 +1,104 @@
+"""The virtual channels that take packs from the dispatchers of a physical channel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidemark.impl.errors import TargetGoneError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.stream.packs import StreamPack, StreamPosition
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName
+
+
+@dataclass(frozen=True, kw_only=True)
+class DispatcherConfig:
+    """Configuration of the dispatchers of one physical channel.
+
+    capacity: packs that a target may leave behind (the buffer of a target's channel, 16).
+    tolerant_seconds: a target that has no room for so long is split off, if the main dispatcher has others
+        (``mq.dispatcher.maxTolerantLag`` 3 s).
+    """
+
+    capacity: int = 16
+    tolerant_seconds: float = 3.0
+
+    def __post_init__(self) -> None:
+        if self.capacity < 1:
+            raise ValueError(f"capacity is {self.capacity}; it must be at least 1")
+        if self.tolerant_seconds <= 0:
+            raise ValueError(f"tolerant_seconds is {self.tolerant_seconds}; it must be positive")
+
+
+class Changes:
+    """Whoever waits for a condition looks again when anything has changed."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+
+    def tell(self) -> None:
+        """Something has changed."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once the condition holds."""
+        while not condition():
+            await self._next.wait()
+
+
+class Target:
+    """One virtual channel: the packs that it was sent, until it takes them.
+
+    Attributes:
+        channel: its name.
+        position: packs that end at or below its timestamp are not sent.
+        upto: the end of the last pack that it was sent.
+        packs: what it was sent and has not taken.
+        gone: it gets no more.
+    """
+
+    def __init__(
+        self,
+        channel: ChannelName,
+        position: StreamPosition,
+        *,
+        changes: Changes,
+        preemption: Preemption,
+        capacity: int,
+    ) -> None:
+        self.channel = channel
+        self.position = position
+        self.upto: Timestamp = position.ts
+        self.packs: deque[StreamPack] = deque()
+        self.gone = False
+        self._changes = changes
+        self._preemption = preemption
+        self._capacity = capacity
+
+    @property
+    def is_full(self) -> bool:
+        """There is no room for another pack."""
+        return len(self.packs) >= self._capacity
+
+    def put(self, pack: StreamPack) -> None:
+        """Send a pack; there must be room for it."""
+        self.packs.append(pack)
+        self.upto = pack.end
+        self._changes.tell()
+
+    async def next_pack(self) -> StreamPack:
+        """Take the next pack: what its range holds for this virtual channel, with the tick. Waits for one.
+
+        Raise TargetGoneError once the target is deregistered.
+        """
+        await self._changes.until(lambda: bool(self.packs) or self.gone)
+        await self._preemption.point("target.take")
+        if self.gone:
+            raise TargetGoneError(f"channel {self.channel!r} is deregistered; register it again to go on")
+        pack = self.packs.popleft()
+        self._changes.tell()
+        return pack

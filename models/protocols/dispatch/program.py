@@ -1,0 +1,296 @@
+"""The dispatchers of a physical channel as a program under exploration: targets come, are slow, and go.
+
+Each step must be a step of ``tidemark.spec.dispatch``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.broker.messages import LogMessage, Tick
+from tidemark.impl.errors import TargetGoneError
+from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
+from tidemark.impl.stream.targets import DispatcherConfig, Target
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.common.growing_log import LOG
+from tidemark.models.protocols.dispatch.ports import (
+    CHANNEL,
+    Log,
+    channel_of,
+    ddl_about,
+    number_of,
+    row_for,
+)
+from tidemark.models.protocols.dispatch.refinement import NodeView, TargetView, abstract, node_view
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+SPECIFICATION = "tidemark.spec.dispatch:Dispatch"
+NODE = "node"
+PRODUCERS = "producers"
+ALL = -1
+"""A target takes all its packs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetPlan:
+    """What a target does.
+
+    Attributes:
+        collection: whose shard it is.
+        position: its position, the timestamp of a tick, or 0.
+        takes: how many packs it takes, if it is slow; None for all of them.
+        leaves: it goes at any time.
+    """
+
+    collection: int = 0
+    position: int = 0
+    takes: int | None = None
+    leaves: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePlan:
+    """A message of the log: a row to a target, or a message about a collection."""
+
+    ts: int
+    to: int = 0
+    about: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchScenario:
+    """What happens in a program of dispatchers.
+
+    Attributes:
+        targets, messages: by number.
+        ticks: the ticks. What is in the log comes in the order of time.
+        grows: the log grows while targets come. If not, it is complete before, and the dispatchers read it at
+            their own pace.
+    """
+
+    targets: tuple[TargetPlan, ...]
+    messages: tuple[MessagePlan, ...]
+    ticks: tuple[int, ...]
+    grows: bool = False
+
+    @property
+    def last(self) -> int:
+        """The greatest timestamp."""
+        return max(*self.ticks, *(message.ts for message in self.messages))
+
+    def message(self, number: int) -> LogMessage:
+        """A message by its number."""
+        plan = self.messages[number]
+        if plan.about is not None:
+            return ddl_about(number, plan.ts, plan.about)
+        return row_for(number, plan.ts, self.channel(plan.to))
+
+    def channel(self, target: int) -> str:
+        """The name of a target."""
+        return channel_of(target, self.targets[target].collection)
+
+    def instance(self, protocol: str, more: Mapping[str, Any]) -> Instance:
+        """The bounded instance of a specification with this log. more: further constants of a variant."""
+        collections = [
+            *(target.collection for target in self.targets),
+            *(message.about for message in self.messages if message.about is not None),
+        ]
+        return Instance(
+            protocol,
+            bounds={
+                "Target": len(self.targets),
+                "Collection": 1 + max(collections),
+                "Message": len(self.messages),
+                "Ts": self.last,
+            },
+            constants={
+                "collection": [target.collection for target in self.targets],
+                "slow": [target.takes is not None for target in self.targets],
+                "to": [message.to for message in self.messages],
+                "is_ddl": [message.about is not None for message in self.messages],
+                "about": [message.about or 0 for message in self.messages],
+                **more,
+            },
+            name="scheduled",
+        )
+
+
+class DispatchProgram(RefiningProgram):
+    """One log with its producers, and a node with the dispatchers and what takes their packs.
+
+    Args:
+        scenario: what happens.
+        parts: which class plays which part.
+        manager: class of the manager.
+        protocol: the specification that each step must follow.
+        constants: those of a variant that the specification does not have.
+    """
+
+    table = "dispatch"
+    at_rest = ("dispatch.ticks_reach_who_takes_them",)
+
+    def __init__(
+        self,
+        scenario: DispatchScenario,
+        *,
+        parts: DispatcherParts | None = None,
+        manager: type[DispatcherManager] = DispatcherManager,
+        protocol: str = SPECIFICATION,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol, repr(constants or {})))
+        self.scenario = scenario
+        self.settings = Settings(clock=ClockOrder.UNTIMED)
+        count = len(scenario.targets)
+        self.targets: list[Target | None] = [None] * count
+        self.begins = [0] * count
+        self.taken: list[tuple[int, ...]] = [()] * count
+        self.manager: DispatcherManager | None = None
+        self._parts = parts
+        self._manager_class = manager
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self.log = Log(world)
+        world.process(PRODUCERS, self._run_producers, daemon=True)
+        world.process(NODE, self._run_node, daemon=True, restarts=False)
+
+    async def _run_producers(self, process: Process) -> None:
+        del process
+        scenario = self.scenario
+        found: list[tuple[str, LogMessage]] = [
+            *((f"tick {value}", Tick(value)) for value in scenario.ticks),
+            *((f"append {number}", scenario.message(number)) for number in range(len(scenario.messages))),
+        ]
+        for title, message in sorted(found, key=lambda one: (one[1].ts, isinstance(one[1], Tick))):
+            await self.log.append(title, message)
+
+    async def _run_node(self, process: Process) -> None:
+        manager = self.manager = self._manager_class(
+            log=self.log,
+            channel=CHANNEL,
+            preemption=process,
+            config=DispatcherConfig(capacity=1),
+            parts=self._parts,
+        )
+        manager.start()
+        process.spawn(self._register(process, manager), "register")
+        await manager.supervisor.wait_failed()
+
+    async def _register(self, process: Process, manager: DispatcherManager) -> None:
+        """Targets come one after the other."""
+        for number, plan in enumerate(self.scenario.targets):
+            needed = plan.position if self.scenario.grows else self.scenario.ticks[-1]
+            position = await self.log.position(f"register {number}", plan.position, needed=needed)
+            self.begins[number] = position.ts
+            target = self.targets[number] = manager.register(self.scenario.channel(number), position)
+            process.spawn(self._take_packs(target, number), f"target {number}")
+            if plan.leaves:
+                process.spawn(self._leave(process, manager, number), f"leave {number}")
+
+    async def _take_packs(self, target: Target, number: int) -> None:
+        takes = self.scenario.targets[number].takes
+        left = ALL if takes is None else takes
+        try:
+            while left:
+                pack = await target.next_pack()
+                self.taken[number] += tuple(number_of(message) for message in pack.messages)
+                left = max(left - 1, ALL)
+        except TargetGoneError:
+            return
+
+    async def _leave(self, process: Process, manager: DispatcherManager, number: int) -> None:
+        await process.point(f"leave {number}")
+        manager.deregister(self.scenario.channel(number))
+
+    # What is looked at.
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a target's number by the name of its channel, or a number."""
+        del name
+        text = str(value)
+        return int(text.rpartition("v")[2]) if "v" in text else int(text)
+
+    def observe(self) -> Observation:
+        """Return what each part holds, under its name."""
+        nothing = NodeView(0, "none", 0, 0, (TargetView(),) * len(self.targets))
+        view = nothing if self.manager is None else self._node_view(self.manager)
+        return {LOG: self.log.view(), NODE: view}
+
+    def _node_view(self, manager: DispatcherManager) -> NodeView:
+        return node_view(manager, self.targets, self.begins, self.taken, self.log.handed)
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        manager = self.manager
+        return (tuple(self.observe().values()), self.log.gate.view(), manager and self._memory(manager))
+
+    def _memory(self, manager: DispatcherManager) -> Hashable:
+        """What the picture of the node leaves out."""
+        main = manager.main
+        dispatchers = [*([] if main is None else [main]), *manager.deputies.values()]
+        return (
+            tuple(
+                (one.consumer.position, one.consumer.read, one.consumer.last, repr(one.consumer.buffered))
+                for one in dispatchers
+            ),
+            tuple((one.consumer.seeking, repr(one.pack)) for one in dispatchers),
+            () if main is None else (tuple(main.targets), tuple(target.channel for target in main.owed)),
+            tuple(manager.waiting),
+            tuple(manager.deputies),
+            tuple(
+                None if target is None else (target.position, repr(target.packs)) for target in self.targets
+            ),
+        )
+
+
+@functools.cache
+def _abstraction(scenario: DispatchScenario, protocol: str, constants: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(known[LOG], known[NODE], messages=len(scenario.messages), last=scenario.last)
+
+    instance = scenario.instance(protocol, ast.literal_eval(constants))
+    return Abstraction(instance, values, sound=protocol == SPECIFICATION)
+
+
+def dispatch(
+    *,
+    targets: Sequence[Mapping[str, Any]],
+    messages: Sequence[Mapping[str, Any]],
+    ticks: Sequence[int],
+    grows: bool = False,
+    parts: DispatcherParts | None = None,
+    manager: type[DispatcherManager] = DispatcherManager,
+    protocol: str = SPECIFICATION,
+    constants: Mapping[str, Any] | None = None,
+) -> DispatchProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        targets: see ``TargetPlan``.
+        messages: see ``MessagePlan``.
+        ticks: the ticks.
+        grows: the log grows while targets come.
+        parts: which class plays which part.
+        manager: class of the manager.
+        protocol: the specification, or a variant of it.
+        constants: those of the variant.
+    """
+    scenario = DispatchScenario(
+        targets=tuple(TargetPlan(**plan) for plan in targets),
+        messages=tuple(MessagePlan(**plan) for plan in messages),
+        ticks=tuple(ticks),
+        grows=grows,
+    )
+    return DispatchProgram(scenario, parts=parts, manager=manager, protocol=protocol, constants=constants)
