@@ -229,6 +229,23 @@ class TestSchedule:
         assert schedule.next(1, [first]) is None
         assert taken(schedule, 1, ()).place == 1
 
+    def test_proofs_of_a_manifest_run_one_after_another_and_begin_early(self):
+        needs = [
+            ("prove", 1, 1, False, "a"),
+            ("mutate", 5, 1, False, "b"),
+            ("prove", 7, 1, False, "c"),
+            ("prove", 2, 1, False, "d"),
+        ]
+        schedule = Schedule(due(*needs), jobs=2, memory=100 * MIB)
+        first = taken(schedule, 0, ())
+        other = taken(schedule, 1, [first])
+        assert (first.place, other.place) == (0, 1)
+        assert schedule.next(1, [first]) is None, "the second proof takes over what the first one proves"
+        second = taken(schedule, 1, ())
+        assert (second.place, schedule.next(0, [second])) == (2, None)
+        assert taken(schedule, 0, ()).place == 3
+        assert not len(schedule)
+
     def test_what_is_larger_than_the_machine_runs_alone(self):
         schedule = Schedule(due(("mutate", 9, 900, False, "a")), jobs=2, memory=100 * MIB)
         assert taken(schedule, 0, ()).place == 0
