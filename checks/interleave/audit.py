@@ -1,7 +1,7 @@
 """The audit of a reduction: random executions, run without any reduction, must be explained by the search."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.checks.interleave.errors import CAUSES, UnsoundReductionError
@@ -10,24 +10,77 @@ from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration
 from tidemark.checks.interleave.search_loop import search
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
-from tidemark.checks.interleave.strategies.strategy import StateStrategy
-from tidemark.models.simulation import Execution, ProgramRef
+from tidemark.checks.interleave.strategies.strategy import Remembering, StateStrategy
+from tidemark.models.simulation import Execution, Footprint, ProgramRef
 
 _SEED = 20240229
 
 
-class Auditor(RandomWalk, StateStrategy):
-    """A random walk that looks at every declared state on its way."""
+class _Node:
+    """Where random executions have come with the same choices: they are the same up to here.
+
+    choices: how many events were enabled; 0 as long as none has come here without a violation.
+    after: footprint of the step, and where it led, by choice.
+    """
+
+    __slots__ = ("after", "choices")
+
+    def __init__(self) -> None:
+        self.choices = 0
+        self.after: dict[int, tuple[Footprint, _Node]] = {}
+
+
+class Auditor(RandomWalk, StateStrategy, Remembering):
+    """A random walk that looks at every declared state on its way, where it has not been before."""
 
     def __init__(self, *, executions: int, state_of: Callable[[Execution], bytes]) -> None:
         super().__init__(seed=_SEED, executions=executions)
         self.states: set[bytes] = set()
         self._state_of = state_of
+        self._root = self._at = _Node()
+        self._step: tuple[_Node, int] | None = None
+        self._ahead: list[int] = []
+        self._known: list[Footprint] = []
+
+    def new_execution(self) -> bool:
+        """Draw the choices up to the first step that was not taken before, that one included."""
+        if not super().new_execution():
+            return False
+        self._ahead, self._known, self._step = [], [], None
+        self._at = node = self._root
+        while node.choices:
+            place = self._draw(node.choices)
+            self._ahead.append(place)
+            footprint, node = node.after.get(place, (None, _NOWHERE))
+            if footprint is not None and node.choices:
+                self._known.append(footprint)
+        self._ahead.reverse()
+        return True
+
+    def known(self) -> Sequence[Footprint]:
+        """Return the steps that were taken and checked before."""
+        return self._known
 
     def arrive(self, execution: Execution) -> bool:
         """Note the state, and go on."""
-        self.states.add(self._state_of(execution))
+        if not self._at.choices:
+            self.states.add(self._state_of(execution))
         return True
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int:
+        """Pick any event."""
+        node = self._at
+        node.choices = len(enabled)
+        if self._step is not None and last is not None:
+            before, place = self._step
+            before.after[place] = (last, node)
+        place = self._ahead.pop() if self._ahead else self._draw(len(enabled))
+        self._step = (node, place)
+        self._at = node.after[place][1] if place in node.after else _Node()
+        return place
+
+
+_NOWHERE = _Node()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ import hashlib
 import operator
 import re
 import types
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.models.simulation.loop.freezing import immutable, may_be_immutable
@@ -208,7 +208,7 @@ def _value(value: Any, shown: set[int]) -> Hashable:
         shown.add(id(value))
         return _place(value, shown)
     if isinstance(value, _CONTAINERS):
-        held = [one for one in _held(value) if isinstance(one, (*SUSPENDABLE, *_MANAGERS, types.MethodType))]
+        held = [one for one in _held(value) if _may_hold_places(type(one))]
         places = tuple(found for one in held if not isinstance(found := _value(one, shown), str))
         return (name, places) if places else name
     parts = _parts(value)
@@ -225,16 +225,23 @@ def _name_if_opaque(kind: type) -> str:
     return "" if looked_at else kind.__name__
 
 
+_is_manager: Callable[[type], bool] = functools.cache(lambda kind: issubclass(kind, _MANAGERS))
+_may_hold_places: Callable[[type], bool] = functools.cache(
+    lambda kind: issubclass(kind, (*SUSPENDABLE, *_MANAGERS, types.MethodType))
+)
+
+
 def _held(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
 def _parts(value: Any) -> Iterable[Any] | None:
     """What has to be looked at in a value; None if it has no place in code."""
-    if isinstance(value, _MANAGERS):
+    if _is_manager(type(value)):
         return vars(value).values() if isinstance(value, _STACKS) else (value.gen,)
     if isinstance(value, types.MethodType):
-        return (value.__self__,) if isinstance(value.__self__, (*SUSPENDABLE, *_MANAGERS)) else None
+        owner = type(value.__self__)
+        return (value.__self__,) if owner is not types.MethodType and _may_hold_places(owner) else None
     if isinstance(value, functools.partial):
         return (value.func, *value.args, *value.keywords.values())
     if hasattr(type(value), "__next__") and type(value).__module__ in _C_ITERATORS:

@@ -25,7 +25,10 @@ class RandomWalk:
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Pick any event."""
         del last
-        return int(self._random.random() * len(enabled)) if len(enabled) > 1 else 0
+        return self._draw(len(enabled))
+
+    def _draw(self, choices: int) -> int:
+        return int(self._random.random() * choices) if choices > 1 else 0
 
     def done(self, last: Footprint | None) -> None:
         """Nothing is learned."""

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tidemark.checks.interleave import Options, Reduction, explore
-from tidemark.models.simulation import ProgramRef, snapshot
+from tidemark.checks.interleave import Options, RandomWalk, Reduction, audit, explore
+from tidemark.checks.interleave.strategies.strategy import StateStrategy
+from tidemark.models.simulation import Execution, ProgramRef, snapshot
 from tidemark.models.simulation.loop.lane import Lane, LaneTask
 
 SMALL = ProgramRef.of(
     "tidemark.models.protocols.flush.programs:flush", rows=(1,), sync_each_row=True, crashes=1
+)
+
+BROKEN = ProgramRef.of(
+    "tidemark.models.protocols.flush.mutants.implementation:upload_error_is_swallowed",
+    rows=(1,),
+    sync_each_row=True,
+    storage_failures=1,
 )
 
 
@@ -31,3 +41,47 @@ def test_what_is_remembered_is_what_would_be_found(monkeypatch: pytest.MonkeyPat
     result = explore(SMALL, Options(reduction=Reduction.STATES, audit=5))
     assert result.status.value == "exhausted"
     assert sum(remembered) > 100
+
+
+class Plain(RandomWalk, StateStrategy):
+    """An audit that looks at every state of every execution."""
+
+    def __init__(self, *, executions: int, state_of: Callable[[Execution], bytes]) -> None:
+        super().__init__(seed=audit._SEED, executions=executions)
+        self.states: set[bytes] = set()
+        self.looked = 0
+        self._state_of = state_of
+
+    def arrive(self, execution: Execution) -> bool:
+        self.looked += 1
+        self.states.add(self._state_of(execution))
+        return True
+
+
+@pytest.mark.parametrize("program", [SMALL, BROKEN])
+def test_the_audit_looks_at_the_same_executions_as_a_plain_walk(
+    program: ProgramRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = Options(reduction=Reduction.STATES, audit=60)
+    looked: list[Execution] = []
+    state = Execution.declared_state
+
+    def counted(execution: Execution) -> bytes:
+        looked.append(execution)
+        return state(execution)
+
+    monkeypatch.setattr(Execution, "declared_state", counted)
+    found = audit.random_sample(program, options)
+    once = len(looked)
+    monkeypatch.setattr(audit, "Auditor", Plain)
+    plain = audit.random_sample(program, options)
+    assert found is not None
+    assert plain is not None
+    assert found.states == plain.states
+    assert bool(found.result.violations) is (program is BROKEN)
+    assert (found.result.finals, set(found.result.violations)) == (
+        plain.result.finals,
+        set(plain.result.violations),
+    )
+    assert found.result.statistics.steps == plain.result.statistics.steps
+    assert once < 0.7 * (len(looked) - once)
