@@ -23,6 +23,8 @@ NAME = "a"
 OK = "ok"
 LATE = "late "
 """How an answer begins that comes at any time after the question."""
+NEVER = "never"
+"""No answer comes."""
 
 Script = Mapping[str, Any]
 
@@ -62,6 +64,8 @@ class ScriptedProgram(Program):
         given = self.script.get(question, (OK,))
         number = self._asked[question] = self._asked.get(question, 0) + 1
         answer = str(given[min(number, len(given)) - 1])
+        if answer == NEVER:
+            await asyncio.get_running_loop().create_future()
         if answer.startswith(LATE):
             await process.point(f"answer to {question}")
         return answer.removeprefix(LATE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from tidemark.impl.types import (
     StartPosition,
     UpdateCheckpoints,
 )
-from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
+from tidemark.models.protocols.common.scripted import OK, Script, ScriptedProgram
 from tidemark.models.protocols.node.channel import ROW_BYTES, jitter
 from tidemark.models.protocols.node.reckoning import (
     ALREADY,
@@ -77,6 +78,7 @@ class NodeLife(ScriptedProgram):
     - ``packs``: by channel (seconds, timestamp of the end, rows as (timestamp, segment), how it ends) of each
       pack; it ends with "", "close" or "drop";
     - ``calls``: (seconds, what, arguments) of what the node is asked to do: "recover", "flush", "seal";
+    - ``points``: the points of preemption at which it may be held up; at the others it goes on at once;
     - ``end``: when it is stopped;
     - ``seek``: where channels are taken up; ``stored``: (segment, position, phase) of what was stored before;
     - ``config``: what differs in the configuration.
@@ -86,12 +88,17 @@ class NodeLife(ScriptedProgram):
     right: str | bool = ""
     """What the present call of the node must answer, or the error that must come."""
 
+    def __init__(self, scripts: Sequence[Script], *, timers: int) -> None:
+        super().__init__(scripts, timers=timers)
+        self.sealing: dict[str, _Sealing] = {}
+        """By task the seals that have begun."""
+
     async def live(self, process: Process) -> None:
         """Start the node, and all that happens to it."""
         config = DataNodeConfig(**{**_CONFIG, **self.script.get("config", {})})
         self.reckoning = Reckoning(config, process.now)
         edges = _Edges(self, process)
-        ports = DataNodePorts(clock=edges, log=edges, store=edges, coordinator=edges)
+        ports = DataNodePorts(clock=edges, log=edges, store=edges, coordinator=edges, preemption=edges)
         parts = DataNodeParts(policies=partial(default_policies, jitter=jitter))
         self.node = DataNode(node_id=NODE, session=SESSION, ports=ports, config=config, parts=parts)
         self.begun = True
@@ -125,8 +132,11 @@ class NodeLife(ScriptedProgram):
         return self.right, ""
 
     async def _call_seal(self, channel: str, segments: Sequence[int], expires: int) -> tuple[Any, Any]:
-        self.right = self.reckoning.asks_to_seal(channel, segments, expires)
-        return self.right, await self.node.seal_segments(channel, segments, expires=expires)
+        first, *rest = sorted(segments)
+        self.right = self.reckoning.asks_to_seal(channel, [first], expires)
+        sealing = self.sealing[_task()] = _Sealing(channel, rest, expires, self.right)
+        found = await self.node.seal_segments(channel, segments, expires=expires)
+        return sealing.right, found
 
     async def _call_stop(self) -> tuple[Any, Any]:
         self.reckoning.stopped = True
@@ -168,6 +178,21 @@ class NodeLife(ScriptedProgram):
         return self.reckoning.left(failure=self._failure(), seen=self._seen(), queues=queues, sending=sending)
 
 
+@dataclass
+class _Sealing:
+    """A call that seals segments, one after the other. right: what it must answer, so far."""
+
+    channel: str
+    rest: list[int]
+    expires: int
+    right: str | bool
+
+
+def _task() -> str:
+    task = asyncio.current_task()
+    return task.get_name() if task is not None else ""
+
+
 def _checkpoint(buffer: WriteBuffer) -> int | str:
     """What the node would report of a channel, or how it fails to."""
     try:
@@ -184,10 +209,18 @@ class _Edges:
         self._process = process
         self._reckoning = program.reckoning
 
+    async def point(self, name: str) -> None:
+        """See tidemark.impl.ports.Preemption. Between two segments of a seal the next one is looked at."""
+        if name in self._program.script.get("points", ()):
+            await self._process.point(name)
+        sealing = self._program.sealing.get(_task())
+        if name == "node.seal" and sealing is not None and sealing.rest:
+            ripe = self._reckoning.asks_to_seal(sealing.channel, [sealing.rest.pop(0)], sealing.expires)
+            sealing.right = ripe and sealing.right
+
     async def sleep(self, seconds: float) -> None:
         """See tidemark.impl.ports.Clock."""
-        task = asyncio.current_task()
-        name = task.get_name() if task is not None else ""
+        name = _task()
         self._reckoning.asks("sleep", name, seconds)
         await self._program.halt_if_wrong()
         await asyncio.sleep(seconds)

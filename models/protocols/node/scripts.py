@@ -53,7 +53,13 @@ SCRIPTS: tuple[Script, ...] = (
         "calls": [[4, "seal", "c", [1, 2, 3, 4], 20], [5, "recover", "c"]],
     },
     {"stored": [[2, 9, "flushed"]], "packs": {"c": [[1, 10, [[1, 1], [10, 2]], ""]]}},
-    # Seals and flushes.
+    # Seals and flushes. A seal that is held up between two segments says no if one of them was too early.
+    {
+        "packs": {"c": [[1, 10, [[1, 1], [2, 2]], ""], [4, 20, [], ""]]},
+        "calls": [[2, "seal", "c", [1, 2], 15]],
+        "points": ["node.seal"],
+        "end": 6,
+    },
     {
         "packs": {"c": [[1, 10, [[1, 1], [2, 2]], ""], [4, 20, [[11, 2]], ""], [5, 30, [], ""]]},
         "calls": [

@@ -12,7 +12,8 @@ from collections.abc import Hashable
 from tidemark.impl.errors import RpcError, RpcTimeoutError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
@@ -40,9 +41,10 @@ class ProxyLife(ScriptedProgram):
 
     Scripts have the questions ``tick`` and ``alloc`` of the oracle, ``report``, ``append``, ``settle``, and
 
-    - ``writes``: (seconds, channels) of each write;
+    - ``writes``: (seconds, channels) of each write; with "plain" beside them the client makes no task itself;
     - ``room``, ``workers``: how many tasks may wait, and how many run side by side;
     - ``interval``: how far the gate of a channel lies above a tick;
+    - ``scan``: the least timestamp is found by a look at all of them;
     - ``stop``: when somebody stops it.
     """
 
@@ -62,20 +64,26 @@ class ProxyLife(ScriptedProgram):
         self.reckoning = Reckoning(config, _SOURCE, process.now)
         edges = _Edges(self, process)
         ports = ProxyPorts(oracle=edges, streams=edges, root_coord=edges, clock=edges)
-        self.proxy = Proxy(source=_SOURCE, ports=ports, config=config)
+        parts = ProxyParts(statistics=ScanStatistics if self.script.get("scan") else HeapStatistics)
+        self.proxy = Proxy(source=_SOURCE, ports=ports, config=config, parts=parts)
         self.begun = True
         self.reckoning.begins()
         self.proxy.start()
-        for place, (seconds, channels) in enumerate(self.script.get("writes", ())):
-            process.spawn(self._write(seconds, tuple(channels), f"client {place}"), f"client {place}")
+        for place, (seconds, channels, *how) in enumerate(self.script.get("writes", ())):
+            name = f"client {place}"
+            process.spawn(self._write(seconds, tuple(channels), name, plain="plain" in how), name)
         process.spawn(self._stop(self.script.get("stop", _END)), "stop")
 
-    async def _write(self, seconds: float, channels: tuple[str, ...], name: str) -> None:
-        write = self.reckoning.writes[name] = Write(DmlTask(channels, name), channels, name)
+    async def _write(self, seconds: float, channels: tuple[str, ...], name: str, *, plain: bool) -> None:
+        task = None if plain else DmlTask(channels, name)
+        write = self.reckoning.writes[name] = Write(task, channels, name)
         await asyncio.sleep(seconds)
         self.reckoning.comes(name)
         try:
-            await self.proxy.submit(write.task)
+            if task is None:
+                write.task = await self.proxy.write(channels, name)
+            else:
+                await self.proxy.submit(task)
         except Exception as failure:  # noqa: BLE001  whatever it is, it is looked at
             self.reckoning.is_told(name, type(failure).__name__)
         else:

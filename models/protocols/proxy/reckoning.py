@@ -29,20 +29,25 @@ IT_ENDS = "a_broken_proxy_ends"
 FAIL, TIMEOUT, BROKEN = "fail", "timeout", "broken"
 """What is answered beside OK: a failure; no answer in time; an error of a kind that no edge should have."""
 _TICK = "tick"
+_POP = "pop "
 APPENDED, REFUSED, UNKNOWN, UNDER_WAY = "appended", "refused", "unknown", "under way"
 _OUTCOMES = {OK: APPENDED, FAIL: REFUSED, TIMEOUT: UNKNOWN}
 
 
 @dataclass
 class Write:
-    """One write: what a client asks for, and what became of its messages, by channel."""
+    """One write: what a client asks for, and what became of its messages, by channel.
 
-    task: DmlTask
+    task: None while the client has not seen it. popped: it is over, and has left the queue.
+    """
+
+    task: DmlTask | None
     channels: tuple[str, ...]
     payload: str
     came: bool = False
     told: str | None = None
     ts: int = 0
+    popped: bool = False
     outcomes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -56,7 +61,7 @@ class Write:
 
     def is_sent(self) -> bool:
         """Each message is in the log, refused, or given up at first."""
-        return self.issued and all(self.outcomes.values())
+        return all(self.outcomes.get(channel) for channel in self.channels)
 
     def is_over(self) -> bool:
         """Nothing of it can come into a log any more."""
@@ -73,7 +78,8 @@ class Reckoning:
         asking: clients whose timestamp was asked for.
         followed: by channel what is reported of it, and the gate that its tasks must have passed first.
         greatest: by channel with unfinished tasks the greatest timestamp that it had at a tick.
-        line: who waits for the lock of the queue, its holder first: clients that want a timestamp, the tick.
+        line: who waits for the lock of the queue, its holder first: clients that want a timestamp, the tick,
+            tasks that are over.
         serves: a report was accepted.
         due: when the next tick and the next report come.
         stopped: it does nothing any more.
@@ -127,16 +133,20 @@ class Reckoning:
         """The ticker is answered. It looks at the tasks when none is between its question and its stamp."""
         self.next_tick = ts
         self.line.append(_TICK)
-        self._advance("")
+        self._advance()
 
-    def _advance(self, gone: str) -> None:
+    def _advance(self, gone: str = "") -> None:
+        """Who has the lock next; a tick and a task that is over have it for a moment only."""
         if gone in self.line:
             self.line.remove(gone)
-        if self.line[:1] == [_TICK]:
-            self.ticked = self.next_tick
-            self._follow()
-            self.due["tick"] = self.now() + self.config.tick_seconds
-            self._advance(_TICK)
+        while self.line and self.line[0].startswith((_TICK, _POP)):
+            first = self.line.pop(0)
+            if first == _TICK:
+                self.ticked = self.next_tick
+                self._follow()
+                self.due["tick"] = self.now() + self.config.tick_seconds
+            else:
+                self.writes[first.removeprefix(_POP)].popped = True
 
     def _follow(self) -> None:
         """Follow the channels with unfinished tasks. A value moves once for a batch: when all up to its gate
@@ -193,7 +203,7 @@ class Reckoning:
     # Writes.
 
     def _unfinished(self) -> list[Write]:
-        return [write for write in self.writes.values() if write.ts and not write.is_over()]
+        return [write for write in self.writes.values() if write.ts and not write.popped]
 
     def _waiting(self) -> list[Write]:
         return [write for write in self.writes.values() if write.ts and not write.issued]
@@ -245,6 +255,7 @@ class Reckoning:
         """The log has answered, or has not in time."""
         write = self._write_of(message)
         write.outcomes[message.channel] = _OUTCOMES[answer]
+        self._ends(write)
 
     def settles(self, message: Message) -> None:
         """The log is asked what became of a message."""
@@ -256,7 +267,15 @@ class Reckoning:
 
     def has_settled(self, message: Message, outcome: str) -> None:
         """The log has said what became of a message."""
-        self._write_of(message).outcomes[message.channel] = outcome
+        write = self._write_of(message)
+        write.outcomes[message.channel] = outcome
+        self._ends(write)
+
+    def _ends(self, write: Write) -> None:
+        """Once a task is over it leaves the queue, as soon as nobody else has the lock."""
+        if write.is_over():
+            self.line.append(f"{_POP}{write.payload}")
+            self._advance()
 
     def _write_of(self, message: Message) -> Write:
         return next(one for one in self.writes.values() if one.ts == message.ts)
@@ -308,11 +327,15 @@ class Reckoning:
 
     def _compare(self, name: str, write: Write) -> None:
         """What the task says of itself is so."""
-        said = {channel: outcome.value for channel, outcome in write.task.outcomes.items()}
-        known = {channel: outcome or UNDER_WAY for channel, outcome in write.outcomes.items()}
-        right = all(outcome == APPENDED for outcome in write.outcomes.values())
-        if said != known or write.task.succeeded != right:
-            self._complain(WRITES_ARE_TOLD, f"{name} says {said}: it is {known}")
+        if write.task is not None:
+            self._compare_task(name, write, write.task)
         missing = [c for c in write.channels if write.outcomes[c] == UNKNOWN]
         if any(write.message(channel) not in self.settled for channel in missing[:1]):
             self._complain(WRITES_ARE_TOLD, f"what became of {write.message(missing[0])} is not asked")
+
+    def _compare_task(self, name: str, write: Write, task: DmlTask) -> None:
+        said = {channel: outcome.value for channel, outcome in task.outcomes.items()}
+        known = {channel: outcome or UNDER_WAY for channel, outcome in write.outcomes.items()}
+        right = all(outcome == APPENDED for outcome in write.outcomes.values())
+        if said != known or task.succeeded != right:
+            self._complain(WRITES_ARE_TOLD, f"{name} says {said}: it is {known}")

@@ -32,7 +32,7 @@ SCRIPTS: tuple[Script, ...] = (
         "writes": [[4, ["x"]], [4.5, ["y"]], [5, ["x"]]],
     },
     # What becomes of a write.
-    {"alloc": ["fail", "broken", "ok"], "writes": [[4, ["x"]], [4, ["y"]], [4, ["x"]]]},
+    {"alloc": ["fail", "broken", "ok"], "writes": [[4, ["x"]], [4, ["y"]], [4, ["x"], "plain"]]},
     {
         "append": ["fail", "timeout", "ok", "timeout"],
         "settle": ["late appended", "refused"],
@@ -50,6 +50,21 @@ SCRIPTS: tuple[Script, ...] = (
         "alloc": ["ok", "late ok", "ok"],
         "append": ["ok", "late ok", "ok"],
         "writes": [[3.5, ["x"]], [5.5, ["x"]]],
+        "stop": 9.5,
+    },
+    # A batch: the value moves when it begins, and not again while its last task is under way.
+    {
+        "interval": 2,
+        "append": ["late ok", "late ok", "never"],
+        "writes": [[3.5, ["x"]], [4.5, ["x"]], [5, ["x"]]],
+        "stop": 9.5,
+    },
+    {
+        "interval": 0,
+        "scan": True,
+        "alloc": ["ok", "ok", "late ok"],
+        "append": ["late ok", "late ok", "never"],
+        "writes": [[3.5, ["x"]], [4.5, ["x"]], [5.5, ["x"]]],
         "stop": 9.5,
     },
     # The end.
