@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.options import Build, Jobs, ManifestOption
+from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master
 from tidemark.checks.cli.run import manifests
-from tidemark.checks.verdicts.commands import BUILD
+from tidemark.checks.verdicts.commands import BUILD, LOCAL
 
 
 def mutants(
@@ -19,6 +20,12 @@ def mutants(
     only: Annotated[str, typer.Option("--only", help="A part of the ids of the mutants to be tried.")] = "",
     listed: Annotated[bool, typer.Option("--list", help="Only list them, with what they change.")] = False,
     last: Annotated[bool, typer.Option("--last", help="Try none: the table of what is kept.")] = False,
+    unit: Annotated[
+        list[Path] | None,
+        typer.Option("--unit", help="Unit tests (files, folders) to be tried on what no judge has killed."),
+    ] = None,
+    spark: Annotated[bool, typer.Option("--spark", help="As tasks of a Spark session.")] = False,
+    master: Master = LOCAL,
     build: Build = BUILD,
     manifest: ManifestOption = None,
     jobs: Jobs = None,
@@ -29,5 +36,14 @@ def mutants(
     """
     from tidemark.checks.mutation.implementation import command
 
-    chosen = command.Chosen(entry=entry, only=only, listed=listed, last=last, build=build, jobs=jobs)
+    chosen = command.Chosen(
+        entry=entry,
+        only=only,
+        listed=listed,
+        last=last,
+        build=build,
+        jobs=jobs,
+        master=master if spark else None,
+        unit=tuple(unit or ()),
+    )
     return command.mutants(chosen, manifests(manifest or ()))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tidemark.checks.mutation.implementation.farm import Farm
-from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Trial
+from tidemark.checks.mutation.implementation.farm import Farm, Order
+from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Trial
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import Plan, is_harmless, reaches_of, trials_without_hosts
 from tidemark.checks.mutation.implementation.table import killers_text, seconds_text, table_text
@@ -41,7 +41,9 @@ class _Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """The options of the command."""
+    """The options of the command. master: of the Spark session that tries them; None for processes of this
+    machine. unit: tests that are tried on what no judge has killed.
+    """
 
     entry: str
     only: str
@@ -49,6 +51,8 @@ class Chosen:
     last: bool
     build: Path
     jobs: int | None
+    master: str | None = None
+    unit: tuple[Path, ...] = ()
 
 
 def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
@@ -60,7 +64,8 @@ def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
                 if chosen.only in mutant.id:
                     print(mutant)
         return ExitCode.AS_EXPECTED.value
-    return _show([_tried(plan, chosen) for plan in plans])
+    found = [_tried(plan, chosen) for plan in plans]
+    return _show(found, _by_unit_tests(found, chosen))
 
 
 def _plans(manifests: Sequence[Manifest], name: str) -> Iterator[Plan]:
@@ -85,18 +90,66 @@ def _tried(plan: Plan, chosen: Chosen) -> _Found:
         reaches = reaches_of(plan, progress=_progress)
         orders = [order for order in plan.orders(reaches) if order[0] in due and order[0] not in known]
         seconds = {name: reach.seconds for name, reach in reaches.items()}
-        farm = Farm(plan.target, seconds=seconds, jobs=chosen.jobs or cores())
-        for trial in chain(trials_without_hosts(orders), farm.trials([one for one in orders if one[1]])):
+        tried = _trials(plan, [one for one in orders if one[1]], seconds, chosen)
+        for trial in chain(trials_without_hosts(orders), tried):
             journal.keep(trial)
             known[trial.id] = trial
     return _Found(plan, tuple(known[name] for name in due if name in known))
+
+
+def _trials(
+    plan: Plan, orders: Sequence[Order], seconds: Mapping[str, float], chosen: Chosen
+) -> Iterator[Trial]:
+    """Try them here, or on Spark."""
+    if chosen.master is None:
+        yield from Farm(plan.target, seconds=seconds, jobs=chosen.jobs or cores()).trials(orders)
+        return
+    from tidemark.checks.mutation.implementation.spread import spread
+    from tidemark.checks.spark.session import spark_session
+
+    session = spark_session(master=chosen.master, build=chosen.build)
+    name = plan.entry.name
+    package = plan.target.package
+    for found in spread(session, package, orders, name=name, seconds=seconds, seed=0, progress=_Rounds()):
+        yield from found
+
+
+class _Rounds:
+    """Tells how far a round on Spark is, once for each part that is done."""
+
+    def __init__(self) -> None:
+        self._told = -1
+
+    def __call__(self, done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
+        if done != self._told:
+            self._told = done
+            _progress(done, total=total, unit=unit, note=note)
 
 
 def _progress(done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
     sys.stderr.write(f"[{done}/{total}] {unit}: {note}\n")
 
 
-def _show(found: Sequence[_Found]) -> int:
+def _by_unit_tests(found: Sequence[_Found], chosen: Chosen) -> frozenset[str] | None:
+    """The mutants that no judge has killed and the unit tests notice; None if these are not asked for."""
+    if not chosen.unit:
+        return None
+    from tidemark.checks.mutation.implementation.unit import noticed
+
+    seen = set()
+    for one in found:
+        left = [
+            t.id for t in one.trials if t.fate is not Fate.KILLED and t.id not in one.plan.whole.equivalent
+        ]
+        package = one.plan.target.package
+        for number, trial in enumerate(noticed(left, package=package, tests=chosen.unit), start=1):
+            known = "failed" if trial.failed else "passed" if trial.known else "said nothing"
+            _progress(number, total=len(left), unit="unit tests", note=f"{trial.mutant}: {known}")
+            seen |= {trial.mutant} if trial.failed else set()
+    return frozenset(seen)
+
+
+def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
     trials = [trial for one in found for trial in one.trials]
     equivalent = {name for one in found for name in one.plan.whole.equivalent}
     for one in found:
@@ -106,7 +159,7 @@ def _show(found: Sequence[_Found]) -> int:
                 print(f"{trial}\n    {texts[trial.id]}")
     if not trials:
         raise BadInputError("nothing was tried", remedy="leave --last or --only out")
-    print(table_text(trials, equivalent))
+    print(table_text(trials, equivalent, by_unit_tests))
     judges = {host.name: host.task.judge for one in found for host in one.plan.hosts}
     print(killers_text(trials, judges))
     print(seconds_text(trials))

@@ -141,7 +141,18 @@ def tried(plan: Plan, context: Context, reaches: Mapping[str, Reach] | None) -> 
     orders = [*controls, *(order for order in every if order[1])]
     jobs = context.workers or 1
     if plan.entry.distributed:
-        found = _spread(_session(context), plan, orders, seconds, context)
+        from tidemark.checks.mutation.implementation.spread import spread
+
+        rounds = spread(
+            _session(context),
+            plan.target.package,
+            orders,
+            name=plan.entry.name,
+            seconds=seconds,
+            seed=context.seed,
+            progress=context.progress,
+        )
+        found = [trial for one in rounds for trial in one]
     else:
         farm = Farm(plan.target, seconds=seconds, jobs=jobs, seed=context.seed)
         found = []
@@ -161,34 +172,6 @@ def _session(context: Context) -> SparkSession:
     from tidemark.checks.spark.session import spark_session
 
     return spark_session(master=context.master, build=context.build)
-
-
-Part = tuple[Target, tuple[Order, ...], dict[str, float], int]
-
-
-def _spread(
-    spark: SparkSession, plan: Plan, orders: Sequence[Order], seconds: dict[str, float], context: Context
-) -> list[Trial]:
-    """Neighbours are alike and go to different tasks, so that the tasks take the same time."""
-    from tidemark.checks.spark.sweep import run_many
-
-    tasks = max(1, min(len(orders), 4 * spark.sparkContext.defaultParallelism))
-    parts = [(plan.target, tuple(orders[number::tasks]), seconds, context.seed) for number in range(tasks)]
-    results: list[list[Trial]] = run_many(
-        spark,
-        parts,
-        "tidemark.checks.mutation.implementation.judge:trials_of_part",
-        name=f"mutants of {plan.entry.name}",
-        unit="parts",
-        progress=context.progress,
-    )
-    return [trial for part in results for trial in part]
-
-
-def trials_of_part(part: Part) -> list[Trial]:
-    """The work of one Spark task."""
-    target, orders, seconds, seed = part
-    return list(Farm(target, seconds=seconds, seed=seed).trials(orders))
 
 
 def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:

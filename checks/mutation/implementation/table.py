@@ -23,6 +23,10 @@ COLUMNS = (
 )
 
 
+UNIT = "only by unit tests"
+"""The column that is there if unit tests were tried: of those that no judge has killed."""
+
+
 @dataclass(frozen=True)
 class Row:
     """Mutants of one file, or of several together. ``rest``: those that are not equivalent."""
@@ -30,13 +34,17 @@ class Row:
     name: str
     fates: Counter[Fate]
     equivalent: int
+    unit: int = 0
+    """Those of the rest that unit tests alone notice."""
 
     @classmethod
-    def of(cls, name: str, trials: Iterable[Trial], equivalent: Collection[str]) -> Row:
-        """Count the trials of a file."""
+    def of(
+        cls, name: str, trials: Iterable[Trial], equivalent: Collection[str], unit: Collection[str] = ()
+    ) -> Row:
+        """Count the trials of a file. ``unit``: the mutants that unit tests alone notice."""
         found = list(trials)
         rest = Counter(trial.fate for trial in found if trial.id not in equivalent)
-        return cls(name, rest, len(found) - rest.total())
+        return cls(name, rest, len(found) - rest.total(), sum(trial.id in unit for trial in found))
 
     def cells(self) -> tuple[str, ...]:
         """The row as text."""
@@ -48,18 +56,18 @@ class Row:
         return (self.name, *map(str, numbers), share)
 
 
-def rows(trials: Sequence[Trial], equivalent: Collection[str]) -> Iterator[Row]:
+def rows(trials: Sequence[Trial], equivalent: Collection[str], unit: Collection[str] = ()) -> Iterator[Row]:
     """A row per file, one per room (the first folder) that has several files, and one for all."""
     files = list(dict.fromkeys(_file(trial) for trial in trials))
     rooms = list(dict.fromkeys(_room(file) for file in files))
     for room in rooms:
         inside = [file for file in files if _room(file) == room]
         for file in inside:
-            yield Row.of(file, (t for t in trials if _file(t) == file), equivalent)
+            yield Row.of(file, (t for t in trials if _file(t) == file), equivalent, unit)
         if len(inside) > 1:
-            yield Row.of(f"**{room}**", (t for t in trials if _file(t) in inside), equivalent)
+            yield Row.of(f"**{room}**", (t for t in trials if _file(t) in inside), equivalent, unit)
     if len(rooms) > 1:
-        yield Row.of("**all**", trials, equivalent)
+        yield Row.of("**all**", trials, equivalent, unit)
 
 
 def _file(trial: Trial) -> str:
@@ -70,10 +78,16 @@ def _room(file: str) -> str:
     return file.partition("/")[0] if "/" in file else "shared"
 
 
-def table_text(trials: Sequence[Trial], equivalent: Collection[str]) -> str:
-    """The table as Markdown."""
-    lines = [COLUMNS, ("---", *("---:" for _ in COLUMNS[1:]))]
-    lines += [row.cells() for row in rows(trials, equivalent)]
+def table_text(
+    trials: Sequence[Trial], equivalent: Collection[str], unit: Collection[str] | None = None
+) -> str:
+    """The table as Markdown; with a last column if ``unit`` says which mutants unit tests alone notice."""
+    found = [COLUMNS, *(row.cells() for row in rows(trials, equivalent))]
+    if unit is not None:
+        shown = rows(trials, equivalent, unit)
+        last = (UNIT, *(str(row.unit) for row in shown))
+        found = [(*cells, number) for cells, number in zip(found, last, strict=True)]
+    lines = [found[0], ("---", *("---:" for _ in found[0][1:])), *found[1:]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

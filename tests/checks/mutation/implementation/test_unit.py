@@ -1,0 +1,52 @@
+"""What unit tests say of a mutant: tried in a process, and nothing without a green run of the real code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidemark.checks.mutation.implementation.fate import Fate, Trial
+from tidemark.checks.mutation.implementation.table import table_text
+from tidemark.checks.mutation.implementation.trial import FAILING
+from tidemark.checks.mutation.implementation.unit import Noticed, noticed
+from tidemark.checks.verdicts.errors import BadInputError
+
+PACKAGE = "tidemark.impl"
+LEAST = "proxy/statistics.py:ScanStatistics.least/min-to-max@1"
+TEST = """
+from tidemark.impl.proxy.statistics import ScanStatistics
+
+def test_least():
+    found = ScanStatistics()
+    for ts in (3, 2):
+        found.commit(["x"], ts, ts)
+    assert found.snapshot()["x"].min_ts == 2
+"""
+
+
+def test_unit_tests_fail_or_say_nothing(tmp_path: Path):
+    path = tmp_path / "test_statistics.py"
+    path.write_text(TEST, encoding="utf-8")
+    assert list(noticed([LEAST, FAILING], package=PACKAGE, tests=[path])) == [
+        Noticed(LEAST, known=True, failed=True),
+        Noticed(FAILING, known=False, failed=False),
+    ]
+
+
+def test_tests_that_fail_by_themselves_say_nothing(tmp_path: Path):
+    path = tmp_path / "test_wrong.py"
+    path.write_text("def test_wrong():\n    assert False\n", encoding="utf-8")
+    with pytest.raises(BadInputError, match="fail without any mutant"):
+        list(noticed([LEAST], package=PACKAGE, tests=[path]))
+
+
+def test_the_table_has_a_column_for_them():
+    trials = [
+        Trial(id="a.py:f/x@1", fate=Fate.SURVIVED),
+        Trial(id="a.py:f/x@2", fate=Fate.KILLED, host="h", claim="c"),
+    ]
+    assert "only by unit tests" not in table_text(trials, ())
+    head, _, row = table_text(trials, (), {"a.py:f/x@1"}).splitlines()
+    assert head.endswith("| only by unit tests |")
+    assert row.endswith("| 50.0% | 1 |")
