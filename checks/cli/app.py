@@ -7,6 +7,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module, metadata
 from itertools import pairwise
 from pathlib import Path
@@ -48,7 +49,9 @@ from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.explain import explain
-from tidemark.models.manifest import Tier
+from tidemark.models.manifest import ManifestError, Tier
+from tidemark.models.manifest.folders import make_importable
+from tidemark.models.manifest.project import project_manifests
 
 _ABOUT = "Proves and tests the clocks, watermarks and checkpoints of a log-structured database."
 _EPILOG = "`tidemark COMMAND --help` lists the options, `tidemark show codes` the exit statuses."
@@ -530,10 +533,16 @@ def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:
 
 
 def app() -> int:
-    """Run the command line of this process. Protocols of the present folder are found by name."""
+    """Run the command line of this process.
+
+    Protocols of the present folder are found by name, and those beside the manifests of the project.
+    """
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+    with suppress(ManifestError):  # who needs the manifests says what is wrong with them
+        for manifest in project_manifests(Path.cwd()):
+            make_importable(manifest)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without this letter shows a question mark
             stream.reconfigure(errors="replace")

@@ -27,7 +27,6 @@ from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.pins.counts import Counted, counted, pinned, write_counts
-from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -145,7 +144,7 @@ def _pin(manifest: Path, content: Manifest) -> None:
     old = {one.id: one for one in read_pins(file)}
     new = pins_of(content.protocol, content.variants(), content.readings())
     changed = differences(old, new)
-    for one in changed:
+    for one in changed if file.exists() else ():  # all that is in a new file is new
         print(f"{content.name}: {one.headline}")
         for line in one.lines():
             print(f"    {line}")
@@ -154,6 +153,9 @@ def _pin(manifest: Path, content: Manifest) -> None:
             write_pins(file, content.name, new.values())
         except OSError as error:
             raise _cannot_write(file, error) from error
+    if not old:
+        print(f"{content.name}: {len(new)} claims, steps and variants are pinned now, in {file}")
+        return
     same = len(new) - sum(one.id in new for one in changed)
     print(f"{content.name}: {len(changed)} changed, {same} as before, in {file}")
 
@@ -169,10 +171,9 @@ def _pin_counts(
         if change:
             raise BadInputError("no entry with counts is chosen", remedy="name one with --only")
         return ExitCode.AS_EXPECTED.value
-    from tidemark.checks.cli.run import wide_console
-
+    print(f"judging {', '.join(task.name for task in tasks)}", flush=True)
     with hold(settings.build, words=settings.words):
-        result = run(tasks, registry=registry(), settings=settings, reporter=live(wide_console()))
+        result = run(tasks, registry=registry(), settings=settings)
     refused = False
     for path, content in found:
         own = {task.entry.name: task.entry for task in tasks if task.manifest is content}

@@ -155,6 +155,8 @@ def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
             f"{where} has no expectation",
             'say what must come out, for example  expect = { every = "holds" }',
         )
+    if error["type"] == "missing" and key == "properties":
+        return f"{where} is missing", "tidemark pin  writes it, with the ids of all properties"
     if error["type"] == "missing":
         return f"{where} is missing", f"add the key {key!r}"
     if error["type"] == "extra_forbidden":

@@ -52,6 +52,11 @@ def pins_file(manifest: Path) -> Path:
     return manifest.with_name("pins.toml" if manifest.stem == "manifest" else f"{manifest.stem}.pins.toml")
 
 
+def is_pins_file(path: Path) -> bool:
+    """Is it a file of pins by its name?"""
+    return path.name == "pins.toml" or path.name.endswith(".pins.toml")
+
+
 def read_pins(path: Path) -> tuple[Pin, ...]:
     """The pins of a file; none if there is no file. Raises ManifestError for anything else than pins."""
     try:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
+from tidemark.models.manifest.pins import is_pins_file
 
 
 class Project(BaseModel):
@@ -18,7 +19,10 @@ class Project(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     manifests: tuple[str, ...] = ()
-    """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given."""
+    """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given.
+
+    A pattern does not mean the files of pins beside the manifests.
+    """
 
 
 def default_manifests() -> tuple[Path, ...]:
@@ -51,7 +55,7 @@ def project_manifests(folder: Path) -> tuple[Path, ...]:
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    found = sorted(folder.glob(pattern))
+    found = sorted(path for path in folder.glob(pattern) if not is_pins_file(path))
     if not found:
         raise ManifestError(
             f"tool.tidemark.manifests: no file matches {pattern!r}",

@@ -116,6 +116,21 @@ def test_a_manifest_works_from_another_folder(tmp_path):
     assert name not in complaint
 
 
+@pytest.mark.proof
+def test_protocols_beside_the_manifests_of_a_project_are_found(tmp_path):
+    """From the root of the project, by name, and with pins beside a manifest that a pattern names."""
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    name, _ = folder_with(specs, manifest=WHOLE)
+    (specs / f"{name}.pins.toml").write_text("")
+    (tmp_path / "pyproject.toml").write_text('[tool.tidemark]\nmanifests = ["specs/*.toml"]\n')
+    for words, status in ((["show"], 0), (["prove", f"{name}:Doors"], 1)):
+        done = start(*words, folder=tmp_path, PYTHONPATH="")
+        said, complaint = done.communicate(timeout=120)
+        assert done.returncode == status, said + complaint
+    assert "doors.all_shut: refuted" in said
+
+
 def test_a_name_that_is_no_module(tmp_path, capsys):
     assert cli.run(["init", str(tmp_path), "--name", "My-Lease"]) == ExitCode.BAD_INPUT
     assert "'My-Lease'" in capsys.readouterr().err

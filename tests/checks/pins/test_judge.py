@@ -139,7 +139,8 @@ def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.Cap
     path.write_text(TOML, encoding="utf-8")
     assert command(["pin", "--manifest", str(path)]) == 0
     first = capsys.readouterr().out
-    assert "lights.count_grows is not pinned\n    + transition_invariant\n    + turns <= turns'" in first
+    assert "lights: 6 claims, steps and variants are pinned now" in first
+    assert "turns <= turns'" in file.read_text(encoding="utf-8")
     assert "[[pins]] lights-pins" in first
     path.write_text(TOML, encoding="utf-8")
     with pytest.raises(ManifestError, match="no entry that compares it"):
@@ -155,6 +156,11 @@ def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.Cap
     assert file.read_text(encoding="utf-8") == good
     assert command(["pin", "--manifest", str(path)]) == 0
     assert "0 changed, 6 as before" in capsys.readouterr().out
+    entry = good.index('[[pin]]\nid = "lights.count_grows"')
+    file.write_text(good[:entry] + good[good.index("[[pin]]", entry + 1) :], encoding="utf-8")
+    assert command(["pin", "--manifest", str(path)]) == 0
+    grows = "lights.count_grows is not pinned\n    + transition_invariant\n    + turns <= turns'"
+    assert grows in capsys.readouterr().out
 
 
 def test_mistakes_of_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
