@@ -25,7 +25,7 @@ Counted = InstanceEntry | ProofEntry | InterleaveEntry
 USUAL = {
     "instance": ("distinct", "generated", "depth"),
     "proof": ("obligations",),
-    "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc"),
+    "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
 }
 """The counts that are written for an entry without any, by its section."""
 
