@@ -43,22 +43,22 @@ class Frames:
         for one in Obligations(spec).all():
             self._obligations.setdefault(one.claim, []).append(one)
 
-    def of(self, claim: Property, *, given: str = "") -> Alone:
-        """Do the steps imply a claim, with no other one assumed than ``given``?"""
+    def of(self, claim: Property, *, assuming: str = "") -> Alone:
+        """Do the steps imply a claim, with no other one assumed than ``assuming``?"""
         tried = 0
-        for obligation in self._alone(claim, given):
+        for obligation in self._alone(claim, assuming):
             tried += 1
             answer = discharge(self._spec, obligation, timeout_s=LIMIT_S, seed=self._seed)
             if answer.status != "proved":
                 return Alone(tried, obligation.name, answer.status == "failed")
         return Alone(tried)
 
-    def _alone(self, claim: Property, given: str) -> Iterator[Obligation]:
+    def _alone(self, claim: Property, assuming: str) -> Iterator[Obligation]:
         """The obligations of a claim without the other claims. A claim about states is assumed before the
         step: that is what induction over the steps means.
         """
         for one in self._obligations[claim.id]:
-            assumed = {given} if one.kind == "step" else {given, claim.id}
+            assumed = {assuming} if one.kind == "step" else {assuming, claim.id}
             yield replace(
                 one,
                 lemmas=tuple(fact for fact in one.lemmas if fact.source in assumed),

@@ -42,7 +42,7 @@ class FramesJudge:
 def _verdict(
     subject: Subject, prop: Property, frames: Frames, lemmas: dict[str, Property], replay: str
 ) -> Verdict:
-    alone = frames.of(prop, given=prop.frame or "")
+    alone = frames.of(prop, assuming=prop.frame or "")
     counts = {"queries": alone.obligations}
     if prop.frame is None:
         if alone.open:

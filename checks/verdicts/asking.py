@@ -54,7 +54,8 @@ def _load(path: Path, reuse: Reuse) -> list[Verdict] | None:
             return None
         asked = [Asked.read(one) for one in body["asked"]]
         verdicts = [Verdict.model_validate(one) for one in body["verdicts"]]
-        if not asked or not all(map(_replies_alike, asked)):
+        shown = any(one.counterexample is not None for one in verdicts)
+        if not asked or not all(_replies_alike(one, shown=shown) for one in asked):
             return None
     except (DamagedError, ForeignError, ValueError, KeyError, TypeError, IndexError):
         return None
@@ -63,10 +64,10 @@ def _load(path: Path, reuse: Reuse) -> list[Verdict] | None:
     return [amended(one, notes=(*one.notes, note)) for one in verdicts]
 
 
-def _replies_alike(asked: Asked) -> bool:
+def _replies_alike(asked: Asked, *, shown: bool) -> bool:
     try:
         checker = StepChecker(asked.instance, ignored=asked.ignored, sound=asked.sound)
-        return checker.replies_alike(asked)
+        return checker.replies_alike(asked, shown=shown)
     except (SpecError, BadInstance):
         return False  # the judge says what is wrong
 

@@ -196,14 +196,16 @@ class StepChecker:
         texts = Texts.of(self.spec)
         return Asked(self.interpreter.instance, self._names, self._sound, texts, queries)
 
-    def replies_alike(self, asked: Asked) -> bool:
+    def replies_alike(self, asked: Asked, *, shown: bool = False) -> bool:
         """Whether the present specification gives the same replies. Changed actions and claims are asked; of
-        the others the replies are known.
+        the others the replies are known. ``shown``: a counterexample shows parts of claims.
         """
         texts = Texts.of(self.spec)
         if texts.signature != asked.texts.signature:
             return False
         actions, claims = texts.changed(asked.texts)
+        if shown and claims:
+            return False
         return self._same_steps(asked.queries, actions) and self._same_claims(asked.queries, claims)
 
     def _same_steps(self, asked: Queries, changed: frozenset[str]) -> bool:

@@ -15,7 +15,7 @@ from tidemark.models.rooms import ROOT
 GREEN = {
     "checks": {"done": 3},
     "judgements": [{}, {}],
-    "measured": {"seconds": 10.0, "processor_seconds": 15.0},
+    "measured": {"seconds": 10.0, "processor_seconds": 15.0, "taken_over": {"prove/any-size": "2026"}},
 }
 
 
@@ -54,8 +54,13 @@ def test_green(monkeypatch, tmp_path):
     assert (again.median, again.status) == (6.0, Status.MET)
     assert (single.median, len(single.samples)) == (390.0, 1)
     assert empty.counts == {"checks": 3, "verdicts": 2}
-    assert [row.median for row in changes] == [50.0] * 4 + [70.0]
-    assert {row.goal for row in changes} == {gate.AFTER_A_CHANGE}
+    took, judged = changes[::2], changes[1::2]
+    assert {row.what: row.median for row in took} == {
+        f"one action of {path.parent.name} changed": 70.0 if path.parent.name == "flush" else 50.0
+        for path in (ROOT / "spec").glob("*/actions.py")
+    }
+    assert {row.goal for row in took} == {gate.AFTER_A_CHANGE}
+    assert {row.median for row in judged} == {2.0}
 
 
 def changed_copies(env, protocols):

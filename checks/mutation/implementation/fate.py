@@ -65,7 +65,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Tally:
+class FateCounts:
     """Mutants by fate."""
 
     fates: Counter[Fate]
@@ -73,7 +73,7 @@ class Tally:
     """Those among the unnoticed that are reviewed: nothing can tell them apart."""
 
     @classmethod
-    def of(cls, trials: Iterable[Trial], equivalent: Iterable[str] = ()) -> Tally:
+    def of(cls, trials: Iterable[Trial], equivalent: Iterable[str] = ()) -> FateCounts:
         """Count; ``equivalent`` are the ids of the reviewed ones."""
         found = list(trials)
         reviewed = set(equivalent)

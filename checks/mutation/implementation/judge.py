@@ -17,7 +17,7 @@ from tidemark.checks.mutation.implementation.fate import (
     REVIEWED,
     UNNOTICED,
     Fate,
-    Tally,
+    FateCounts,
     Trial,
 )
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
@@ -230,7 +230,7 @@ def _controls(subject: Subject, controls: Mapping[str, Trial]) -> Verdict:
 
 
 def _summary(subject: Subject, trials: Sequence[Trial], plan: Plan) -> Verdict:
-    found = Tally.of(trials, plan.whole.equivalent)
+    found = FateCounts.of(trials, plan.whole.equivalent)
     names = "\n".join(sorted(trial.id for trial in trials))
     counts = {
         "pins": max(1, found.total),

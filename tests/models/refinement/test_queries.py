@@ -113,6 +113,8 @@ def test_a_claim_in_other_words_that_holds_everywhere(monkeypatch: pytest.Monkey
     changed(monkeypatch, few=lambda s: s.count < 7)
     assert alike(asked)
     assert not alike(wrong), "its parts are shown where something is wrong"
+    checker = StepChecker(replace(asked.instance))
+    assert not checker.replies_alike(asked, shown=True)
 
 
 def test_transition_invariants_count_where_a_variant_may_break_them(monkeypatch: pytest.MonkeyPatch) -> None:

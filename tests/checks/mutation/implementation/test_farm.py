@@ -7,7 +7,7 @@ import time
 
 from tests.models.mutation.source import spinning
 from tidemark.checks.mutation.implementation.farm import Farm, Limits
-from tidemark.checks.mutation.implementation.fate import Fate, Tally, Trial
+from tidemark.checks.mutation.implementation.fate import Fate, FateCounts, Trial
 from tidemark.checks.mutation.implementation.table import killers_text, seconds_text, table_text
 from tidemark.checks.mutation.implementation.trial import Target, Watch, allow
 from tidemark.models.rooms import ROOT
@@ -87,6 +87,6 @@ def test_the_table_counts_each_mutant_once():
     assert "| **room** | 6 | 1 | 2 | 1 | 0 | 0 | 0 | 1 | 1 | 40.0% |" in text
     assert killers_text(trials, {"h": "interleave"}) == "interleave kills 2: h 2"
     assert seconds_text(trials).startswith("seconds of processor time to a kill: median 1.0")
-    assert str(Tally.of(trials, ["room/b.py:f/x@3"])) == (
+    assert str(FateCounts.of(trials, ["room/b.py:f/x@3"])) == (
         "6 mutants: 2 killed, 1 by count, 1 unreached, 1 timed out, 1 equivalent"
     )
