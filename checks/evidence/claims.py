@@ -21,6 +21,7 @@ PROTOCOLS = {
     "meta": "tidemark.spec.meta:Meta",
     "sessions": "tidemark.spec.sessions:Sessions",
     "allocation": "tidemark.spec.allocation:Allocation",
+    "ownership": "tidemark.spec.ownership:Ownership",
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
@@ -165,6 +166,23 @@ _TRACE = {
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",
+    "ownership.checkpoint_before_earliest_unsettled": "what is judged is the same rule under another name, "
+    "flush.checkpoint_before_earliest_unsynced",
+    "ownership.stored_once": "what is judged is the same rule under another name, flush.stored_once",
+    "ownership.nothing_is_lost": _MEMORY,
+    "ownership.one_tenure_is_taken": "a trace of `take` and `record_save`: a save does not say in which "
+    "tenure it was sent",
+    "ownership.only_an_open_save_brings_rows": "a trace of `record_save` and `learn`: answers are not logged",
+    "ownership.what_is_gone_has_no_checkpoint": "a trace of `store` and `collect`: the history of etcd does "
+    "not say whether the channel of a key was dropped",
+    "ownership.what_lives_has_a_checkpoint": "a trace of `collect` and `create`: which channels live is in "
+    "the coordinator's memory",
+    "ownership.dropped_means_settled": "a trace of `ask_drop`: what is left in a buffer is not logged",
+    "ownership.stored_never_goes_back": "what is judged is the same rule under another name, "
+    "flush.stored_never_goes_back",
+    "ownership.dropped_stays_dropped": "a trace of `drop`, `collect` and `create`",
+    "ownership.dropped_segments_stay_dropped": "a trace of `drop_segment` and `record_save`",
+    "ownership.a_dropped_channel_is_collected": "an end: evidence is finite",
     "deletes.the_checkpoint_passes_no_unsynced_delete": "a trace of `take_delete`, `record` and "
     "`store_checkpoint`: the content of a level-zero segment is not logged; its consequence is judged as "
     "history.kept",

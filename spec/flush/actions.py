@@ -61,12 +61,6 @@ class FlushActions(Protocol, name="flush"):
     SEALS_END: Bool = option(True)  # no row of a segment follows in the log once the segment is sealed
 
     # What happens in one step here, and in several in ``models/protocols/flush/mutants/finer.py``.
-    SAVES_FENCED: Bool = option(
-        True, assumes="Once a node was followed by another, the coordinator takes no save of it any more."
-    )
-    SAVED_AT_ONCE: Bool = option(
-        True, assumes="The coordinator looks who owns the channel and records a save in one step."
-    )
     STORED_AT_ONCE: Bool = option(
         True, assumes="The coordinator compares a checkpoint with the stored one and stores it in one step."
     )
@@ -242,10 +236,15 @@ class FlushActions(Protocol, name="flush"):
         require(s.alive & any_of(s.task[segment, end] == "uploaded", s.task[segment, end] == "retrying"))
         s.task[segment, end] = "sending"
 
-    @action(fairness="weak", source="facts 10.2; B19")
+    @action(
+        fairness="weak",
+        source="facts 10.2; B19",
+        relies_on=("ownership.one_tenure_is_taken", "ownership.only_an_open_save_brings_rows"),
+    )
     def record(s, segment: Segment, end: Position):
         """The coordinator records the binlogs, unless it has them: also late, and also for a dead node
-        until a new one recovers.
+        until a new one recovers. Of several nodes it takes from one: what the ownership of the channel
+        promises.
         """
         require(any_of(s.task[segment, end] == "sending", s.task[segment, end] == "retrying"))
         require(s.assigned)

@@ -25,6 +25,7 @@ from tidemark.spec.language import (
     lemma,
     maximum,
     one_of,
+    option,
     require,
 )
 
@@ -33,6 +34,9 @@ class LateSaves(Flush):
     """A node that was followed by another, alive or dead, has a save of each segment on the way. The new node
     knows of the coordinator's records what it was told when it began.
     """
+
+    SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
+    SAVED_AT_ONCE: Bool = option(True)  # the owner is looked at and the save recorded in one step
 
     late_end: Map[Flush.Segment, Flush.Position] = 0  # the end of such a save; 0 for none
     late: Set[Flush.Position] = False  # the rows that it brings

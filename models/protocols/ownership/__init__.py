@@ -1,0 +1,1 @@
+"""What binds the ownership of a channel to the judges."""

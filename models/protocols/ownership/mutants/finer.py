@@ -1,0 +1,50 @@
+"""The protocol in finer steps, and with rules of its surroundings that differ."""
+
+from tidemark.spec.language import Set, action, ite, require
+from tidemark.spec.ownership import Ownership
+
+
+class OwnerLookedAtFirst(Ownership):
+    """The coordinator looks whose request it is, and writes the record later."""
+
+    looked: Set[Ownership.Tenure] = False  # a request was found to be the owner's, and is not written yet
+
+    @action(source="facts 10.1; hazard 22")
+    def look(s, t: Ownership.Tenure):
+        """A request of the owner passes."""
+        require(super().is_taken(t) & ~s.looked[t])
+        s.looked[t] = True
+
+    def is_taken(s, t):
+        return ite(s.CHECKED_AT_ONCE, super().is_taken(t), s.looked[t])
+
+    def record_save(s, t, segment):
+        super().record_save(t, segment)
+        s.looked[t] = False
+
+    def store(s, t, position):
+        super().store(t, position)
+        s.looked[t] = False
+
+    def drop(s, t):
+        super().drop(t)
+        s.looked[t] = False
+
+
+class ReportsOfAll(Ownership):
+    """Checkpoints are taken of every node, as long as the channel lives. Saves are the owner's."""
+
+    def store(s, t, position):
+        require((position > 0) & (position <= s.top[t]) & (s.life == "living"))
+        require(s.is_greater(position))
+        s.stored = position
+
+
+class RefusedIsSuccess(Ownership):
+    """A node takes the refusal of a save for its success."""
+
+    @action(source="facts 7.6; hazard 22")
+    def give_up(s, t: Ownership.Tenure, segment: Ownership.Segment):
+        """The node is told that it does not own the channel, and lets the rows go."""
+        require(s.alive[t] & (s.save[t, segment] == "sent") & ~s.is_taken(t))
+        s.save[t, segment] = "taken"

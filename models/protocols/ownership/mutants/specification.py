@@ -1,0 +1,122 @@
+"""Named mutants of the ownership of a channel, each with its killer."""
+
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.ownership.mutants import finer
+from tidemark.spec.language import forall, ite, require
+from tidemark.spec.ownership import Ownership
+
+SMALL = "ownership-small"
+TWO_ROWS = "ownership-two-rows"
+
+
+@mutant(
+    killer="ownership.checkpoint_before_earliest_unsettled", source="hazard 22; facts 7.6", instance=SMALL
+)
+class RefusedSaveIsSuccess(finer.RefusedIsSuccess):
+    """A save that is refused counts as success, and the channel comes back without a new tenure."""
+
+
+@mutant(killer="ownership.checkpoint_before_earliest_unsettled", source="hazard 15; B13", instance=SMALL)
+class ReportPassesOpenSaves(Ownership):
+    """What is on the way to the records no longer keeps the checkpoint back."""
+
+    def known(s, t, segment):
+        return s.high[t, segment]
+
+
+@mutant(killer="ownership.stored_once", source="B63; facts 10.4", instance=TWO_ROWS)
+class TellsTheCheckpointOnly(Ownership):
+    """A new tenure is not told how far each segment is recorded."""
+
+    def told(s, segment):
+        return s.stored
+
+
+@mutant(killer="ownership.stored_once", source="B19", instance=SMALL)
+class RowsAreAddedAgain(Ownership):
+    """A save that comes again adds its rows again."""
+
+    def add_rows(s, t, segment):
+        recorded = s.dml[segment]
+        s.dml[segment] = 0
+        super().add_rows(t, segment)
+        s.dml[segment] = ite(s.dml[segment] == 0, recorded, s.dml[segment])
+
+
+@mutant(killer="ownership.one_tenure_is_taken", source="hazard 22; B27", instance=SMALL)
+class EpochStaysAtAMove(Ownership):
+    """A channel that moves keeps its epoch."""
+
+    def take(s, t):
+        first = s.epoch
+        super().take(t)
+        s.epoch = ite(first == 0, s.epoch, first)
+        s.epoch_of[t] = s.epoch
+
+
+@mutant(killer="ownership.what_is_gone_has_no_checkpoint", source="hazard 14; B29, B30", instance=SMALL)
+class LateReportMakesARecord(Ownership):
+    """A report is inserted if there is no checkpoint, whoever it comes from."""
+
+    def store(s, t, position):
+        require((position > 0) & (position <= s.top[t]) & s.is_greater(position))
+        s.stored = position
+        s.has_checkpoint = True
+
+
+@mutant(killer="ownership.what_lives_has_a_checkpoint", source="B31", instance=SMALL)
+class CollectsWhereNoSegmentIs(Ownership):
+    """A channel without segments is taken for one that was dropped."""
+
+    def collect(s):
+        require(forall(s.Segment, lambda g: (s.dml[g] == 0) | (s.record[g] == "collected")))
+        s.life = ite(s.life == "living", s.life, "gone")
+        s.has_checkpoint = False
+        s.stored = 0
+
+
+@mutant(killer="ownership.dropped_means_settled", source="B31; facts 7.9", instance=SMALL)
+class CollectsWithTheCollection(Ownership):
+    """The collection is gone, and nobody asks whether the owner has dropped the channel."""
+
+    def may_collect(s):
+        return s.ended & (s.life != "gone")
+
+
+@mutant(killer="ownership.dropped_means_settled", source="hazard 14; facts 7.9", instance=SMALL)
+class NewCollectionKeepsTheEpoch(Ownership):
+    """A collection of the same name begins with the epoch of the last one."""
+
+    def create(s):
+        epoch = s.epoch
+        super().create()
+        s.epoch = epoch
+
+
+@mutant(killer="ownership.stored_never_goes_back", source="hazard 21; property M", instance=TWO_ROWS)
+class StoresWhatComes(Ownership):
+    """The owner's report is stored, whatever is stored."""
+
+    def is_greater(s, position):
+        return (s.life == "living") & (position != s.stored)
+
+
+@mutant(killer="ownership.a_dropped_channel_is_collected", source="B31", instance=SMALL)
+class SegmentsWaitForTheChannel(Ownership):
+    """The segments of a channel are collected only while it lives."""
+
+    def collect_segment(s, segment):
+        require(s.life == "living")
+        super().collect_segment(segment)
+
+
+@mutant(killer="ownership.dropped_stays_dropped", source="hazard 14", instance=SMALL)
+class CreatesWhatIsNotCollected(Ownership):
+    """A dropped channel lives again before its checkpoint was collected."""
+
+    def create(s):
+        require(s.life != "living")
+        life = s.life
+        s.life = "gone"
+        super().create()
+        s.stored = ite(life == "gone", s.stored, 0)
