@@ -6,6 +6,7 @@ Libraries (what lies in the environment's own folders) count by version, not by 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,9 @@ from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.memo import Memo
 from tidemark.checks.cache.mentions import Mentions, mentions
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT
+
+_READER = Path(inspect.getfile(mentions))
+"""What a file mentions depends on how it is read."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,12 @@ class Sources:
             found = mentions(path.read_bytes(), module=name, is_package=path.name == "__init__.py")
             return [sorted(found.imports), sorted(found.texts), sorted(found.prefixes), found.opaque]
 
-        imports, texts, prefixes, opaque = self.memo.get(f"mentions {name}", self.digest_of(path), compute)
+        imports, texts, prefixes, opaque = self.memo.get(
+            f"mentions {name}",
+            f"{self.digest_of(path)} {self.digest_of(_READER)}",
+            compute,
+            ours=name.startswith(f"{PACKAGE}."),
+        )
         return Mentions(
             imports=frozenset(imports), texts=frozenset(texts), prefixes=frozenset(prefixes), opaque=opaque
         )

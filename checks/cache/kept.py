@@ -14,7 +14,7 @@ from tidemark import checks
 from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.key import Key, Keys, digest
-from tidemark.checks.cache.memo import Memo
+from tidemark.checks.cache.memo import BESIDE, Memo
 from tidemark.checks.cache.store import FOLDER, Record, Store, survives
 from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.commands import check_command
@@ -115,7 +115,7 @@ class Kept:
         self._usable = next(
             place.is_dir() for place in (self.folder, *self.folder.absolute().parents) if place.exists()
         )
-        memo = Memo(self.folder if self._usable else None)
+        memo = Memo(self.folder if self._usable else None, beside=BESIDE)
         made_with = digest(toolchain.python())
         self.sources = Sources(memo)
         self._memo = memo

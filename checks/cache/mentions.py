@@ -73,20 +73,32 @@ def mentions(text: str | bytes, *, module: str, is_package: bool) -> Mentions:
 
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but docstrings and what only a type checker reads."""
+    """The nodes that can mention something, but docstrings and what only a type checker reads."""
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
-        yield node
+        if isinstance(node, _TOLD):
+            yield node
         body = getattr(node, "body", None)
-        for child in ast.iter_child_nodes(node):
-            first = isinstance(body, list) and body and child is body[0]
-            if first and isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                continue
-            if isinstance(child, ast.If) and _is_type_checking(child.test):
-                pending.extend(child.orelse)
-                continue
-            pending.append(child)
+        first = body[0] if isinstance(body, list) and body else None
+        for name in node._fields:
+            value = getattr(node, name, None)
+            for child in value if isinstance(value, list) else (value,):
+                if not isinstance(child, ast.AST) or isinstance(child, _SILENT):
+                    continue
+                if child is first and isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                    continue
+                if isinstance(child, ast.If) and _is_type_checking(child.test):
+                    pending.extend(child.orelse)
+                    continue
+                pending.append(child)
+
+
+_TOLD = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call, ast.Attribute)
+"""What is looked at."""
+
+_SILENT = (ast.Name, ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+"""What has no such node below it."""
 
 
 def _is_type_checking(test: ast.expr) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tidemark.checks.cache import closure
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.memo import Memo
+from tidemark.checks.cache.mentions import Mentions
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.models.manifest import load, manifest_files
 from tidemark.models.rooms import ROOT
@@ -72,3 +75,49 @@ def test_lazily_imported_engines_are_followed(sources: Sources) -> None:
         "tidemark.checks.spark.sweep",
     ):
         assert found[module].is_relative_to(ROOT)
+
+
+def test_a_new_build_folder_does_not_begin_with_reading_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    asked: list[str] = []
+
+    def compute() -> list[str]:
+        asked.append("read")
+        return ["found"]
+
+    first = Memo(tmp_path / "one", beside=tmp_path / "beside")
+    assert first.get("mentions ours", "digest", compute, ours=True) == ["found"]
+    assert first.get("mentions theirs", "digest", compute) == ["found"]
+    first.save()
+    second = Memo(tmp_path / "two", beside=tmp_path / "beside")
+    assert second.get("mentions ours", "digest", compute, ours=True) == ["found"]
+    assert len(asked) == 2
+    second.get("mentions theirs", "digest", compute)
+    second.get("mentions ours", "another digest", compute, ours=True)
+    assert len(asked) == 4
+
+
+def test_what_a_file_mentions_is_read_again_when_the_reader_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = tmp_path / "reader.py"
+    reader.write_text("one", encoding="utf-8")
+    monkeypatch.setattr(closure, "_READER", reader)
+    memo = Memo(tmp_path / "build")
+    seen: list[str] = []
+
+    def read_nothing(_text: bytes, *, module: str, is_package: bool) -> Mentions:
+        seen.append(f"{module} {is_package}")
+        return Mentions()
+
+    monkeypatch.setattr(closure, "mentions", read_nothing)
+    Sources(memo).closure(["tidemark.models.rooms"])
+    read = len(seen)
+    assert read > 0
+    Sources(memo).closure(["tidemark.models.rooms"])
+    assert len(seen) == read
+    reader.write_text("two", encoding="utf-8")
+    Sources(memo).closure(["tidemark.models.rooms"])
+    assert len(seen) == 2 * read
