@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,22 +22,25 @@ settings.register_profile("search", _COMMON, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Where a test runs if there are several processes: all that need Spark in one, which has the session;
     those of a file in one, for they share compiled instances. A test may name another group itself.
 
-    Groups with slow tests come first, so that no process is left alone with one at the end.
+    The groups are said before pytest-xdist reads them. Groups with slow tests come first, so that no process
+    is left alone with one at the end; that order is made last, after the tests were shuffled.
     """
     slow: set[str] = set()
     for item in items:
         mark = item.get_closest_marker("xdist_group")
         if mark is None:
-            group = "spark" if item.get_closest_marker("spark") else str(item.path)
+            group = "spark" if item.get_closest_marker("spark") else item.nodeid.partition("::")[0]
             item.add_marker(pytest.mark.xdist_group(group))
         else:
             group = mark.args[0]
         if item.get_closest_marker("slow") is not None:
             slow.add(group)
+    yield
     items.sort(key=lambda item: _group(item) not in slow)
 
 
