@@ -14,7 +14,7 @@ class DataNodeConfig:
     full_buffer_bytes: a segment's buffer is full at this size (``insertBufSize`` 16 MiB).
     stale_after_ts: a buffer is stale this long after its start, in message time (``syncPeriod`` 600 s).
     memory_watermark_bytes: above this sum over all buffers, the oldest of the biggest channel is synced
-        (0.2 of the memory of a cluster node; 1 GiB stands for it).
+        (0.2 of the memory of a cluster node; 1 GiB is used in its place).
     memory_check_seconds: time between two looks at the watermark (3 s).
     checkpoint_interval_ts: a checkpoint is reported at least this often, in message time
         (``updateChannelCheckpointInterval`` 60 s). 0 reports at every tick.

@@ -1,7 +1,7 @@
 """Is an assumption about the environment needed, and does it say anything?
 
 An option is needed if an entry that drops it alone expects a claim to be refuted. An option that the
-protocol reads says what it says there. One that it does not read stands for a coarse step: what the real
+protocol reads says what it says there. One that it does not read represents a coarse step: what the real
 system does in several steps happens in one. It says something only in a variant with the finer steps, in
 which all claims hold with it, and a claim breaks without.
 """

@@ -159,11 +159,11 @@ class Exploration:
             self.violations[found.violation] = found
 
     def finals_digest(self) -> str:
-        """Return sixteen hexadecimal digits that stand for the set of outcomes."""
+        """Return sixteen hexadecimal digits that represent the set of outcomes."""
         return hashlib.blake2b(self._finals_text(), digest_size=8).hexdigest()
 
     def finals_check_sum(self) -> int:
-        """Return a number that stands for the set of outcomes, to be pinned among the counts."""
+        """Return a number that represents the set of outcomes, to be pinned among the counts."""
         return zlib.crc32(self._finals_text())
 
     def _finals_text(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Where a user stands in an instance: the run so far, what is possible, and why the rest is not."""
+"""A walk through an instance: the run so far, what is possible, and why the rest is not."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def taken_over(reuse: Reuse | None, name: str, explore: Callable[[], list[Verdic
     Args:
         reuse: where they lie, and what they depend on beside the specification; None explores.
         name: name of the entry.
-        explore: a function of what ``reuse`` stands for and of the replies, alone.
+        explore: a function of what ``reuse`` represents and of the replies, alone.
     """
     if reuse is None:
         return explore()

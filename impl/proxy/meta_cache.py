@@ -40,7 +40,7 @@ class Flight:
         leader: the task that asks.
         waiting: the tasks that wait, with the leader.
         answer: None until the coordinator has answered.
-        over: set when nobody waits any more; without an answer, the question has failed.
+        over: set when no task waits any more; without an answer, the question has failed.
     """
 
     leader: str
@@ -53,7 +53,7 @@ class MetaCache:
     """Entries of collections; a question at a time for each name; invalidations of the coordinator.
 
     An answer that is older than the last invalidation is given to those who waited for it, and not kept.
-    After an invalidation nobody joins a question that was asked before it.
+    After an invalidation no task joins a question that was asked before it.
 
     Args:
         source: the coordinator.

@@ -117,7 +117,7 @@ class OracleServer:
             self._supervisor.spawn(partial(self._update, oracle, updater), f"{self.name} update {updater}")
 
     async def _update(self, oracle: TimestampOracle, updater: int) -> None:
-        """A failed save is tried again with the next update: until then the physical time stands still."""
+        """A failed save is tried again with the next update; until then the physical time stays."""
         while True:
             await self._ports.clock.sleep(self._config.update_pause)
             try:

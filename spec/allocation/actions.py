@@ -9,11 +9,11 @@ Sources: seed 004, 6.3; facts 10.3; hazard 11.
 
 How it is cut:
 
-- One channel. A row stands for all rows of an insert message that go to one segment.
+- One channel. A row represents all rows of an insert message that go to one segment.
 - A grant may serve any number of rows, of any proxy, at any time: how many rows it has, and what a proxy
   forgets, only takes behaviours away.
 - Grants live in the memory of the coordinator. Of the store only the phase of a segment is needed.
-- The oracle and the ticks are those of ``tso`` and ``timetick``; what is taken for granted of them stands at
+- The oracle and the ticks are those of ``tso`` and ``timetick``; what is assumed of them is stated at
   the steps.
 """
 

@@ -1,4 +1,4 @@
-"""Claims about dispatchers: each target gets its range, once and in order; ticks stop for nobody else."""
+"""Claims about dispatchers: each target gets its range, once and in order; ticks continue for all others."""
 
 from tidemark.spec.dispatch.actions import DispatchActions
 from tidemark.spec.language import (

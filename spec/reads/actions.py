@@ -147,7 +147,7 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(source="facts 2")
     def others_allocate(s):
-        """Somebody else is given a timestamp above all others (a smaller one makes no difference here)."""
+        """Another client is given a timestamp above all others (a smaller one makes no difference here)."""
         s.issued = s.issued + 1
 
     @action(source="facts 3.1")

@@ -12,9 +12,9 @@ How it is cut:
 
 - The effect of a task is one step, somewhere else: ``carry``. A call whose answer does not come in time may
   take effect later (``late``), until it is known that it does not (``settle``).
-- The statistics of the channels are those of ``proxy``, and ``report`` takes their promise for granted. Each
+- The statistics of the channels are those of ``proxy``, and ``report`` assumes their promise. Each
   way in which a task ends is made of steps that are there: a task that is not admitted fails there before it
-  is stamped; one that is dropped is issued and fails there. One channel stands for all.
+  is stamped; one that is dropped is issued and fails there. One channel represents all.
 - ``crash`` ends the proxy: another one begins with nothing. ``closed`` is the end of a proxy without one.
 - The lock of a queue is held by a task that is asked or stamped.
 """

@@ -120,7 +120,7 @@ class Scheduler(SchedulerClaims):
 
     @lemma(source="seed 004, 6.6.1: WaitToFinish")
     def who_waits_was_not_notified(s):
-        """A caller waits until it is notified; nobody is before the end."""
+        """A caller waits until it is notified; none is notified before the end."""
         return forall(
             s.Task,
             lambda t: all_of(

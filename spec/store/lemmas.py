@@ -26,7 +26,7 @@ class Store(StoreClaims):
 
     @lemma(source="facts 2.4")
     def what_was_applied_was_sent(s):
-        """Nothing is applied that nobody has asked for."""
+        """Nothing is applied that was not asked for."""
         return forall(s.Save, lambda w: implies(s.applied[w], s.stage[w] != "new"))
 
     @lemma(source="property D")

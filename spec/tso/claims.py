@@ -211,7 +211,7 @@ class TsoClaims(TsoActions):
 
     @reachable(after="decide", source="facts 2.2: maxLogical/2")
     def the_counter_moves_the_time(before, after, server, updater):
-        """The half-full rule moves the physical time though the clock stands still."""
+        """The half-full rule moves the physical time though the clock does not advance."""
         return (after.update_next[server, updater] > 0) & ~before.is_ahead(
             server, before.update_now[server, updater]
         )

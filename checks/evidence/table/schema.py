@@ -15,7 +15,7 @@ FORMAT = 1
 """Raised when a column changes its meaning."""
 
 LARGEST = (1 << 63) - 1
-"""What stands for a larger number: 2^64 - 1 marks the checkpoint of a dropped channel."""
+"""What represents a larger number: 2^64 - 1 marks the checkpoint of a dropped channel."""
 
 LOGICAL_BITS = 18
 """Lower bits of a hybrid timestamp; the others are Unix milliseconds."""

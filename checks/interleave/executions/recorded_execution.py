@@ -39,7 +39,7 @@ class Refining(Protocol):
         """The specification."""
 
     def abstract(self, observation: Observation) -> State:
-        """The state of the specification that an observation stands for."""
+        """The state of the specification that an observation represents."""
 
     def action(self, before: State, after: State, label: str, matched: Matched) -> str:
         """The action that a step is meant to be, among those with the effect of ``matched``."""

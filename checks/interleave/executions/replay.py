@@ -9,7 +9,7 @@ from tidemark.models.simulation import Footprint
 
 
 def fingerprint(enabled: Sequence[str]) -> int:
-    """Return one byte that stands for a set of enabled events."""
+    """Return one byte that represents a set of enabled events."""
     return zlib.crc32("\n".join(enabled).encode()) & 0xFF
 
 

@@ -1,6 +1,6 @@
 """Replay tokens: one execution as a short text that can be pasted into a command line.
 
-A token holds a version, a digest of the program reference, the picks, one byte a step that stands for the
+A token holds a version, a digest of the program reference, the picks, one byte a step that represents the
 enabled events there, and a checksum. It does not hold the program.
 """
 

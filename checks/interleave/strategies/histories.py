@@ -32,7 +32,7 @@ class HistorySearch(MergingSearch):
         return self.clock_read and not self.timed
 
     def new_execution(self) -> bool:
-        """Go to the next leaf, unless the search is in vain."""
+        """Go to the next leaf, unless the search leads to nothing new."""
         return not self.in_vain and super().new_execution()
 
     def arrive(self, execution: Execution) -> bool:

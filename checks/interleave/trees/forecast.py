@@ -2,7 +2,7 @@
 
 Within one part that is being searched, ``tidemark.checks.interleave.trees.estimate`` knows more. Of parts
 that are not begun only the depth of the root is known: a deeper one is smaller. The mean size of the
-finished parts with a root at a depth stands for those that wait at this depth; between known depths it is
+finished parts with a root at a depth represents those that wait at this depth; between known depths it is
 interpolated, as a power. Parts that ran out of their budget count with what they have spent and the forecast
 of what they have left. Nothing rests on this: it sizes the rounds of a search and tells a user how long it
 may take.

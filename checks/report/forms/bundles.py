@@ -1,4 +1,4 @@
-"""The bundles of a run. One that an earlier run has written of the same verdict, and that nobody has touched
+"""The bundles of a run. One that an earlier run has written of the same verdict, and that is unchanged since
 since, is not written again: a run in which nothing has changed would mostly write hundreds of them.
 """
 

@@ -56,7 +56,7 @@ class Lanes:
 
 
 def _ends(step: Step) -> tuple[str, str, bool]:
-    """From whom, to whom (empty: nobody else), and whether it is lost on the way."""
+    """From whom, to whom (empty: no other node), and whether it is lost on the way."""
     if step.lanes:
         return step.lanes[0], step.lanes[1] if len(step.lanes) > 1 else "", False
     if not step.actor:

@@ -1,4 +1,4 @@
-"""What the allocation of segments takes for granted of the oracle and of the time tick, in their words."""
+"""What the allocation of segments assumes of the oracle and of the time tick, in their words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer

@@ -45,7 +45,7 @@ def unknown_outcome_is_popped(**scenario: Any) -> ChainProgram:
 
 @mutant(killer="watermark_promise", source="B45", instance="chain-one-write")
 def ddl_key_collides(**scenario: Any) -> ChainProgram:
-    """The DDL report stands in for the proxy's (B45)."""
+    """The DDL report replaces the proxy's (B45)."""
     return chain(root_parts=RootCoordParts(sync=timetick_impl.Collides), **scenario)
 
 

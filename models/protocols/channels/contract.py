@@ -90,7 +90,7 @@ def _assign(records: Records, name: ChannelName, node: str) -> Effect:
 
 
 def _unassign(records: Records, name: ChannelName) -> Effect:
-    """Nobody may write; who was the last owner stays known."""
+    """No node may write; the last owner stays known."""
     old = records.channel(name)
     return (records, UNKNOWN) if old is None else (records.with_channel(old, assigned_to=None), None)
 

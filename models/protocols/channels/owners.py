@@ -81,7 +81,7 @@ class OwnersProgram(Program):
         earlier = [owner for _, owner in self.owners]
         self.owners.append((session, answer.owner))
         if answer.owner in earlier:
-            self.wrong = f"{THE_FENCED_DO_NOT_WRITE}: {answer.owner} stands for two incarnations"
+            self.wrong = f"{THE_FENCED_DO_NOT_WRITE}: {answer.owner} represents two incarnations"
         for place, owner in enumerate(earlier):
             process.spawn(self._write_late(process, owner, answer.owner, place), f"late {owner} {place}")
 

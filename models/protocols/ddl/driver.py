@@ -1,6 +1,6 @@
 """Drives the real DDL source by the actions of ``tidemark.spec.ddl``, in the controlled world.
 
-A step is offered when an event that may happen now stands for it. Performing it fires that event. By chance
+A step is offered when an event that may happen now represents it. Performing it fires that event. By chance
 something happens besides that changes nothing: a task, a job or the reporter comes to a lock and has to wait,
 or the logs refuse a job's message.
 """
@@ -136,7 +136,7 @@ class DdlAdapter:
         return self._program.abstract(self._program.observe())
 
     def _events_of(self, step: Step) -> list[Event]:
-        """The events that stand for a step. Which timestamp an answer has, the step says."""
+        """The events that represent a step. Which timestamp an answer has, the step says."""
         if self._found is None:
             self._found = {}
             for event in self._world.enabled():
@@ -152,7 +152,7 @@ class DdlAdapter:
         return found
 
     def _meant(self, event: Event) -> tuple[Step, ...]:
-        """What an event stands for; nothing if it changes nothing, or only waits."""
+        """What an event represents; nothing if it changes nothing, or only waits."""
         verb, _, rest = event.label.partition(" ")
         kind, _, number = event.owner.partition(" ")
         mine = (int(number),) if number.isdigit() else ()

@@ -1,4 +1,4 @@
-"""What the handling of deletes takes for granted of the flush of segments, in its own words."""
+"""What the handling of deletes assumes of the flush of segments, in its own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.deletes import Deletes

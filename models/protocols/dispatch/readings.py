@@ -1,4 +1,4 @@
-"""What the dispatchers take for granted of the time tick and of their message streams, in their own words."""
+"""What the dispatchers assume of the time tick and of their message streams, in their own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.dispatch import Dispatch

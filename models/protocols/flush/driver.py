@@ -1,6 +1,6 @@
 """Drives the real flush implementation by the actions of ``tidemark.spec.flush``, in the controlled world.
 
-A step is offered when some event that may happen now stands for it. Performing it fires that event, and then
+A step is offered when some event that may happen now represents it. Performing it fires that event, and then
 lets happen what waits for nothing else and has to change nothing: answers to the coordinator's calls, polls
 that find nothing new, policies that have lost their reason, the pause after a failed write. By chance one
 more thing happens that should change nothing and that a careless implementation might be moved by: a request
@@ -27,7 +27,7 @@ from tidemark.models.simulation.loop.lane import Event
 _MANY = 100
 _RECOVERY = (".recover_channel",)
 _FAULTS = {6: "duplicate ", 7: "fail ", 8: "tear ", 9: "unknown "}
-"""Chances that stand for a fault, where it is possible, by the beginning of its label."""
+"""Chances that represent a fault, where it is possible, by the beginning of its label."""
 
 
 class FlushAdapter:
@@ -100,7 +100,7 @@ class FlushAdapter:
         return self._checker.encode(self._program.values())
 
     def _events(self) -> dict[Step, list[Event]]:
-        """The events that stand for a step, by step."""
+        """The events that represent a step, by step."""
         if self._found is None:
             self._found = {}
             for event in self._world.enabled():

@@ -1,4 +1,4 @@
-"""Which step of ``tidemark.spec.flush`` an event of the driven world stands for, by its label.
+"""Which step of ``tidemark.spec.flush`` an event of the driven world represents, by its label.
 
 The reading follows ``actions.toml``, the table that ``impl/README.md`` shows. It says what the event is
 *meant* to do, from its name and from what waits for it; whether it does that is what the machine finds out.
@@ -40,7 +40,7 @@ class EventReader:
         self._seek: int | None = None
 
     def step_of(self, event: Event) -> Step | None:
-        """The step that the event stands for; None if it stands for none."""
+        """The step that the event represents; None if it represents none."""
         verb, _, rest = event.label.partition(" ")
         if verb == "resume":
             return self._resumed(rest.partition(" ")[0], event.owner)
@@ -154,7 +154,7 @@ class EventReader:
         return None
 
     def _save(self, verb: str, title: str, request: SaveBinlogPaths) -> Step | None:
-        """A save of an earlier incarnation is refused: it stands for no step."""
+        """A save of an earlier incarnation is refused: it represents no step."""
         segment, end = request.segment_id, request.position.ts
         if verb == "deliver":
             assert self._program.coordinator is not None

@@ -172,7 +172,7 @@ class NodeCalls:
         news: called when a call had no effect, so that waiters poll again.
         repeats: also after a call that the node has refused, or was not there to take. Without it, such a
             call is repeated after other news only. It has changed nothing at the node, so that the execution
-            in which it is delivered later stands for its repetition.
+            in which it is delivered later represents its repetition.
     """
 
     def __init__(self, process: Process, news: Callable[[], None], *, repeats: bool = True) -> None:

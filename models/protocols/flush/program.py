@@ -383,7 +383,7 @@ class FlushProgram(RefiningProgram):
     # What must hold.
 
     def meant(self, label: str) -> str | None:
-        """Of actions with the same effect a step is the one that the policy at work stands for."""
+        """Of actions with the same effect a step is the one that the policy at work represents."""
         return next((action for point, action in _POLICIES.items() if point in label), None)
 
     def complaint(self) -> str | None:

@@ -1,6 +1,4 @@
-"""What flush takes for granted of the allocation of segments, and of the ownership of the channel, in its own
-words.
-"""
+"""What flush assumes of the allocation of segments, and of the ownership of the channel, in its own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.allocation import Allocation

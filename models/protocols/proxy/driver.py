@@ -1,6 +1,6 @@
 """Drives the real proxy by the actions of ``tidemark.spec.proxy``, in the controlled world.
 
-A step is offered when an event that may happen now stands for it. Performing it fires that event, and then
+A step is offered when an event that may happen now represents it. Performing it fires that event, and then
 lets happen what waits for nothing else and changes nothing: answers of the logs, appends that are refused.
 By chance more happens that should change nothing: a client, a tick or a pop comes to the lock and has to
 wait, an answer of the logs is lost, the logs refuse a task.
@@ -86,7 +86,7 @@ class ProxyAdapter:
         return self._program.abstract(self._program.observe())
 
     def _events_of(self, step: Step) -> list[Event]:
-        """The events that stand for a step. Which timestamp an answer has, the step says."""
+        """The events that represent a step. Which timestamp an answer has, the step says."""
         if self._found is None:
             self._found = {}
             # A request that is lost comes last: one that is late can do more.
@@ -101,7 +101,7 @@ class ProxyAdapter:
         return self._found.get(wanted, [])
 
     def _meant(self, event: Event) -> Step | None:
-        """What an event stands for by its name; None if it changes nothing, or only waits."""
+        """What an event represents by its name; None if it changes nothing, or only waits."""
         verb, _, rest = event.label.partition(" ")
         if verb == "allocate":
             return self._asker(event.owner)

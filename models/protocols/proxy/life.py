@@ -45,7 +45,7 @@ class ProxyLife(ScriptedProgram):
     - ``room``, ``workers``: how many tasks may wait, and how many run side by side;
     - ``interval``: how far the gate of a channel lies above a tick;
     - ``scan``: the least timestamp is found by a look at all of them;
-    - ``stop``: when somebody stops it.
+    - ``stop``: when it is stopped.
     """
 
     claims = (TAKES_IN_TURN, WRITES_ARE_TOLD, TICKS_IN_TIME, IT_ENDS)

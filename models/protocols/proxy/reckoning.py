@@ -272,7 +272,7 @@ class Reckoning:
         self._ends(write)
 
     def _ends(self, write: Write) -> None:
-        """Once a task is over it leaves the queue, as soon as nobody else has the lock."""
+        """Once a task is over it leaves the queue, as soon as the lock is free."""
         if write.is_over():
             self.line.append(f"{_POP}{write.payload}")
             self._advance()

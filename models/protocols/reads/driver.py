@@ -1,7 +1,7 @@
 """Drives real query nodes and the proxy's read path by the actions of ``tidemark.spec.reads``.
 
 The driver plays the oracle, the ticks and the clients' wishes. A step is offered when an event that may
-happen now stands for it. What changes nothing comes just before the step that needs it: a question reaches
+happen now represents it. What changes nothing comes just before the step that needs it: a question reaches
 its node, rows are collected, entries are read up to a tick. By chance it comes earlier.
 """
 

@@ -1,4 +1,4 @@
-"""What service time and reads take for granted of oracle, time tick and segments, in their own words."""
+"""What service time and reads assume of oracle, time tick and segments, in their own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer

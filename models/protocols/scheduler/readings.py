@@ -1,4 +1,4 @@
-"""What the scheduler takes for granted of the oracle and of the statistics, in their words."""
+"""What the scheduler assumes of the oracle and of the statistics, in their words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import is_an_answer

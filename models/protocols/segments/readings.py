@@ -1,4 +1,4 @@
-"""What a query node takes for granted of the time tick and of its dispatcher, in its own words."""
+"""What a query node assumes of the time tick and of its dispatcher, in its own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.dispatch import Dispatch

@@ -381,7 +381,7 @@ class _MetadataClient:
 
 
 class SteadyTime:
-    """The clock by which leases run out: it stands until somebody lets them end."""
+    """The clock by which leases run out: it advances only when the program ends them."""
 
     def __init__(self) -> None:
         self.shown = 1.0

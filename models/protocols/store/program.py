@@ -63,7 +63,7 @@ class StoreScenario:
     Attributes:
         values: what each save saves.
         users: by user the steps, in order: ``save N``, ``read N``, ``campaign``, ``resign``, ``lapse``. What
-            comes after a campaign in vain is left out.
+            comes after a campaign that was lost is left out.
         after: the users after a power failure.
         terms: how many terms may begin.
         faults: budget of faults.

@@ -1,7 +1,7 @@
 """Drives the real consumer of a channel by the actions of ``tidemark.spec.stream``, in the controlled world.
 
 The driver itself appends to the log. A step of the consumer is offered when an event that may happen now
-stands for it. By chance a pack is stored and reported as failed; the consumer then seeks.
+represents it. By chance a pack is stored and reported as failed; the consumer then seeks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the message stream takes for granted of the time tick, in its own words."""
+"""What the message stream assumes of the time tick, in its own words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.language import all_of, exists, one_of

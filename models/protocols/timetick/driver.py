@@ -1,6 +1,6 @@
 """Drives the real root coordinator by the actions of ``tidemark.spec.timetick``, in the controlled world.
 
-A step is offered when an event that may happen now stands for it. A source that reports what it has reported
+A step is offered when an event that may happen now represents it. A source that reports what it has reported
 before changes nothing until that is accepted: both are one step here.
 """
 
@@ -108,7 +108,7 @@ class TimeTickAdapter:
         else:
             events = self._events_of(step)
             if not events:
-                raise BrokenRunError(f"nothing stands for {step} any more, although it was offered")
+                raise BrokenRunError(f"nothing represents {step} any more, although it was offered")
             self._fire(events[chance % len(events)])
         self._state = self._look()
         self._settle()
@@ -125,10 +125,10 @@ class TimeTickAdapter:
         self._fire(self._one(Step("report", step.args[:1])))
 
     def _one(self, step: Step) -> Event:
-        """The first event that stands for a step; without one the implementation has gone astray."""
+        """The first event that represents a step; without one the implementation has gone astray."""
         events = self._events_of(step)
         if not events:
-            raise BrokenRunError(f"nothing stands for {step}: the source does not do what it should by now")
+            raise BrokenRunError(f"nothing represents {step}: the source does not do what it should by now")
         return events[0]
 
     def _is_alike(self, step: Step) -> bool:
@@ -153,7 +153,7 @@ class TimeTickAdapter:
         return bool(self._coordinator().sync.lock.users)
 
     def _events_of(self, step: Step) -> list[Event]:
-        """The events that stand for a step. Which timestamp an answer or a report has, the step says."""
+        """The events that represent a step. Which timestamp an answer or a report has, the step says."""
         if self._found is None:
             self._found = {}
             for event in self._world.enabled():
@@ -165,7 +165,7 @@ class TimeTickAdapter:
         return self._found.get(step, [])
 
     def _meant(self, event: Event) -> Step | None:
-        """What an event stands for by its name; None if it changes nothing."""
+        """What an event represents by its name; None if it changes nothing."""
         verb, _, rest = event.label.partition(" ")
         name = rest.partition(" ")[0]
         if verb == "resume":

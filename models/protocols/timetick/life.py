@@ -45,7 +45,7 @@ class CoordinatorLife(ScriptedProgram):
     - ``reports``: (seconds, proxy, value of x, value of y) of each report;
     - ``work``: (seconds, "ddl" or "job") of each DDL task and background job;
     - ``room``: how many rounds may wait;
-    - ``stop``: when somebody stops it.
+    - ``stop``: when it is stopped.
     """
 
     claims = (TICKS_FOLLOW_ROUNDS, SESSIONS_ARE_FOLLOWED, DDL_REPORTS_IN_TIME, IT_ENDS)

@@ -257,7 +257,7 @@ class Reckoning:
             self.complain(DDL_REPORTS_IN_TIME, f"a {what} comes, which is not due")
 
     def work_comes(self, kind: str, place: int) -> None:
-        """Somebody has DDL work to be done."""
+        """DDL work begins."""
         self.ddl.waiting.append(f"{kind} {place}")
 
     def asks_for_a_timestamp(self, kind: str, name: str, count: int) -> None:

@@ -1,6 +1,6 @@
 """Drives the real oracle implementation by the actions of ``tidemark.spec.tso``, in the controlled world.
 
-A step is offered when some event that may happen now stands for it. Performing it fires that event, and then
+A step is offered when some event that may happen now represents it. Performing it fires that event, and then
 lets happen what waits for nothing else and changes nothing: the word that the leader key is gone, the end of
 a dead process. By chance one more thing happens that should change nothing and that a careless implementation
 might be moved by: a save of a leader that is none, a campaign while there is a leader, a call that tries
@@ -74,7 +74,7 @@ class TsoAdapter:
         return self._checker.encode(self._program.values())
 
     def _events(self) -> dict[Step, list[Event]]:
-        """The events that stand for a step, by step."""
+        """The events that represent a step, by step."""
         if self._found is None:
             self._found = {}
             for event in self._world.enabled():

@@ -1,4 +1,4 @@
-"""Which step of ``tidemark.spec.tso`` an event of the driven world stands for, by its label.
+"""Which step of ``tidemark.spec.tso`` an event of the driven world represents, by its label.
 
 The reading follows ``actions.toml``, the table that ``impl/README.md`` shows. It says what the event is
 *meant* to do, from its name and from what waits for it; whether it does that is what the machine finds out.
@@ -46,7 +46,7 @@ class EventReader:
             self._program.counts[call] = count
 
     def steps_of(self, event: Event) -> list[Step]:
-        """The steps that the event may stand for."""
+        """The steps that the event may represent."""
         *words, title = event.label.split()
         server = title.partition("#")[0].partition("@")[0]
         if server not in self._place or words[0] == "restart":

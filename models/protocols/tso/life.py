@@ -47,12 +47,12 @@ _CONFIG: Mapping[str, float] = {
 
 
 class LifeProgram(ScriptedProgram):
-    """One server, its store, and somebody who asks at given times.
+    """One server, its store, and a client that asks at given times.
 
     Scripts have the questions ``campaign``, ``wait``, ``load``, ``save``, ``renew`` and ``resign``, and
 
     - ``asks``: (seconds, how many) of each who asks;
-    - ``stop``: when somebody stops the server;
+    - ``stop``: when the server is stopped;
     - ``slow``: the point of preemption after which anything else may happen;
     - ``base``: how far the saved window lies above the wall clock, in milliseconds;
     - ``jumps``: by how much the wall clock moves before each update, in milliseconds.

@@ -351,7 +351,7 @@ class OracleProgram(RefiningProgram):
         return None
 
     def meant(self, label: str) -> str | None:
-        """Return the action that a step stands for: a start that fails has the effect of a crash."""
+        """Return the action that a step represents: a start that fails has the effect of a crash."""
         return "crash" if label.startswith(ENDS) else None
 
 

@@ -236,14 +236,14 @@ class Reckoning:
         self.at_once, self.due, self.watches = {"resign"}, {}, None
 
     def stops_by_order(self, why: str) -> None:
-        """Somebody stops it. Its loops find out at their next look."""
+        """It is stopped. Its loops find out at their next look."""
         self.why = self.why or why
         self.stopped = True
 
     # Who asks.
 
     def asks(self, count: int) -> Ask:
-        """Somebody asks for timestamps."""
+        """A client asks for timestamps."""
         return Ask(count, self.now(), self.until is None or self.stopped or self.is_over())
 
     def refuses(self, ask: Ask, error: str) -> None:

@@ -60,6 +60,6 @@ class TicksForever(Ddl):
 
 @mutant(killer="ddl.reports_follow_the_oracle", source="B11", instance="ddl-live")
 class NoDummies(TicksForever):
-    """No dummy task comes again: the scheduler's minimum stands still while there is no DDL (B11)."""
+    """No dummy task comes again: the scheduler's minimum does not advance while there is no DDL (B11)."""
 
     come_again = None

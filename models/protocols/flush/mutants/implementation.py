@@ -265,7 +265,7 @@ def smaller_checkpoint_is_stored(**scenario: Any) -> FlushProgram:
     return flush(coordinator=_StoresAnything, **scenario)
 
 
-# ---- steps that fit, but are not what their event stands for; failures that no fault explains ----
+# ---- steps that fit, but are not what their event represents; failures that no fault explains ----
 
 
 class _SignalSendsAll(CheckpointUpdater):

@@ -149,7 +149,7 @@ class HopesOfStrongReads(StrongReads):
 
     @leads_to(source="facts 6.1; hazard 34")
     def strong_reads_are_answered(s, q: Reads.Read):
-        """Every strong read that nobody cancels is answered, and not ended by an error."""
+        """Every strong read that is not cancelled is answered, and not ended by an error."""
         waits = one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
         return waits, s.progress[q] == "answered"
 

@@ -10,7 +10,7 @@ SIDE = "scheduler-two-writes"
 
 @mutant(killer="scheduler.notified_once", source="seed 004, 6.6.1: Notify", instance=TWO)
 class NotifiesAgain(Scheduler):
-    """A worker that comes to its end notifies, whether somebody has done so or not."""
+    """A worker that comes to its end notifies, even if another one has done so."""
 
     def tell(s, t):
         require(s.phase[t] == "ended")

@@ -83,7 +83,7 @@ class Collides(TimeTickSync):
 
 @mutant(killer="timetick.whoever_serves_is_waited_for", source="B45", instance="timetick-impl-joins")
 def ddl_key_collides(**scenario: Any) -> TimeTickProgram:
-    """The DDL source and a proxy have one key, so that the DDL report stands for both (B45)."""
+    """The DDL source and a proxy have one key, so that the DDL report represents both (B45)."""
     return timetick(parts=RootCoordParts(sync=Collides), **scenario)
 
 

@@ -1,7 +1,7 @@
 """Named mutants of the time tick: real bugs and hazards, each with the property that must find it.
 
 Every class overrides as little as possible of ``TimeTick``. It says which property must be refuted,
-which hazard (H) or bug (B) it stands for, and on which of the manifest's instances it shows. What only
+which hazard (H) or bug (B) it represents, and on which of the manifest's instances it shows. What only
 takes an assumption about the environment away is an instance of the manifest.
 """
 
@@ -38,7 +38,7 @@ class InitSessionsMissesOne(TimeTick):
 
 @mutant(killer="timetick.watermark_promise", source="B45", instance="timetick-small")
 class DdlKeyCollides(TimeTick):
-    """The DDL source and the proxy have one key in the map, so that the DDL report stands for both."""
+    """The DDL source and the proxy have one key in the map, so that the DDL report represents both."""
 
     def accept(s, p):
         super().accept(p)

@@ -42,7 +42,7 @@ class ResponsesInOrder(Tso):
 
 
 class StandingClock(Tso):
-    """Every clock stands at zero, as after a step back: only the half-full rule moves the time (hazard 45).
+    """Every clock is at zero, as after a step back: only the half-full rule moves the time (hazard 45).
     A batch that fits into no counter is refused.
     """
 

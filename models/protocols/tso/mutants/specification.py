@@ -1,7 +1,7 @@
 """Named mutants of the oracle: hazards and real bugs, each with the property that must find it.
 
 Every class overrides as little as possible of ``Tso``. It says which property must be refuted,
-which hazard (H) or bug (B) it stands for, and on which of the manifest's instances it shows.
+which hazard (H) or bug (B) it represents, and on which of the manifest's instances it shows.
 """
 
 from tidemark.models.mutation.declared import mutant
