@@ -7,7 +7,7 @@ it is built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import z3
@@ -32,7 +32,7 @@ def both(left: Bit, right: Bit) -> Bit:
         return False
     if left is True:
         return right
-    return left if right is True else z3.And(left, right)
+    return left if right is True else _joined(z3.Z3_mk_and, (left, right))
 
 
 def either(left: Bit, right: Bit) -> Bit:
@@ -41,14 +41,25 @@ def either(left: Bit, right: Bit) -> Bit:
         return True
     if left is False:
         return right
-    return left if right is False else z3.Or(left, right)
+    return left if right is False else _joined(z3.Z3_mk_or, (left, right))
 
 
 def invert(bit: Bit) -> Bit:
     """Not."""
     if isinstance(bit, bool):
         return not bit
-    return bit.arg(0) if z3.is_not(bit) else z3.Not(bit)
+    if z3.is_not(bit):
+        return bit.arg(0)
+    return z3.BoolRef(z3.Z3_mk_not(bit.ctx.ref(), bit.as_ast()), bit.ctx)
+
+
+def _joined(make: Callable[..., Any], bits: Sequence[Bit]) -> Bit:
+    """The term that ``z3.And`` or ``z3.Or`` makes. These look at each operand several times, which takes
+    longer than all else that is done with a bit.
+    """
+    context = bits[0].ctx
+    operands = (z3.Ast * len(bits))(*[bit.as_ast() for bit in bits])
+    return z3.BoolRef(make(context.ref(), len(bits), operands), context)
 
 
 def every(bits: Iterable[Bit]) -> Bit:
@@ -59,7 +70,7 @@ def every(bits: Iterable[Bit]) -> Bit:
             return False
         if bit is not True:
             kept.append(bit)
-    return True if not kept else kept[0] if len(kept) == 1 else z3.And(kept)
+    return True if not kept else kept[0] if len(kept) == 1 else _joined(z3.Z3_mk_and, kept)
 
 
 def some(bits: Iterable[Bit]) -> Bit:
@@ -70,7 +81,7 @@ def some(bits: Iterable[Bit]) -> Bit:
             return True
         if bit is not False:
             kept.append(bit)
-    return False if not kept else kept[0] if len(kept) == 1 else z3.Or(kept)
+    return False if not kept else kept[0] if len(kept) == 1 else _joined(z3.Z3_mk_or, kept)
 
 
 def truth(cases: Cases) -> Bit:
