@@ -63,6 +63,14 @@ class QueueFullError(ImplementationError):
     """The proxy's task queue holds as many tasks as it may."""
 
 
+class ProxyClosedError(ImplementationError):
+    """The proxy closes or is closed: it has not begun the task. Another proxy may."""
+
+
+class CallerLeftError(ImplementationError):
+    """The caller left before its task began: nothing of it was done."""
+
+
 class NotServableError(RpcError):
     """The replica cannot answer the read. Another replica may, or the same one later."""
 

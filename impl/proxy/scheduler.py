@@ -64,6 +64,7 @@ class TaskScheduler:
         produces = [
             asyncio.create_task(self._produce(task, channel), name=f"produce {task.ts} {channel}")
             for channel in task.channels
+            if channel not in task.outcomes  # a task that was dropped has its outcomes
         ]
         await asyncio.gather(*produces)
         await self._preemption.point("task.finish")

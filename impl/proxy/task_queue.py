@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from contextlib import AbstractAsyncContextManager
 
-from tidemark.impl.errors import ImplementationError, QueueFullError
+from tidemark.impl.errors import CallerLeftError, ImplementationError, ProxyClosedError, QueueFullError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
@@ -28,6 +28,8 @@ class DmlTaskQueue:
     active: tasks that a worker has, by timestamp.
     statistics: the timestamps of both, by channel.
     stats_lock: covers an enqueue from its allocation to its entry, each pop and each snapshot.
+    closing: no task is begun any more. What is queued goes the way of all tasks, without being carried out.
+    entered: how many tasks have entered.
     """
 
     def __init__(
@@ -37,23 +39,25 @@ class DmlTaskQueue:
         preemption: Preemption,
         capacity: int,
         statistics: ChannelStatistics | None = None,
+        progress: asyncio.Event | None = None,
     ) -> None:
+        """``progress`` is set whenever a task is over."""
         self.unissued: deque[DmlTask] = deque()
         self.active: dict[Timestamp, DmlTask] = {}
         self.statistics: ChannelStatistics = HeapStatistics() if statistics is None else statistics
         self._oracle = oracle
         self._preemption = preemption
         self._capacity = capacity
+        self._progress = asyncio.Event() if progress is None else progress
+        self.closing = False
+        self.entered = 0
         self.stats_lock = SteppedLock(preemption)
         self._arrived = asyncio.Event()
 
     async def enqueue(self, task: DmlTask) -> None:
         """Give a task its timestamp and its place. Raise QueueFullError, or the oracle's error."""
         async with self._exclusively("queue.enqueue"):
-            if len(self.unissued) >= self._capacity:
-                raise QueueFullError(
-                    f"{len(self.unissued)} tasks wait, the queue holds {self._capacity}; try again later"
-                )
+            self._admit(task)
             task.phase = TaskPhase.ASKED
             try:
                 task.ts = await self._oracle.alloc(1)
@@ -67,7 +71,26 @@ class DmlTaskQueue:
             await self._preemption.point("queue.commit")
             self._commit(task)
 
+    def _admit(self, task: DmlTask) -> None:
+        refusal = self._refusal(task)
+        if refusal is not None:
+            raise refusal
+        if len(self.unissued) >= self._capacity:
+            raise QueueFullError(
+                f"{len(self.unissued)} tasks wait, the queue holds {self._capacity}; try again later"
+            )
+
+    def _refusal(self, task: DmlTask) -> ImplementationError | None:
+        """Why a task is not begun, now that it could be."""
+        if self.closing:
+            return ProxyClosedError("the proxy closes; ask another one")
+        if task.left:
+            return CallerLeftError("the caller has left; nothing was done")
+        return None
+
     def _append(self, task: DmlTask) -> None:
+        self.entered += 1
+        task.place = self.entered
         self.unissued.append(task)
         task.phase = TaskPhase.QUEUED
         self._arrived.set()
@@ -88,6 +111,9 @@ class DmlTaskQueue:
         task = self.unissued.popleft()
         self.active[task.ts] = task
         task.phase = TaskPhase.RUNNING
+        refusal = self._refusal(task)
+        if refusal is not None:
+            task.drop(refusal)
         return task
 
     async def pop(self, task: DmlTask) -> None:
@@ -99,6 +125,7 @@ class DmlTaskQueue:
         del self.active[task.ts]
         self.statistics.pop(self._channels_of(task), task.ts)
         task.phase = TaskPhase.POPPED
+        self._progress.set()
 
     def _channels_of(self, task: DmlTask) -> tuple[ChannelName, ...]:
         """The channels that were chosen before the task was queued (B8)."""

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import Enum
 
+from tidemark.impl.errors import ImplementationError
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
@@ -42,12 +43,27 @@ class Message:
     payload: str = ""
 
 
+class Notice(asyncio.Event):
+    """Wakes the caller of a task. ``times``: how often it was given, which is to be once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 0
+
+    def set(self) -> None:
+        """Wake the caller, if it still waits."""
+        self.times += 1
+        super().set()
+
+
 @dataclass(eq=False)
 class DmlTask:
-    """An insert or a delete.
+    """An insert or a delete; in the other queues of a proxy a call, whose channel is where it is carried out.
 
     channels: the physical channels that it writes, found before it is queued and kept to its end: looking
         them up again may fail or come to others (B8).
+    error: why it was not begun. left: the caller waits no longer. number: which one of its proxy's requests
+        it is. place: its place in the order of entry into the queue.
     """
 
     channels: tuple[ChannelName, ...]
@@ -56,8 +72,23 @@ class DmlTask:
     phase: TaskPhase = TaskPhase.NEW
     committed: bool = False
     outcomes: dict[ChannelName, AppendOutcome] = field(default_factory=dict)
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    answered: Notice = field(default_factory=Notice)
     """Set when the client is answered. The timestamp leaves the statistics later."""
+    error: ImplementationError | None = None
+    left: bool = False
+    number: int = 0
+    place: int = 0
+
+    @property
+    def carried_out(self) -> bool:
+        """Nothing of it is under way or still to be begun."""
+        known = [self.outcomes.get(channel, AppendOutcome.UNDER_WAY) for channel in self.channels]
+        return AppendOutcome.UNDER_WAY not in known
+
+    def drop(self, error: ImplementationError) -> None:
+        """The task is not begun."""
+        self.error = error
+        self.outcomes = dict.fromkeys(self.channels, AppendOutcome.REFUSED)
 
     @property
     def succeeded(self) -> bool:

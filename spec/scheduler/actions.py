@@ -67,11 +67,11 @@ class SchedulerActions(Protocol, name="scheduler"):
     mode: Mode = "open"
     issued: Ts = 0  # the greatest timestamp that was given, as far as it matters here
     reported: Ts = 0  # what the root coordinator was told: no write at or below it is to come
-    tail: Place = 0  # how many tasks have entered
+    tail: Map[Queue, Place] = 0  # how many tasks have entered
     phase: Map[Task, Phase] = "new"
     floor: Map[Task, Ts] = 0  # what was issued when the task asked
     ts: Map[Task, Ts] = 0
-    place: Map[Task, Place] = 0  # the order of entry; 0 before
+    place: Map[Task, Place] = 0  # the order of entry into its queue; 0 before
     active: Set[Task] = False  # the map of active tasks, which is one by id
     carried: Set[Task] = False  # the call of the task took effect
     unknown: Set[Task] = False  # the call was given up, and may still take effect
@@ -184,8 +184,8 @@ class SchedulerActions(Protocol, name="scheduler"):
         """The task is the last of its queue; the lock is free."""
         require(s.phase[t] == "stamped")
         s.phase[t] = "queued"
-        s.tail = s.tail + 1
-        s.place[t] = s.tail
+        s.tail[s.queue[t]] = s.tail[s.queue[t]] + 1
+        s.place[t] = s.tail[s.queue[t]]
 
     # ---- out of the queue ----
 

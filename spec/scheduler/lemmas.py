@@ -15,7 +15,7 @@ class Scheduler(SchedulerClaims):
             lambda t: all_of(
                 s.ts[t] <= s.issued,
                 s.floor[t] <= s.issued,
-                s.place[t] <= s.tail,
+                s.place[t] <= s.tail[s.queue[t]],
                 implies(s.has_entered(t) | (s.phase[t] == "stamped"), s.ts[t] > 0),
                 implies(one_of(s.phase[t], "new", "asked"), s.ts[t] == 0),
                 implies(one_of(s.phase[t], "new", "asked", "stamped"), ~s.has_entered(t)),
@@ -25,12 +25,12 @@ class Scheduler(SchedulerClaims):
 
     @lemma(source="seed 004, 6.6.1")
     def no_two_have_one_place(s):
-        """Each task has entered by itself."""
+        """Each task has entered its queue by itself."""
         return forall(
             s.Task,
             s.Task,
             lambda t, u: implies(
-                all_of(s.has_entered(t), s.has_entered(u), s.place[t] == s.place[u]), t == u
+                all_of(s.joins(t, u), s.has_entered(t), s.has_entered(u), s.place[t] == s.place[u]), t == u
             ),
         )
 

@@ -1,4 +1,4 @@
-"""The design without one of its rules, for proofs that must fail."""
+"""The design without one of its rules, for proofs that must fail and for mutants of the implementation."""
 
 from tidemark.spec.scheduler import Scheduler
 
@@ -7,3 +7,9 @@ class SideBySide(Scheduler):
     """Several ddl tasks at a time, as Milvus has had them since 2.3."""
 
     SERIAL = False
+
+
+class NotSettled(Scheduler):
+    """A task whose call was given up is over."""
+
+    SETTLED = False

@@ -1,0 +1,161 @@
+"""The three queues of a proxy: changes of metadata one at a time, writes and reads side by side.
+
+The work of a task belongs to the proxy, not to its caller: a caller that is cancelled leaves, wherever it
+waits, and its task ends like any other. Each caller is answered once: with the outcome, or with the reason
+why the task was not begun.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+from tidemark.impl.errors import ImplementationError, ProxyClosedError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.proxy.ports import MessageStream, Oracle
+from tidemark.impl.proxy.scheduler import TaskScheduler
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.runtime import Spawn
+
+
+class QueueKind(Enum):
+    """Which requests a queue has."""
+
+    DDL = "ddl"
+    DML = "dml"
+    QUERY = "query"
+
+
+class QueuesMode(Enum):
+    """What a proxy does with requests."""
+
+    OPEN = "open"
+    CLOSING = "closing"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueParts:
+    """Which class plays which part. A variant replaces one of them by a subclass."""
+
+    queue: type[DmlTaskQueue] = DmlTaskQueue
+    scheduler: type[TaskScheduler] = TaskScheduler
+
+
+class ProxyQueues:
+    """Queues with their workers.
+
+    mode: closed is a proxy whose tasks are all over.
+    pending: tasks whose callers have not been answered, by number.
+    """
+
+    def __init__(
+        self,
+        *,
+        oracle: Oracle,
+        streams: Mapping[QueueKind, MessageStream],
+        preemption: Preemption,
+        spawn: Spawn,
+        parallel: int,
+        capacity: int,
+        deadline: float,
+        parts: QueueParts | None = None,
+    ) -> None:
+        """``streams``: where the tasks of a queue are carried out. ``deadline``: of a call, in seconds."""
+        chosen = parts if parts is not None else QueueParts()
+        self.mode = QueuesMode.OPEN
+        self.pending: dict[int, DmlTask] = {}
+        self._preemption = preemption
+        self._spawn = spawn
+        self._submitted = 0
+        self._entering = 0
+        self._progress = asyncio.Event()
+        self.queues = {
+            kind: chosen.queue(
+                oracle=oracle, preemption=preemption, capacity=capacity, progress=self._progress
+            )
+            for kind in streams
+        }
+        self.schedulers = {
+            kind: chosen.scheduler(
+                queue=self.queues[kind],
+                streams=stream,
+                preemption=preemption,
+                spawn=spawn,
+                parallel=self._parallel(kind, parallel),
+                produce_timeout=deadline,
+            )
+            for kind, stream in streams.items()
+        }
+
+    def _parallel(self, kind: QueueKind, parallel: int) -> int:
+        """How many tasks of a queue are active at a time."""
+        return 1 if kind is QueueKind.DDL else parallel
+
+    def start(self) -> None:
+        """Start the loops that take tasks."""
+        for kind, scheduler in self.schedulers.items():
+            self._spawn(scheduler.run, f"scheduler {kind.value}")
+
+    async def submit(self, kind: QueueKind, task: DmlTask) -> None:
+        """Execute a task; returns when the caller may be answered.
+
+        Raise QueueFullError, RpcError when the oracle does not answer, ProxyClosedError when it was not begun
+        because the proxy closes. A caller that is cancelled leaves; what has begun goes to its end.
+        """
+        self._submitted += 1
+        task.number = self._submitted
+        self.pending[task.number] = task
+        self._spawn(partial(self._enter, kind, task), f"enter {task.number}")
+        try:
+            await task.answered.wait()
+        except asyncio.CancelledError:
+            task.left = True
+            raise
+        finally:
+            self.pending.pop(task.number, None)
+        if task.error is not None:
+            raise task.error
+
+    async def _enter(self, kind: QueueKind, task: DmlTask) -> None:
+        """Queue a task. Whoever is not admitted is told so."""
+        self._entering += 1
+        try:
+            await self.queues[kind].enqueue(task)
+        except ImplementationError as error:
+            task.error = error
+            task.answered.set()
+        finally:
+            self._entering -= 1
+            self._progress.set()
+
+    async def close(self) -> None:
+        """Begin no task any more, and return when each is over and each caller answered."""
+        self._refuse_all()
+        while self._is_busy():
+            self._progress.clear()
+            await self._progress.wait()
+        await self._preemption.point("queues.closed")
+        self.mode = QueuesMode.CLOSED
+
+    def _refuse_all(self) -> None:
+        self.mode = QueuesMode.CLOSING
+        for queue in self.queues.values():
+            queue.closing = True
+
+    def _is_busy(self) -> bool:
+        """Some task is about to enter, is queued, or is active."""
+        waiting = any(queue.unissued or queue.active for queue in self.queues.values())
+        return waiting or self._entering > 0
+
+    def cut(self) -> None:
+        """The proxy ends without a close: tell the callers that are left. What has begun may still happen."""
+        self.mode = QueuesMode.CLOSED
+        for task in list(self.pending.values()):
+            if not task.answered.is_set():
+                task.error = ProxyClosedError("the proxy has ended; the outcome is unknown")
+                task.answered.set()

@@ -1,0 +1,124 @@
+"""From the live objects of a proxy's queues, and of what carries their tasks out, to the state of
+``tidemark.spec.scheduler``.
+
+===================  =======================================================================================
+specification        implementation
+===================  =======================================================================================
+mode                 ``ProxyQueues.mode``
+issued               the greatest timestamp that the oracle has answered
+reported             nothing is reported here
+phase, ts            ``DmlTask``: a task that was answered before it was stamped is over; one whose messages
+                     all have an outcome has ended
+floor                the greatest answered timestamp when the question was asked: noted by the adapter
+tail, place          ``DmlTaskQueue.entered``, ``DmlTask.place``
+active               ``DmlTaskQueue.active``
+carried, unknown     the log has the message; or the task does not know, and the log has not refused it
+caller, notices      ``DmlTask.left``, ``Notice.times``
+===================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tidemark.impl.errors import RpcError
+from tidemark.impl.proxy.queues import ProxyQueues, QueueKind
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
+from tidemark.models.protocols.proxy.refinement import LogView
+
+
+class TaskView(NamedTuple):
+    """One task. ``place``: in the order of entry of its queue; 0 before. ``refused``: it was not admitted,
+    and has not asked the oracle.
+    """
+
+    phase: str
+    floor: int
+    ts: int
+    place: int
+    active: bool
+    unknown: bool
+    left: bool
+    refused: bool
+    notices: int
+
+
+@dataclass(frozen=True)
+class QueuesView:
+    """All queues of a proxy. ``entered``: by queue how many tasks have entered."""
+
+    mode: str
+    tasks: tuple[TaskView, ...]
+    entered: tuple[tuple[str, int], ...]
+
+
+def queues_view(
+    queues: ProxyQueues,
+    tasks: Sequence[tuple[QueueKind, DmlTask]],
+    *,
+    floors: Sequence[int],
+) -> QueuesView:
+    """The picture of the queues. ``floors``: see the table; 0 for a task that does not ask."""
+    return QueuesView(
+        mode=queues.mode.value,
+        tasks=tuple(
+            TaskView(
+                phase=_phase(task),
+                floor=floors[number],
+                ts=task.ts,
+                place=task.place,
+                active=queues.queues[kind].active.get(task.ts) is task,
+                unknown=AppendOutcome.UNKNOWN in task.outcomes.values(),
+                left=task.left,
+                refused=not task.ts and task.error is not None and not isinstance(task.error, RpcError),
+                notices=task.answered.times,
+            )
+            for number, (kind, task) in enumerate(tasks)
+        ),
+        entered=tuple((kind.value, queue.entered) for kind, queue in queues.queues.items()),
+    )
+
+
+def _phase(task: DmlTask) -> str:
+    if task.phase is TaskPhase.NEW:
+        return "over" if task.answered.is_set() else "new"
+    if task.phase is TaskPhase.RUNNING:
+        return "ended" if task.carried_out else "running"
+    later = {TaskPhase.FINISHED: "ended", TaskPhase.POPPED: "over"}
+    return later.get(task.phase, str(task.phase.value))
+
+
+def abstract(
+    queues: QueuesView, log: LogView, answered: Sequence[int], channels: Sequence[str]
+) -> dict[str, Any]:
+    """The state of ``tidemark.spec.scheduler``, by variable name. ``channels``: by task."""
+    tasks = dict(enumerate(queues.tasks))
+    names = {t: (channels[t], task.ts) for t, task in tasks.items()}
+    return {
+        "mode": queues.mode,
+        "issued": max(answered, default=0),
+        "reported": 0,
+        "tail": {kind.value: dict(queues.entered).get(kind.value, 0) for kind in QueueKind},
+        "phase": {t: task.phase for t, task in tasks.items()},
+        "floor": {t: task.floor for t, task in tasks.items()},
+        "ts": {t: task.ts for t, task in tasks.items()},
+        "place": {t: task.place for t, task in tasks.items()},
+        "active": {t: task.active for t, task in tasks.items()},
+        "carried": {t: names[t] in log.appended for t in tasks},
+        "unknown": {
+            t: task.unknown and names[t] not in log.appended + log.refused for t, task in tasks.items()
+        },
+        "caller": {t: _caller(task) for t, task in tasks.items()},
+        "notices": {t: task.notices for t, task in tasks.items()},
+    }
+
+
+def _caller(task: TaskView) -> str:
+    """Whoever has left before the task asked is answered all the same: the refusal reaches nobody."""
+    if task.phase == "new":
+        return "absent"
+    if task.left and not task.refused:
+        return "left"
+    return "told" if task.notices else "waits"
