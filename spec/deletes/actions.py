@@ -19,7 +19,7 @@ How it is cut:
 - A level-zero segment is written once. An identity that was used is not used again, unless nothing has left
   the node under it.
 - How rows become durable, who owns the channel, and how a checkpoint travels is in ``flush``: here a sync of
-  rows is two steps, one node follows the other at once, and of the requests only the last may come late. A
+  rows is two steps, one node follows the other at once, and a sent checkpoint may come late. A
   save of a level-zero segment may come late for ever.
 - A filter may know keys that its segment does not have. A compaction is one step.
 - One load at a time; a new one may begin in the midst of another. What is read of a segment is what its files
@@ -92,7 +92,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     # The coordinator, and the files.
     checkpoint: Position = 0
-    report: Position = 0  # the last checkpoint that was sent
+    report: Position = 0  # the greatest checkpoint that was sent
     level: Map[Level, Life] = "unknown"
     flushed: Set[Segment] = False
     applied: Set[Level, Segment] = False
@@ -197,23 +197,30 @@ class DeletesActions(Protocol, name="deletes"):
         s.content[z, s.consumed] = True
         s.buffer[z] = "open"
 
+    @action(source="facts 7.1")
+    def leave_out(s):
+        """The next position has a delete that is recorded already: it may be dropped, like a row."""
+        require(s.deletes[s.consumed + 1] & s.durable(s.consumed + 1))
+        s.consumed = s.consumed + 1
+
     @action(fairness="weak", source="facts 7.3")
     def sync_rows(s, g: Segment):
         """The rows of a segment are written out."""
-        s.require_some(g, "buffered")
+        require(exists(s.Position, lambda p: s.row_of(p, g) & (s.row[p] == "buffered")))
         s.row = each(
             s.Position, lambda p: ite(s.row_of(p, g) & (s.row[p] == "buffered"), "syncing", s.row[p])
         )
 
-    def require_some(s, g, value):
-        """A row of the segment is there."""
-        require(exists(s.Position, lambda p: s.row_of(p, g) & (s.row[p] == value)))
-
     @action(fairness="weak", source="facts 7.6")
-    def store_rows(s, g: Segment):
-        """They are recorded, and the node has the answer."""
-        s.require_some(g, "syncing")
-        s.row = each(s.Position, lambda p: ite(s.row_of(p, g) & (s.row[p] == "syncing"), "stored", s.row[p]))
+    def store_rows(s, g: Segment, upto: Position):
+        """Those of a sync are recorded, and the node has the answer."""
+        require(
+            exists(s.Position, lambda p: all_of(s.row_of(p, g), s.row[p] == "syncing", p <= upto)),
+        )
+        s.row = each(
+            s.Position,
+            lambda p: ite(all_of(s.row_of(p, g), s.row[p] == "syncing", p <= upto), "stored", s.row[p]),
+        )
 
     @action(fairness="weak", source="facts 7.3, 7.4, 7.6; B60")
     def sync_deletes(s, z: Level):
@@ -242,22 +249,27 @@ class DeletesActions(Protocol, name="deletes"):
         require(s.buffer[z] == "answered")
         s.buffer[z] = "none"
 
-    @action(fairness="weak", source="facts 7.5")
-    def send_checkpoint(s):
-        """The node reads the checkpoint and sends it."""
-        require(s.earliest() > s.report)
-        s.report = s.earliest()
+    @action(fairness="weak", source="facts 7.5, 8, 9")
+    def send_checkpoint(s, value: Position):
+        """The node sends a checkpoint, which it may have read a while ago."""
+        require((value > s.report) & (value <= s.earliest()))
+        s.report = value
 
     @action(fairness="weak", source="facts 10.1")
-    def store_checkpoint(s):
-        """The coordinator stores it, unless it has a greater one; perhaps when the sender is gone."""
-        require(s.report > s.checkpoint)
-        s.checkpoint = s.report
+    def store_checkpoint(s, value: Position):
+        """The coordinator stores what was sent, or something earlier that was; perhaps when the sender is
+        gone.
+        """
+        require((value > s.checkpoint) & (value <= s.report))
+        s.checkpoint = value
 
     @action(source="facts 10.4")
-    def restart(s):
-        """The node stops, and another begins at the stored checkpoint, with nothing in memory."""
-        s.consumed = s.checkpoint
+    def restart(s, value: Position):
+        """The node stops, and another begins with nothing in memory at the checkpoint that it was told: the
+        stored one may have moved on.
+        """
+        require(value <= s.checkpoint)
+        s.consumed = value
         s.row = each(s.Position, lambda p: ite(s.in_files(p), s.row[p], "none"))
         s.content = each(s.Level, s.Position, lambda z, p: s.content[z, p] & s.sent[z])
         s.buffer = each(s.Level, lambda z: "none")

@@ -79,6 +79,7 @@ class FlushProgram(RefiningProgram):
         parts: which class plays which part of the node: a variant replaces one of them.
         coordinator: the class of the coordinator.
         protocol: the specification that each step must follow.
+        abstraction: the refinement mapping of another protocol.
 
     Attributes:
         node: the present or last incarnation of the node.
@@ -97,8 +98,9 @@ class FlushProgram(RefiningProgram):
         parts: DataNodeParts | None = None,
         coordinator: type[Coordinator] = Coordinator,
         protocol: str = "tidemark.spec.flush:Flush",
+        abstraction: Abstraction | None = None,
     ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+        super().__init__(abstraction if abstraction is not None else _abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.node: DataNode | None = None

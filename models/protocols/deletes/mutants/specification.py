@@ -141,9 +141,9 @@ class SecondApplicationRemovesNewerRows(Deletes):
 class RestartStoresTheDeleteCheckpoint(Deletes):
     """A node that starts stores where the earliest level-zero segment begins."""
 
-    def restart(s):
+    def restart(s, value):
         s.checkpoint = s.delete_checkpoint()
-        super().restart()
+        super().restart(value)
 
 
 @mutant(killer="deletes.the_checkpoint_passes_deletes", source="facts 7.6", instance=SMALL)
