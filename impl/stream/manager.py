@@ -36,6 +36,7 @@ class DispatcherManager:
         waiting: targets that have no dispatcher yet, by channel.
         main: the main dispatcher; None while it would have no target.
         deputies: by the channel of their target.
+        tasks: those of the dispatchers that work.
         supervisor: owner of all tasks. A failure in any of them is raised by its ``check``.
     """
 
@@ -58,7 +59,7 @@ class DispatcherManager:
         self._config = config if config is not None else DispatcherConfig()
         self._parts = parts if parts is not None else DispatcherParts()
         self._changes = Changes()
-        self._tasks: dict[Dispatcher, asyncio.Task[None]] = {}
+        self.tasks: dict[Dispatcher, asyncio.Task[None]] = {}
 
     def start(self) -> None:
         """Begin to serve."""
@@ -230,7 +231,7 @@ class DispatcherManager:
         return self._parts.consumer(log=self._log, channel=self.channel, position=position)
 
     def _begin(self, dispatcher: Dispatcher, name: str) -> None:
-        self._tasks[dispatcher] = self.supervisor.spawn(dispatcher.run, name)
+        self.tasks[dispatcher] = self.supervisor.spawn(dispatcher.run, name)
 
     def _end(self, dispatcher: Dispatcher) -> None:
-        self._tasks.pop(dispatcher).cancel()
+        self.tasks.pop(dispatcher).cancel()

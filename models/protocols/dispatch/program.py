@@ -35,6 +35,8 @@ from tidemark.models.simulation.world.world import World
 SPECIFICATION = "tidemark.spec.dispatch:Dispatch"
 NODE = "node"
 PRODUCERS = "producers"
+ONE_EACH = "no_dispatcher_is_left"
+"""Claim id: a dispatcher that serves no target any more has ended."""
 ALL = -1
 """A target takes all its packs."""
 
@@ -134,6 +136,7 @@ class DispatchProgram(RefiningProgram):
         constants: those of a variant that the specification does not have.
     """
 
+    claims = (ONE_EACH,)
     table = "dispatch"
     at_rest = ("dispatch.ticks_reach_who_takes_them",)
 
@@ -212,6 +215,16 @@ class DispatchProgram(RefiningProgram):
         manager.deregister(self.scenario.channel(number))
 
     # What is looked at.
+
+    def complaint(self) -> str | None:
+        """Nothing but the dispatchers that serve a target works."""
+        manager = self.manager
+        if manager is None:
+            return None
+        serving = len(manager.deputies) + (manager.main is not None)
+        if len(manager.tasks) == serving:
+            return None
+        return f"{ONE_EACH}: {serving} dispatchers serve targets, and {len(manager.tasks)} work"
 
     def element(self, name: str, value: Any) -> Any:
         """Return a target's number by the name of its channel, or a number."""

@@ -278,3 +278,18 @@ class _StillOwed(MainDispatcher):
 def who_is_gone_is_still_owed(**scenario: Any) -> DispatchProgram:
     """The main dispatcher owes its pack to a target that is gone, and waits for it."""
     return dispatch(parts=DispatcherParts(main=_StillOwed), **scenario)
+
+
+class _NeedsItsMain(DispatcherManager):
+    def _next_of_a_merge(self) -> Callable[[], None] | None:
+        return None if self.main is None else super()._next_of_a_merge()
+
+
+@mutant(
+    killer="dispatch.ticks_reach_who_takes_them",
+    source="facts 5.2: a target goes",
+    instance="dispatch-impl-end",
+)
+def a_paused_deputy_waits_for_a_main(**scenario: Any) -> DispatchProgram:
+    """The main dispatcher ended during a merge: the deputy stays paused."""
+    return dispatch(manager=_NeedsItsMain, **scenario)

@@ -1,0 +1,249 @@
+"""A query node that takes a channel up and loads segments, as a program under exploration.
+
+Each step must be a step of ``tidemark.spec.segments``, or change nothing of it. No segment is flushed when
+the channel is taken up: what is loaded is flushed later, while the stream goes on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.broker.messages import LogMessage, Tick
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
+from tidemark.impl.stream.packs import StreamPosition
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.common.growing_log import LOG
+from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored, WritePlan
+from tidemark.models.protocols.segments.refinement import NodeView, abstract, node_view
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+SPECIFICATION = "tidemark.spec.segments:Segments"
+NODE = "node"
+ANSWERS = "a_read_finds_what_was_written"
+"""Claim id: what a node would answer at its service time are the rows of the log that nothing has deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentsScenario:
+    """What happens in a program of segments.
+
+    Attributes:
+        writes: by number. What is in the log comes in the order of time.
+        ticks: the ticks.
+        stored: what is stored, one after the other: ``store N``, ``store_deletes N``, ``flush N``.
+        since: the channel is taken up once the checkpoint has come to this.
+        trims: the delete buffer is trimmed once the delete checkpoint has come to this; 0: never.
+    """
+
+    writes: tuple[WritePlan, ...]
+    ticks: tuple[int, ...]
+    stored: tuple[str, ...]
+    since: int = 0
+    trims: int = 0
+
+    @property
+    def flushes(self) -> tuple[int, ...]:
+        """The segments that are flushed."""
+        return tuple(int(step.split()[1]) for step in self.stored if step.startswith("flush"))
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification with this log."""
+        return Instance(
+            protocol,
+            bounds={
+                "Write": len(self.writes),
+                "Key": 1,
+                "Segment": 1 + max(plan.segment or 0 for plan in self.writes),
+                "Ts": max(*self.ticks, *(plan.ts for plan in self.writes)),
+            },
+            constants={
+                "key": [0] * len(self.writes),
+                "deletes": [plan.segment is None for plan in self.writes],
+                "segment": [plan.segment or 0 for plan in self.writes],
+            },
+            name="scheduled",
+        )
+
+
+class SegmentsProgram(RefiningProgram):
+    """The log, a coordinator that stores and flushes, a query node.
+
+    Args:
+        scenario: what happens.
+        delegator: class of the node's delegator: a variant replaces it.
+        protocol: the specification that each step must follow.
+    """
+
+    claims = (ANSWERS,)
+    table = "segments"
+    at_rest = ("segments.service_time_follows_the_ticks",)
+
+    def __init__(
+        self,
+        scenario: SegmentsScenario,
+        *,
+        delegator: type[ShardDelegator] = ShardDelegator,
+        protocol: str = SPECIFICATION,
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = Settings()
+        self.node: QueryNode | None = None
+        self.described: Stored | None = None
+        self.loads: dict[int, int] = {}
+        self._delegator_class = delegator
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self.storage = Storage(world, self.scenario.writes)
+        world.process("producers", self._run_producers, daemon=True)
+        world.process("coordinator", self._run_coordinator, daemon=True)
+        world.process(NODE, self._run_node, daemon=True, restarts=False)
+
+    async def _run_producers(self, process: Process) -> None:
+        del process
+        scenario = self.scenario
+        found: list[tuple[str, LogMessage]] = [
+            *((f"tick {value}", Tick(value)) for value in scenario.ticks),
+            *((f"append {number}", plan.message(number)) for number, plan in enumerate(scenario.writes)),
+        ]
+        for title, message in sorted(found, key=lambda one: (one[1].ts, isinstance(one[1], Tick))):
+            await self.storage.log.append(title, message)
+
+    async def _run_coordinator(self, process: Process) -> None:
+        del process
+        for step in self.scenario.stored:
+            kind, _, value = step.partition(" ")
+            await self.storage.change(kind, int(value))
+
+    async def _run_node(self, process: Process) -> None:
+        storage = self.storage
+        node = self.node = QueryNode(
+            node_id=process.name,
+            ports=QueryNodePorts(log=storage.log, store=storage, preemption=process),
+            config=QueryNodeConfig(replay_batch=1),
+            parts=QueryNodeParts(delegator=self._delegator_class),
+        )
+        stored = self.described = await storage.watch(self.scenario.since)
+        rows = {plan.segment for plan in storage.writes if plan.ts <= stored.checkpoint}
+        records = tuple(storage.record(g, stored) for g in sorted(g for g in rows if g is not None))
+        position = StreamPosition(0, stored.delete_checkpoint)
+        await node.watch(ChannelDescription(CHANNEL, position, (*storage.level_zero(stored), *records)))
+        for g in self.scenario.flushes:
+            process.spawn(self._load(node, g), f"load {g}")
+        if self.scenario.trims:
+            process.spawn(self._trim(node), "trim")
+        await node.supervisor.wait_failed()
+
+    async def _load(self, node: QueryNode, segment: int) -> None:
+        storage = self.storage
+        stored = await storage.when(f"load {segment}", lambda s: segment in s.flushed)
+        self.loads[segment] = stored.delete_checkpoint
+        level_zero = storage.level_zero(stored)
+        record = storage.record(segment, stored)
+        await node.load_segment(CHANNEL, LoadSegment(record, level_zero, stored.delete_checkpoint))
+
+    async def _trim(self, node: QueryNode) -> None:
+        stored = await self.storage.when("trim", lambda s: s.delete_checkpoint >= self.scenario.trims)
+        node.trim_deletes(CHANNEL, stored.delete_checkpoint)
+
+    # What is looked at.
+
+    def _delegator(self) -> ShardDelegator | None:
+        return None if self.node is None else self.node.delegators.get(CHANNEL)
+
+    def complaint(self) -> str | None:
+        """What a read at the service time finds is what was written."""
+        delegator = self._delegator()
+        if delegator is None or not delegator.serviceable:
+            return None
+        moment, writes = delegator.service_time.value, self.scenario.writes
+        logged = [w for w in self.storage.logged() if writes[w].ts <= moment]
+        last = max((writes[w].ts for w in logged if writes[w].segment is None), default=0)
+        wanted = sorted(w for w in logged if writes[w].segment is not None and writes[w].ts >= last)
+        seen = sorted(int(row.value) for row in delegator.collect(ShardRead(moment, moment=moment)))
+        if seen == wanted:
+            return None
+        return f"{ANSWERS}: at {moment} the rows {wanted} are visible, and a read finds {seen}"
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a number."""
+        del name
+        return int(value)
+
+    def observe(self) -> Observation:
+        """Return what each part holds, under its name."""
+        view, delegator = NodeView(), self._delegator()
+        if self.node is not None and self.described is not None and delegator is not None:
+            view = node_view(self.described, delegator, self.node.pipelines.get(CHANNEL), self.loads)
+        return {LOG: (self.storage.log.view(), self.storage.stored), NODE: view}
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        delegator = self._delegator()
+        memory: Hashable = None
+        if delegator is not None and self.node is not None:
+            pipeline = self.node.pipelines.get(CHANNEL)
+            segments = [
+                (name, segment.segment_id, repr(segment.rows), repr(segment.deletes))
+                for name, kind in (("growing", delegator.growing), ("sealed", delegator.sealed))
+                for segment in kind.values()
+            ]
+            consumer = None if pipeline is None else pipeline.consumer
+            memory = (
+                tuple(segments),
+                (repr(delegator.deletes.kept), delegator.deletes.floor, repr(delegator.excluded.upto)),
+                delegator.serviceable,
+                None if consumer is None else (consumer.read, consumer.last, repr(consumer.buffered)),
+            )
+        return (tuple(self.observe().values()), self.storage.log.gate.view(), memory)
+
+
+@functools.cache
+def _abstraction(scenario: SegmentsScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        entries, stored = known[LOG]
+        return abstract(entries, stored, known[NODE], scenario.writes)
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def segments(
+    *,
+    writes: Sequence[Mapping[str, int]],
+    ticks: Sequence[int],
+    stored: Sequence[str],
+    since: int = 0,
+    trims: int = 0,
+    delegator: type[ShardDelegator] = ShardDelegator,
+    protocol: str = SPECIFICATION,
+) -> SegmentsProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        writes: by number ``ts``, and ``segment`` for a row; without it a delete.
+        ticks, stored, since, trims: see ``SegmentsScenario``.
+        delegator: class of the node's delegator.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = SegmentsScenario(
+        writes=tuple(WritePlan(plan["ts"], plan.get("segment")) for plan in writes),
+        ticks=tuple(ticks),
+        stored=tuple(stored),
+        since=since,
+        trims=trims,
+    )
+    return SegmentsProgram(scenario, delegator=delegator, protocol=protocol)
