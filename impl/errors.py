@@ -105,3 +105,23 @@ class WriteFailedError(ImplementationError):
 
 class ClusterLockedError(ImplementationError):
     """Another process runs a cluster in this directory."""
+
+
+class MessageTooLargeError(ImplementationError):
+    """The log does not take a message of this size: it is not in the log and will not be."""
+
+
+class LogCutError(ImplementationError):
+    """What a reader asks for was cut off: it is in object storage."""
+
+
+class TermEndedError(RpcError):
+    """A later term of the log has begun: what the caller appends is refused."""
+
+
+class TermClosedError(ImplementationError):
+    """The streaming node is between two terms of its log. What was asked for was not begun."""
+
+
+class UnknownOutcomeError(ImplementationError):
+    """An append may be in the log or not. Its term is over: it is decided when the next one begins."""

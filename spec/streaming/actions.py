@@ -12,7 +12,8 @@ How it is cut:
 
 - Drawing a timestamp and entering it into the list are two steps; ``LOCKED`` says that nothing comes between.
 - An append whose outcome is unknown closes the log. A term is the time between two openings: the log refuses
-  appends of an earlier term (``FENCED``). What was appended without an answer stays in the log.
+  appends of an earlier term (``FENCED``). What was appended without an answer stays in the log. Until the
+  next term begins, what is under way may still land: messages, and the tick.
 - The timestamp that is drawn for a tick counts as issued only if the tick needs it: one that nothing carries
   makes no difference.
 - Collecting the prefix and writing the tick are two steps, with other steps in between.
@@ -67,13 +68,13 @@ class StreamingActions(Protocol, name="streaming"):
     issued: Ts = 0  # the greatest timestamp that this channel was given
     stage: Map[Message, Stage] = "new"
     ts: Map[Message, Ts] = 0
-    mine: Set[Message] = False  # the message belongs to the term that is open
+    mine: Set[Message] = False  # the message belongs to the last term
 
     # The node's memory.
-    is_open: Bool = True
-    passed: Ts = 0  # the last tick that was collected or found
+    is_open: Bool = False
+    passed: Ts = 0  # the last tick that was collected, or that began the term
     to_write: Ts = 0  # a collected tick that is not written yet; 0: none
-    confirmed: Place = 0  # a place above which everything later in time lies
+    confirmed: Place = 0  # a place above which everything lies that is later than the last tick
 
     # The log.
     end: Place = 0
@@ -147,20 +148,33 @@ class StreamingActions(Protocol, name="streaming"):
     # ---- ticks ----
 
     @action(fairness="weak", source="facts 11; property W")
-    def collect(s, ts: Ts):
-        """A timestamp is drawn for a tick, and the acknowledged prefix is found; ``ts`` lies in it."""
+    def collect(s, ts: Ts, upto: Place):
+        """A timestamp is drawn for a tick, and the acknowledged prefix is found; ``ts`` lies in it.
+
+        Readers may start behind ``upto``: what lies there and is later than ``ts`` must not be left out.
+        """
         require(s.is_open & (s.to_write == 0) & s.lock_is_free())
         require(ts > s.passed)
         require(forall(s.Message, lambda m: implies(s.is_waited_for(m), s.ts[m] > ts)))
+        require((upto >= s.confirmed) & (upto <= s.end))
+        require(forall(s.Message, lambda m: implies(s.is_in_log_above(m, ts), s.place[m] > upto)))
+        s.take_tick(ts, upto)
+
+    def is_in_log_above(s, m, ts):
+        """The message is in the log, and later than the tick."""
+        return (s.place[m] > 0) & (s.ts[m] > ts)
+
+    def take_tick(s, ts, upto):
+        """The effect of ``collect``."""
         s.issued = maximum(s.issued, ts)
         s.passed = ts
         s.to_write = ts
-        s.confirmed = s.end
+        s.confirmed = upto
 
     @action(fairness="weak", source="facts 11")
     def write_tick(s):
-        """The tick is in the log."""
-        require(s.is_open & (s.to_write > 0))
+        """The tick is in the log, though perhaps no process knows it yet."""
+        require(s.to_write > 0)
         s.end = s.end + 1
         s.tick = s.to_write
         s.to_write = 0
@@ -173,20 +187,21 @@ class StreamingActions(Protocol, name="streaming"):
         require(s.is_open)
         s.faults = s.faults + 1
         s.is_open = False
-        s.mine = each(s.Message, lambda _: False)
-        s.passed = 0
-        s.to_write = 0
-        s.confirmed = 0
         s.reading = ite(s.EARLIEST, minimum(s.flusher, s.recovery), s.recovery)
         s.copy = each(s.Message, lambda m: ite(s.copy[m] == "buffered", "none", s.copy[m]))
 
-    @action(fairness="weak", source="facts 11")
-    def reopen(s):
+    @action(
+        fairness="weak", source="facts 11; hazard 12", relies_on=("tso.ordered", "tso.logical_never_carries")
+    )
+    def reopen(s, ts: Ts):
         """A new term begins: appends of the last one are refused, and the first tick passes all of them."""
-        require(~s.is_open)
+        require(~s.is_open & (ts >= s.issued))
         s.is_open = True
-        s.passed = s.issued
-        s.to_write = s.issued
+        s.mine = each(s.Message, lambda _: False)
+        s.issued = ts
+        s.passed = ts
+        s.to_write = ts
+        s.confirmed = s.end
 
     # ---- the consumer ----
 

@@ -53,6 +53,14 @@ class StreamingClaims(StreamingActions):
             ),
         )
 
+    @invariant(source="facts 11")
+    def a_start_leaves_out_only_what_is_passed(s):
+        """What lies before the place from which readers of a tick start is not later than the tick."""
+        return forall(
+            s.Message,
+            lambda m: implies((s.place[m] > 0) & (s.place[m] <= s.confirmed), s.ts[m] <= s.passed),
+        )
+
     @invariant(source="B28; facts 11")
     def no_message_is_lost(s):
         """What is in the log is stored, in memory, or still to be read, and then not cut off."""

@@ -19,21 +19,15 @@ class Streaming(StreamingClaims):
 
     @lemma(source="facts 11")
     def ticks_are_in_order(s):
-        """While the log is open, no tick of it lies above the last one that was collected."""
-        return (
-            implies(s.is_open, s.tick <= s.passed)
-            & implies(s.to_write > 0, s.tick <= s.to_write)
-            & (s.is_open | (s.to_write == 0))
-        )
+        """No tick of the log lies above the last one that was collected."""
+        return (s.tick <= s.passed) & implies(s.to_write > 0, s.tick <= s.to_write)
 
     @lemma(source="facts 11")
     def what_is_under_way_is_above_the_tick(s):
-        """A message of this term that may still be appended is later than what was collected."""
+        """A message of the last term that may still be appended is later than what was collected."""
         return forall(
             s.Message,
-            lambda m: implies(
-                s.mine[m] & one_of(s.stage[m], "drawn", "pending"), (s.ts[m] > s.passed) & s.is_open
-            ),
+            lambda m: implies(s.mine[m] & one_of(s.stage[m], "drawn", "pending"), s.ts[m] > s.passed),
         )
 
     @lemma(source="facts 11")

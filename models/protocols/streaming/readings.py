@@ -16,3 +16,15 @@ class StampOfAMessage(Reading, user=Streaming, owner=Tso, action="draw"):
     @staticmethod
     def takes(streaming, m, ts):  # noqa: ARG004
         return ts > streaming.issued
+
+
+class StampOfATerm(Reading, user=Streaming, owner=Tso, action="reopen"):
+    """The first tick of a term is the answer to a call that began after all earlier answers."""
+
+    @staticmethod
+    def glue(streaming, oracle, ts: Streaming.Ts):
+        return is_an_answer(oracle, streaming.issued, ts)
+
+    @staticmethod
+    def takes(streaming, ts):
+        return ts > streaming.issued

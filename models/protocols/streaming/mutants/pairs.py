@@ -1,5 +1,6 @@
 """The node without one of the rules that it assumes."""
 
+from tidemark.spec.language import maximum, require
 from tidemark.spec.streaming import Streaming
 
 
@@ -7,3 +8,29 @@ class Unfenced(Streaming):
     """The log takes what an earlier term appends."""
 
     FENCED = False
+
+
+class Unlocked(Streaming):
+    """A tick is collected between the draw of a timestamp and its entry."""
+
+    LOCKED = False
+
+
+class CountsAsFailed(Streaming):
+    """An append whose outcome is unknown counts as failed."""
+
+    CLOSES = False
+
+
+class StartsAtRecovery(Streaming):
+    """Recovery starts at the node's own checkpoint."""
+
+    EARLIEST = False
+
+
+class CutsBehindTheGreater(Streaming):
+    """The log is cut behind the greater checkpoint."""
+
+    def truncate(s, upto):
+        require((upto > s.cut) & (upto <= maximum(s.flusher, s.recovery)))
+        s.cut = upto

@@ -1,7 +1,7 @@
 """Named mutants of a streaming node, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import forall, implies, maximum, require
+from tidemark.spec.language import forall, implies, require
 from tidemark.spec.streaming import Streaming
 
 SMALL = "streaming-small"
@@ -11,36 +11,39 @@ SMALL = "streaming-small"
 class TickWaitsForNothing(Streaming):
     """A tick carries its own timestamp, whatever is not acknowledged."""
 
-    def collect(s, ts):
-        require(s.is_open & (s.to_write == 0) & s.lock_is_free())
-        require(ts > s.passed)
-        s.issued = maximum(s.issued, ts)
-        s.passed = ts
-        s.to_write = ts
-        s.confirmed = s.end
+    def is_waited_for(s, m):
+        return super().is_waited_for(m) & (s.ts[m] == 0)
 
 
 @mutant(killer="streaming.watermark_promise", source="facts 11; hazard 12", instance=SMALL)
 class TickReachesAMessage(Streaming):
     """A tick may be equal to the timestamp of a message that is not acknowledged."""
 
-    def collect(s, ts):
+    def collect(s, ts, upto):
         require(s.is_open & (s.to_write == 0) & s.lock_is_free())
         require(ts > s.passed)
         require(forall(s.Message, lambda m: implies(s.is_waited_for(m), s.ts[m] >= ts)))
-        s.issued = maximum(s.issued, ts)
-        s.passed = ts
-        s.to_write = ts
-        s.confirmed = s.end
+        require((upto >= s.confirmed) & (upto <= s.end))
+        require(forall(s.Message, lambda m: implies(s.is_in_log_above(m, ts), s.place[m] > upto)))
+        s.take_tick(ts, upto)
+
+
+@mutant(killer="streaming.a_start_leaves_out_only_what_is_passed", source="facts 11", instance=SMALL)
+class StartIsTheEnd(Streaming):
+    """Readers of a tick start behind the end of the log, though a later message may lie before it."""
+
+    def is_in_log_above(s, m, ts):
+        return super().is_in_log_above(m, ts) & (s.end == 0)
 
 
 @mutant(killer="streaming.ticks_never_go_back", source="facts 11", instance=SMALL)
 class TermForgetsItsTicks(Streaming):
     """A new term begins without a first tick, and collects from the beginning."""
 
-    def reopen(s):
-        require(~s.is_open)
-        s.is_open = True
+    def reopen(s, ts):
+        super().reopen(ts)
+        s.passed = 0
+        s.to_write = 0
 
 
 @mutant(killer="streaming.a_reader_misses_nothing_later", source="facts 11", instance=SMALL)
@@ -84,11 +87,6 @@ class ConsumerGoesOn(Streaming):
 class TickNeedsAQuietLog(Streaming):
     """A tick is collected only while nothing has been drawn since the last one."""
 
-    def collect(s, ts):
-        require(s.is_open & (s.to_write == 0) & s.lock_is_free())
-        require((ts > s.passed) & (s.issued == s.passed))
-        require(forall(s.Message, lambda m: implies(s.is_waited_for(m), s.ts[m] > ts)))
-        s.issued = maximum(s.issued, ts)
-        s.passed = ts
-        s.to_write = ts
-        s.confirmed = s.end
+    def collect(s, ts, upto):
+        require(s.issued == s.passed)
+        super().collect(ts, upto)

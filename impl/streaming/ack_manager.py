@@ -1,0 +1,147 @@
+"""The acknowledgement manager: which timestamps of a channel are given, and which appends have ended.
+
+Appends end in any order. What may be promised is the acknowledged prefix: the greatest timestamp that was
+given below every append that is not acknowledged.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tidemark.impl.errors import TermClosedError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.streaming.values import Append, AppendStage, Opening
+from tidemark.impl.timestamp import Timestamp
+
+
+class Detail(NamedTuple):
+    """Something that has ended: an append, or a tick.
+
+    until: the greatest timestamp that was given when it ended. What is later lies behind ``place``; 0 if it
+    is not in the log.
+    """
+
+    ts: Timestamp
+    until: Timestamp
+    place: int
+
+
+class AckManager:
+    """One term of one channel.
+
+    A timestamp is given and entered under one lock. A tick draws a timestamp for itself, which is
+    acknowledged at once; so the tick of a quiet channel is later than everything (facts 11).
+
+    Args:
+        opening: the term, and the end of the log at its beginning.
+        first: the tick that begins the term.
+
+    Attributes:
+        lock: spans draw and entry; ``collect`` holds it, too.
+        drawn: the append whose timestamp is given and not entered.
+        waiting: entered and not acknowledged, by timestamp.
+        ended: what has ended and may still decide about ticks or starts.
+        last: the greatest timestamp that was given.
+        passed: the last tick.
+        confirmed: everything that is later than ``passed`` lies behind this place.
+        is_open: nothing changes any more once the term is closed.
+    """
+
+    def __init__(self, *, opening: Opening, first: Timestamp, oracle: Oracle, preemption: Preemption) -> None:
+        self.term = opening.term
+        self.lock = SteppedLock(preemption)
+        self.drawn: Append | None = None
+        self.waiting: dict[Timestamp, Append] = {}
+        self.ended: list[Detail] = []
+        self.last = self.passed = first
+        self.confirmed = opening.end
+        self.is_open = True
+        self._oracle = oracle
+        self._preemption = preemption
+
+    async def admit(self, append: Append) -> None:
+        """Give an append its timestamp. Raise TermClosedError, or the oracle's RpcError: it has none then."""
+        async with self.lock.holding("ack.draw"):
+            await self._draw(append)
+            await self._preemption.point("ack.enter")
+            self._enter(append)
+
+    async def _draw(self, append: Append) -> None:
+        ts = await self._oracle.alloc(1)
+        self.check_open()
+        append.ts, append.term, append.stage = ts, self.term, AppendStage.DRAWN
+        self.drawn, self.last = append, ts
+
+    def _enter(self, append: Append) -> None:
+        self.check_open()
+        append.since, append.stage = self.confirmed, AppendStage.ENTERED
+        self.drawn = None
+        self.waiting[append.ts] = append
+
+    def acknowledge(self, append: Append, place: int) -> None:
+        """An append is in the log. After the end of the term nothing is noted."""
+        append.place = place
+        if self.is_open:
+            append.stage = AppendStage.ACKNOWLEDGED
+            self._end(append)
+
+    def refuse(self, append: Append) -> None:
+        """An append is not in the log and will never be."""
+        if self.is_open:
+            append.stage = AppendStage.REFUSED
+            self._end(append)
+
+    def _end(self, append: Append) -> None:
+        del self.waiting[append.ts]
+        self.ended.append(Detail(append.ts, self.last, append.place))
+
+    def written(self, tick: Timestamp, place: int) -> None:
+        """A tick is in the log."""
+        self.ended.append(Detail(tick, self.last, place))
+
+    # Ticks.
+
+    async def collect(self) -> Timestamp | None:
+        """Draw a timestamp for a tick, and find the acknowledged prefix; None if it has not grown.
+
+        Raise TermClosedError, or the oracle's RpcError.
+        """
+        await self._draw_own()
+        await self._preemption.point("ack.collect")
+        async with self.lock.holding("ack.prefix"):
+            self.check_open()
+            return self._take(self.prefix())
+
+    async def _draw_own(self) -> None:
+        async with self.lock.holding("ack.draw"):
+            self.last = await self._oracle.alloc(1)
+            self.ended.append(Detail(self.last, self.last, 0))
+
+    def prefix(self) -> Timestamp:
+        """The greatest timestamp that has ended and lies below all that is waited for."""
+        bound = min(self.waiting, default=self.last + 1)
+        return max((detail.ts for detail in self.ended if detail.ts < bound), default=self.passed)
+
+    def _take(self, prefix: Timestamp) -> Timestamp | None:
+        if prefix <= self.passed:
+            return None
+        self.passed = prefix
+        self.confirmed = max(self.confirmed, self._start(prefix))
+        self.ended = [detail for detail in self.ended if detail.until > prefix]
+        return prefix
+
+    def _start(self, prefix: Timestamp) -> int:
+        """The last place that was known when nothing later than the prefix was given."""
+        return max((detail.place for detail in self.ended if detail.until <= prefix), default=0)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing was given since the last tick."""
+        return self.last == self.passed and self.drawn is None
+
+    def check_open(self) -> None:
+        """Raise TermClosedError."""
+        if not self.is_open:
+            raise TermClosedError(f"term {self.term} of the log is over; try again in the next one")

@@ -1,0 +1,113 @@
+"""A streaming node with one channel: it opens the log, serves appends, and opens it again after a close."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from tidemark.impl.errors import RpcError, StoreError, TermClosedError
+from tidemark.impl.runtime import Supervisor, Work
+from tidemark.impl.streaming.config import StreamingConfig
+from tidemark.impl.streaming.ports import StreamingPorts
+from tidemark.impl.streaming.term import OpenTerm, StreamingParts
+from tidemark.impl.streaming.values import Append
+
+
+class StreamingNode:
+    """One channel of a streaming node. Which node may open a log is decided elsewhere; of two that do, the
+    log takes the later one.
+
+    Args:
+        term_class: class of what is in memory while the log is open.
+        opened: told of each new term.
+
+    Attributes:
+        term: the last one; None before the first. Its ``closed`` says whether it is over.
+    """
+
+    def __init__(
+        self,
+        *,
+        ports: StreamingPorts,
+        config: StreamingConfig | None = None,
+        parts: StreamingParts | None = None,
+        term_class: type[OpenTerm] = OpenTerm,
+        opened: Callable[[OpenTerm], None] | None = None,
+    ) -> None:
+        self.term: OpenTerm | None = None
+        self._ports = ports
+        self._config = config if config is not None else StreamingConfig()
+        self._parts = parts if parts is not None else StreamingParts()
+        self._appends = Supervisor()
+        self._term_class = term_class
+        self._opened = opened
+
+    async def run(self) -> None:
+        """Open the log whenever it is closed. Ends by cancellation, or by damage in what is stored."""
+        try:
+            while True:
+                term = await self._open()
+                term.start()
+                if self._opened is not None:
+                    self._opened(term)
+                await term.closed.wait()
+                await term.stop()
+        finally:
+            if self.term is not None:
+                await self.term.stop()
+            await self._appends.stop()
+
+    async def _open(self) -> OpenTerm:
+        """Begin a term: fence the earlier ones first, then ask for a timestamp; it is greater than theirs."""
+        ports = self._ports
+        while True:
+            try:
+                opening = await ports.log.begin_term()
+                recovery = self._parts.recovery(store=ports.checkpoints, log=ports.log)
+                await recovery.load()
+                stored = await ports.messages.places(recovery.start())
+                first = await ports.oracle.alloc(1)
+            except (RpcError, StoreError):
+                await ports.clock.sleep(self._config.retry_seconds)
+            else:
+                self.term = self._term_class(
+                    opening=opening,
+                    first=first,
+                    recovery=recovery,
+                    stored=stored,
+                    ports=ports,
+                    config=self._config,
+                    parts=self._parts,
+                )
+                return self.term
+
+    async def append(self, append: Append) -> int:
+        """The place of an append in the log, where it is durable. See ``OpenTerm.append`` for errors.
+
+        A caller that is cancelled does not cancel the append: only the log decides what becomes of it (B54).
+        """
+        term = self.term
+        if term is None or term.closed.is_set():
+            raise TermClosedError("the log is not open; try again later")
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        caller = asyncio.current_task()
+        name = "append" if caller is None else f"append of {caller.get_name()}"
+        self._appends.spawn(_settling(term, append, done), name)
+        await done
+        return append.place
+
+
+def _settling(term: OpenTerm, append: Append, done: asyncio.Future[None]) -> Work:
+    """Append, and tell who still waits for it."""
+
+    async def work() -> None:
+        try:
+            await term.append(append)
+        except Exception as failure:  # noqa: BLE001  # whatever it is, it is the caller's
+            if not done.done():
+                done.set_exception(failure)
+        else:
+            if not done.done():
+                done.set_result(None)
+
+    return work

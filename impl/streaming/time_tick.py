@@ -1,0 +1,65 @@
+"""The time tick operator: from time to time it writes the acknowledged prefix into the log."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tidemark.impl.broker.messages import Tick
+from tidemark.impl.errors import RpcError
+from tidemark.impl.ports import Clock
+from tidemark.impl.streaming.ack_manager import AckManager
+from tidemark.impl.streaming.config import StreamingConfig
+from tidemark.impl.timestamp import ZERO, Timestamp
+
+Write = Callable[[int, Tick], Awaitable[int]]
+"""Append a tick with its start for readers; its place."""
+
+
+class TimeTickOperator:
+    """The ticks of one term. The first one is written at once: it passes all that earlier terms have left.
+
+    While nothing is appended, ticks are held back for so many rounds (``StreamingConfig.idle_rounds``).
+
+    Attributes:
+        to_write: a tick that was collected, and of which it is not known that it is in the log; 0: none.
+        held_back: rounds without a tick since the last one.
+    """
+
+    def __init__(self, *, acks: AckManager, write: Write, clock: Clock, config: StreamingConfig) -> None:
+        self.to_write: Timestamp = acks.passed
+        self.held_back = 0
+        self._acks = acks
+        self._write = write
+        self._clock = clock
+        self._config = config
+
+    async def run(self) -> None:
+        """Write ticks. Ends by cancellation, or by the error of the log."""
+        await self._write_tick()
+        while True:
+            await self._clock.sleep(self._config.tick_seconds)
+            if not self._is_held_back():
+                await self._tick()
+
+    async def _tick(self) -> None:
+        """One tick, unless the prefix has not grown, or the oracle has no answer."""
+        try:
+            tick = await self._acks.collect()
+        except RpcError:
+            return  # the next round asks again
+        if tick is not None:
+            self.held_back, self.to_write = 0, tick
+            await self._write_tick()
+
+    async def _write_tick(self) -> None:
+        tick = Tick(self.to_write)
+        place = await self._write(self._acks.confirmed, tick)
+        self.to_write = ZERO
+        self._acks.written(tick.ts, place)
+
+    def _is_held_back(self) -> bool:
+        """Whether this round passes without a tick: nothing is new, and the last one is not long ago."""
+        if not self._acks.is_quiet or self.held_back >= self._config.idle_rounds:
+            return False
+        self.held_back += 1
+        return True

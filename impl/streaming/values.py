@@ -1,0 +1,76 @@
+"""What lies in the log of a streaming node, and what the node knows of an append."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tidemark.impl.broker.messages import InsertMessage, LogMessage
+from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.types import ChannelName, Row, SegmentId
+
+Term = int
+"""The number of a time between two openings of a log: 1, 2, 3, ... 0 is before the first."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A message at its place in a log: 1, 2, 3, ...
+
+    term: in which it was appended. since: a reader that has everything up to the message's timestamp goes on
+    behind this place, and misses nothing that is later.
+    """
+
+    place: int
+    term: Term
+    since: int
+    message: LogMessage
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A new term of a log. ``end``: the last place of what earlier terms have left. They add nothing now."""
+
+    term: Term
+    end: int
+
+
+class AppendStage(Enum):
+    """How far an append has come, as its term knows it."""
+
+    NEW = "new"
+    DRAWN = "drawn"
+    ENTERED = "entered"
+    ACKNOWLEDGED = "acknowledged"
+    REFUSED = "refused"
+
+
+@dataclass(eq=False)
+class Append:
+    """Rows on their way into the log: (segment, key, value). It is appended once.
+
+    term, ts, since: given by the node. place: in the log; 0 while that is not known.
+    """
+
+    channel: ChannelName
+    rows: tuple[tuple[SegmentId, int, str], ...]
+    stage: AppendStage = AppendStage.NEW
+    term: Term = 0
+    ts: Timestamp = ZERO
+    since: int = 0
+    place: int = 0
+
+    def message(self) -> InsertMessage:
+        """What is appended. Every row has the timestamp of the message."""
+        return InsertMessage(self.ts, self.channel, tuple(Row(self.ts, *row) for row in self.rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoints:
+    """Places up to which a log is not needed any more.
+
+    flusher: everything there is in object storage. recovery: the node's own records say what lies there.
+    """
+
+    flusher: int = 0
+    recovery: int = 0

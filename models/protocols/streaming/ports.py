@@ -1,0 +1,212 @@
+"""The edges of a streaming node, made of objects of the controlled world: the real log, stores, a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from tidemark.impl.broker.messages import InsertMessage, LogMessage
+from tidemark.impl.streaming.fenced_log import FencedLog
+from tidemark.impl.streaming.ports import Summary
+from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.gate import Gate
+from tidemark.models.protocols.common.oracle import CountedClock, Pause
+from tidemark.models.protocols.proxy.real_log import MemoryFiles
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+LOG = "log"
+FLUSHER, RECOVERY, STORED = "flusher", "recovery", "stored"
+T = TypeVar("T")
+
+
+class _Files(MemoryFiles):
+    """Files that are forced at once: an append is one step of the log's process."""
+
+    async def sync(self, path: Path) -> None:
+        """See Files."""
+
+
+def number_of(message: LogMessage) -> int | None:
+    """The number of a message; None for a tick."""
+    return message.rows[0].key if isinstance(message, InsertMessage) else None
+
+
+class Place(NamedTuple):
+    """What came to a place of the log. ``number``: of the message; None for a tick."""
+
+    number: int | None
+    ts: int
+    term: Term
+
+
+class LogProcess:
+    """The real log of a channel, as a process of its own: it outlives the node.
+
+    Attributes:
+        log: the log, once its process runs.
+        places: what came to each place, cut off or not.
+    """
+
+    def __init__(self, log_class: type[FencedLog], *, most_bytes: int) -> None:
+        self.log: FencedLog | None = None
+        self.places: list[Place] = []
+        self._log_class = log_class
+        self._most_bytes = most_bytes
+
+    def open(self, world: World) -> None:
+        """Make what readers wait at."""
+        self.gate = Gate(world)
+
+    async def run(self, process: Process) -> None:
+        """Serve."""
+        self.log = self._log_class(
+            Path("log"), files=_Files(process), per_file=1, most_bytes=self._most_bytes
+        )
+        process.serve("append", self._append)
+
+    async def _append(self, term: Term, since: int, message: LogMessage) -> int:
+        assert self.log is not None
+        place = await self.log.append(term, since, message)
+        self.places.append(Place(number_of(message), message.ts, term))
+        self.gate.look()
+        return place
+
+    @property
+    def end(self) -> int:
+        """The last place."""
+        return len(self.places)
+
+    def view(self) -> Hashable:
+        """What came to it, and where it is cut."""
+        return (tuple(self.places), 0 if self.log is None else self.log.cut)
+
+    def declared(self) -> Hashable:
+        """What else influences the future."""
+        return (self.log and (self.log.term, self.log.broken), self.gate.view())
+
+
+class LogCalls:
+    """The log as a node sees it: appends are calls, everything else is one step."""
+
+    def __init__(self, process: Process, world: World, log: LogProcess, *, reads: int) -> None:
+        self._process = process
+        self._world = world
+        self._log = log
+        self._reads = reads
+        self._bit = world.interner.bit(LOG)
+
+    def _real(self) -> FencedLog:
+        assert self._log.log is not None
+        return self._log.log
+
+    async def begin_term(self) -> Opening:
+        """See TermLog."""
+
+        def begin() -> Opening:
+            self._world.touch(writes=self._bit)
+            return finish(self._real().begin_term())
+
+        opening: Opening = await self._world.operation("begin term", begin)
+        return opening
+
+    async def append(self, term: Term, since: int, message: LogMessage) -> int:
+        """See TermLog."""
+        return int(await remote(self._process, LOG, "append", term, since, message))
+
+    async def read(self, place: int) -> Sequence[Record]:
+        """See TermLog. One record at a time, and no more than the scenario says."""
+
+        def take() -> Sequence[Record]:
+            self._world.touch(reads=self._bit)
+            return finish(self._real().read(place))[:1]
+
+        found: Sequence[Record] = await self._log.gate.operation(
+            "read", lambda: self._reads >= place <= self._log.end, take
+        )
+        return found
+
+    async def truncate(self, upto: int) -> None:
+        """See TermLog."""
+
+        def cut() -> None:
+            self._world.touch(writes=self._bit)
+            finish(self._real().truncate(upto))
+
+        await self._world.operation(f"truncate {upto}", cut)
+
+
+class Objects:
+    """Object storage and checkpoints. What a caller has begun that dies or gives up is over, and not done."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._content: dict[str, Any] = {
+            FLUSHER: 0, RECOVERY: Summary(), STORED: frozenset()
+        }  # fmt: skip
+
+    def stored(self) -> frozenset[int]:
+        """The places of stored messages, for observers."""
+        found: frozenset[int] = self._content[STORED]
+        return found
+
+    def checkpoints(self) -> Checkpoints:
+        """Both checkpoints, for observers."""
+        return Checkpoints(flusher=self._content[FLUSHER], recovery=self._content[RECOVERY].place)
+
+    async def put(self, place: int, message: InsertMessage) -> None:
+        """See MessageStore."""
+        await self._change(f"put {number_of(message)}", STORED, lambda old: old | {place})
+
+    async def places(self, above: int) -> Collection[int]:
+        """See MessageStore. It is read in the step of the caller."""
+        self._world.touch(reads=self._bit(STORED))
+        return frozenset(place for place in self.stored() if place > above)
+
+    async def load(self) -> tuple[Checkpoints, Summary]:
+        """See CheckpointStore. It is read in the step of the caller."""
+        self._world.touch(reads=self._bit(FLUSHER) | self._bit(RECOVERY))
+        return self.checkpoints(), self._content[RECOVERY]
+
+    async def save_flusher(self, upto: int) -> None:
+        """See CheckpointStore."""
+        await self._change(f"flusher {upto}", FLUSHER, lambda _: upto)
+
+    async def save_recovery(self, summary: Summary) -> None:
+        """See CheckpointStore."""
+        await self._change(f"recovery {summary.place}", RECOVERY, lambda _: summary)
+
+    def _bit(self, key: str) -> int:
+        return self._world.interner.bit(cell(key))
+
+    async def _change(self, title: str, key: str, change: Callable[[Any], Any]) -> None:
+        def effect() -> None:
+            self._world.touch(writes=self._bit(key))
+            self._content[key] = change(self._content[key])
+
+        await self._world.operation(title, effect)
+
+
+def cell(key: str) -> str:
+    """The name of what is stored under a key."""
+    return f"cell {key}"
+
+
+class Clock(CountedClock):
+    """A clock by which each period ends so many times, over all lives of a node."""
+
+    def __init__(self, process: Process, pauses: Mapping[float, Pause], left: dict[str, int]) -> None:
+        super().__init__(process, pauses)
+        self.left = left
+
+
+def finish(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits, and return its result."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+    raise AssertionError(f"{work!r} waits, though nothing that it uses does")

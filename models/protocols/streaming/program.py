@@ -1,0 +1,323 @@
+"""A streaming node as a program under exploration: clients append, ticks are written, the flusher stores.
+
+The log is a process of its own and outlives the node: what a dead node has sent may still come. Each step
+must be a step of ``tidemark.spec.streaming``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.impl.errors import MessageTooLargeError, RpcError, TermClosedError, UnknownOutcomeError
+from tidemark.impl.streaming.config import StreamingConfig
+from tidemark.impl.streaming.fenced_log import FencedLog
+from tidemark.impl.streaming.node import StreamingNode
+from tidemark.impl.streaming.ports import StreamingPorts
+from tidemark.impl.streaming.term import OpenTerm, StreamingParts
+from tidemark.impl.streaming.values import Append, AppendStage
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.common.oracle import Answers, OracleCalls, OracleProcess, Pause
+from tidemark.models.protocols.streaming.ports import (
+    FLUSHER,
+    LOG,
+    RECOVERY,
+    STORED,
+    Clock,
+    LogCalls,
+    LogProcess,
+    Objects,
+    cell,
+)
+from tidemark.models.protocols.streaming.refinement import abstract, append_view, term_view
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+NODE = "node"
+SPECIFICATION = "tidemark.spec.streaming:Streaming"
+CHANNEL = "log_1v0"
+MOST_BYTES = 200
+TICK, PERSIST, RETRY = "timer.tick", "timer.persist", "timer.retry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamingScenario:
+    """What happens in a program of a streaming node.
+
+    Attributes:
+        appends: how many messages.
+        large: messages that the log does not take.
+        ticks: how often the tick operator looks.
+        idle_rounds: looks for which the tick of an idle channel is held back.
+        reads: places that the flusher may read.
+        persists: how often the node's own records are saved.
+        early: clients come while the first tick of a term is still to be written.
+        faults: crashes of the node, calls whose outcome is unknown.
+    """
+
+    appends: int
+    large: tuple[int, ...] = ()
+    ticks: int = 1
+    idle_rounds: int = 0
+    reads: int = 0
+    persists: int = 0
+    early: bool = False
+    faults: FaultBudget = field(default_factory=FaultBudget)
+
+    @property
+    def losses(self) -> int:
+        """How often the memory may be lost."""
+        faults = self.faults
+        return faults.crashes + faults.delays + faults.lost_replies + faults.drops
+
+    def settings(self) -> Settings:
+        """The bounds of the world."""
+        return Settings(faults=self.faults, crashable=frozenset({NODE} if self.faults.crashes else ()))
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification. A term has a first tick of its own."""
+        ticks = self.ticks + 1 + self.losses
+        return Instance(
+            protocol,
+            bounds={
+                "Message": self.appends,
+                # A draw whose term was over was for nothing.
+                "Ts": self.appends * (1 + self.losses) + ticks,
+                "Place": self.appends + ticks,
+                "Faults": self.losses,
+            },
+            name="scheduled",
+        )
+
+
+class StreamingProgram(RefiningProgram):
+    """One streaming node with its clients, its log, an oracle, object storage and checkpoints.
+
+    Args:
+        scenario: what happens.
+        parts: which class plays which part of the node: a variant replaces one of them.
+        term: class of what it has in memory.
+        log: class of the log.
+        protocol: the specification that each step must follow.
+    """
+
+    table = "streaming"
+
+    def __init__(
+        self,
+        scenario: StreamingScenario,
+        *,
+        parts: StreamingParts | None = None,
+        term: type[OpenTerm] = OpenTerm,
+        log: type[FencedLog] = FencedLog,
+        protocol: str = SPECIFICATION,
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.appends = [self._append(number) for number in range(scenario.appends)]
+        self.node: StreamingNode | None = None
+        self.term: OpenTerm | None = None
+        self.oracle = OracleProcess()
+        self.log = LogProcess(log, most_bytes=MOST_BYTES)
+        self.left = {TICK: scenario.ticks, PERSIST: scenario.persists, RETRY: 1}
+        self._asked: set[int] = set()
+        self._come: set[int] = set()
+        self._parts, self._term_class = parts, term
+
+    def _append(self, number: int) -> Append:
+        text = "x" * MOST_BYTES if number in self.scenario.large else ""
+        return Append(CHANNEL, ((1, number, text),))
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self.answers = Answers(world)
+        self.log.open(world)
+        self.objects = Objects(world)
+        world.process(LOG, self.log.run, daemon=True)
+        world.process(NODE, self._run_node, daemon=True)
+
+    async def _run_node(self, process: Process) -> None:
+        self._asked, self._come = set(), set()
+        config = StreamingConfig(idle_rounds=self.scenario.idle_rounds)
+        pauses = {
+            config.tick_seconds: Pause(TICK, self.scenario.ticks),
+            config.persist_seconds: Pause(PERSIST, self.scenario.persists),
+            config.retry_seconds: Pause(RETRY, 1),
+        }
+        ports = StreamingPorts(
+            oracle=OracleCalls(process, self.world, self.answers, near=self.oracle),
+            log=LogCalls(process, self.world, self.log, reads=self.scenario.reads),
+            messages=self.objects,
+            checkpoints=self.objects,
+            clock=Clock(process, pauses, self.left),
+            preemption=process,
+        )
+
+        def opened(term: OpenTerm) -> None:
+            self.term = term
+            self._begin_clients(process)
+
+        self.node = StreamingNode(
+            ports=ports, config=config, parts=self._parts, term_class=self._term_class, opened=opened
+        )
+        await self.node.run()
+
+    def _begin_clients(self, process: Process) -> None:
+        """What is not begun yet may be begun in this term."""
+        for number, append in enumerate(self.appends):
+            if append.stage is AppendStage.NEW and number not in self._asked:
+                self._asked.add(number)
+                process.spawn(self._ask(number), f"client {number}")
+
+    async def _ask(self, number: int) -> None:
+        assert self.node is not None
+        term = self.node.term
+        await self.log.gate.operation("client.append", lambda: self._may_come(number, term), lambda: None)
+        self._come.add(number)
+        self.log.gate.look()
+        try:
+            await self.node.append(self.appends[number])
+        except (UnknownOutcomeError, MessageTooLargeError):
+            return
+        except (TermClosedError, RpcError):  # the term is over, or the oracle has no answer
+            self._asked.discard(number)
+
+    def _may_come(self, number: int, term: OpenTerm | None) -> bool:
+        """Whether the log has the first tick of the term. Clients come in order: only their names differ."""
+        assert term is not None
+        ready = self.scenario.early or any(one.term == term.opening.term for one in self.log.places)
+        return ready and self._come.issuperset(range(number))
+
+    # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """The log is open, each append that was begun has ended, and all of the log is read and stored."""
+        if not values["is_open"]:
+            return "the log is not open"
+        waiting = [m for m, stage in values["stage"].items() if values["mine"][m] and stage in _UNDER_WAY]
+        if waiting:
+            return f"message {waiting[0]} is under way: {values['stage'][waiting[0]]}"
+        if values["reading"] < min(values["end"], self.scenario.reads):
+            return f"place {values['reading'] + 1} is not read"
+        return "a message is not stored" if "buffered" in values["copy"].values() else None
+
+    def observe(self) -> Observation:
+        """Return what node, log and stores hold."""
+        lane = self.world.lanes[NODE]
+        appends = tuple(append_view(append) for append in self.appends)
+        checkpoints = self.objects.checkpoints()
+        return {
+            NODE: (appends, term_view(self.term, alive=self._is_living(lane.alive))),
+            LOG: self.log.view(),
+            cell(STORED): self.objects.stored(),
+            cell(FLUSHER): checkpoints.flusher,
+            cell(RECOVERY): checkpoints.recovery,
+        }
+
+    def _is_living(self, alive: bool) -> bool:  # noqa: FBT001
+        """Whether the last term is one of the node that lives."""
+        return alive and self.node is not None and self.node.term is self.term
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        return (
+            tuple(self.observe().values()),
+            self.log.declared(),
+            None if self.term is None else _memory_of(self.term),
+            None if self.node is None or self.node.term is None else self.node.term is self.term,
+            (
+                tuple(sorted(self.left.items())),
+                self.oracle.given,
+                tuple(sorted(self._asked)),
+                tuple(sorted(self._come)),
+            ),
+        )
+
+
+_UNDER_WAY = ("drawn", "pending", "logged")
+
+
+def _memory_of(term: OpenTerm) -> Hashable:
+    """Return what influences the future of a term, beyond its view."""
+    acks, recovery = term.acks, term.recovery
+    return (
+        (acks.last, acks.is_open, tuple(acks.ended), tuple(sorted(acks.waiting)), tuple(acks.lock.users)),
+        term.operator.held_back,
+        (recovery.saved, recovery.observed, tuple(sorted(recovery.rows.items()))),
+        tuple(sorted(term.flusher.buffered)),
+    )
+
+
+@functools.cache
+def _abstraction(scenario: StreamingScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        (appends, term), (places, cut) = known[NODE], known[LOG]
+        return abstract(
+            appends=appends,
+            term=term,
+            places=places,
+            cut=cut,
+            stored=known[cell(STORED)],
+            flusher=known[cell(FLUSHER)],
+            recovery=known[cell(RECOVERY)],
+        )
+
+    instance = scenario.instance(protocol)
+    return Abstraction(instance, values, ignored=("faults",), sound=protocol == SPECIFICATION)
+
+
+def streaming(
+    *,
+    appends: int,
+    large: tuple[int, ...] | list[int] = (),
+    ticks: int = 1,
+    idle_rounds: int = 0,
+    reads: int = 0,
+    persists: int = 0,
+    early: bool = False,
+    crashes: int = 0,
+    late: int = 0,
+    lost_answers: int = 0,
+    parts: StreamingParts | None = None,
+    term: type[OpenTerm] = OpenTerm,
+    log: type[FencedLog] = FencedLog,
+    protocol: str = SPECIFICATION,
+) -> StreamingProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        appends: how many messages.
+        large: messages that the log does not take.
+        ticks: how often the tick operator looks.
+        idle_rounds: looks for which the tick of an idle channel is held back.
+        reads: places that the flusher may read.
+        persists: how often the node's own records are saved.
+        early: clients come while the first tick of a term is still to be written.
+        crashes: budget of crashes of the node.
+        late: budget of appends that time out and come later.
+        lost_answers: budget of appends that happen and time out.
+        parts: which class plays which part of the node.
+        term: class of what it has in memory.
+        log: class of the log.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = StreamingScenario(
+        appends=appends,
+        large=tuple(large),
+        ticks=ticks,
+        idle_rounds=idle_rounds,
+        reads=reads,
+        persists=persists,
+        early=early,
+        faults=FaultBudget(crashes=crashes, delays=late, lost_replies=lost_answers),
+    )
+    return StreamingProgram(scenario, parts=parts, term=term, log=log, protocol=protocol)
