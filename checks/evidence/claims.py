@@ -134,6 +134,7 @@ _TRACE = {
     "timetick.ticks_never_go_back",
     "streaming.ticks_cover_what_is_acknowledged": "a trace of `enter`, `acknowledge` and `write_tick`",
     "streaming.a_reader_misses_nothing_later": "a trace of `enter` and `append`",
+    "streaming.a_start_leaves_out_only_what_is_passed": "a trace of `collect` and `append`",
     "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
     "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
     "streaming.ticks_pass_a_message": "an end: evidence is finite",
