@@ -190,9 +190,7 @@ class StreamingActions(Protocol, name="streaming"):
         s.reading = ite(s.EARLIEST, minimum(s.flusher, s.recovery), s.recovery)
         s.copy = each(s.Message, lambda m: ite(s.copy[m] == "buffered", "none", s.copy[m]))
 
-    @action(
-        fairness="weak", source="facts 11; hazard 12", relies_on=("tso.ordered", "tso.logical_never_carries")
-    )
+    @action(fairness="weak", source="facts 11; hazard 12", relies_on=("tso.ordered",))
     def reopen(s, ts: Ts):
         """A new term begins: appends of the last one are refused, and the first tick passes all of them."""
         require(~s.is_open & (ts >= s.issued))

@@ -16,8 +16,9 @@ from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.fenced_log import FencedLog
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts
+from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm, StreamingParts
-from tidemark.impl.streaming.values import Append, AppendStage
+from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.streaming.ports import (
@@ -117,7 +118,9 @@ class StreamingProgram(RefiningProgram):
         log: type[FencedLog] = FencedLog,
         protocol: str = SPECIFICATION,
     ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+        recovery = RecoveryStorage if parts is None else parts.recovery
+        abstraction = _abstraction(scenario, recovery, protocol)
+        super().__init__(abstraction)
         self.scenario = scenario
         self.settings = scenario.settings()
         self.appends = [self._append(number) for number in range(scenario.appends)]
@@ -254,8 +257,16 @@ def _memory_of(term: OpenTerm) -> Hashable:
     )
 
 
+def _start(recovery: type[RecoveryStorage], flusher: int, own: int) -> int:
+    """Where a recovery storage starts that has loaded these checkpoints."""
+    unused: Any = None
+    storage = recovery(store=unused, log=unused)
+    storage.saved = Checkpoints(flusher=flusher, recovery=own)
+    return storage.start()
+
+
 @functools.cache
-def _abstraction(scenario: StreamingScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: StreamingScenario, recovery: type[RecoveryStorage], protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -269,6 +280,7 @@ def _abstraction(scenario: StreamingScenario, protocol: str) -> Abstraction:
             stored=known[cell(STORED)],
             flusher=known[cell(FLUSHER)],
             recovery=known[cell(RECOVERY)],
+            start=_start(recovery, known[cell(FLUSHER)], known[cell(RECOVERY)]),
         )
 
     instance = scenario.instance(protocol)

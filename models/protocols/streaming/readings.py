@@ -27,4 +27,4 @@ class StampOfATerm(Reading, user=Streaming, owner=Tso, action="reopen"):
 
     @staticmethod
     def takes(streaming, ts):
-        return ts > streaming.issued
+        return ts >= streaming.issued

@@ -12,7 +12,7 @@ passed, confirmed      ``AckManager`` of the last term, also after its end
 to_write               ``TimeTickOperator.to_write``, until that tick is in the log
 end, place, tick       what came to the log
 cut                    ``FencedLog.cut``
-reading, copy          ``Flusher.reading``, ``.buffered``; after the end of the term the lesser checkpoint
+reading, copy          ``Flusher.reading``, ``.buffered``; after the end ``RecoveryStorage.start``
 flusher, recovery      the stored checkpoints
 faults                 left out: it counts
 =====================  =====================================================================================
@@ -84,14 +84,17 @@ def abstract(
     stored: frozenset[int],
     flusher: int,
     recovery: int,
+    start: int,
 ) -> dict[str, Any]:
-    """The state of ``tidemark.spec.streaming``, by variable name and without the fault counter."""
+    """The state of ``tidemark.spec.streaming``, by variable name and without the fault counter.
+
+    start: where recovery would start now.
+    """
     every = range(len(appends))
     found = {one.number: place for place, one in enumerate(places, start=1) if one.number is not None}
     place = {m: found.get(m, 0) for m in every}
     ticks = [one for one in places if one.number is None]
     is_written = any(one.term == term.term and one.ts == term.to_write for one in ticks)
-    start = min(flusher, recovery)
     return {
         "issued": max([term.passed, *(append.ts for append in appends)]),
         "stage": {m: _stage(appends[m].stage, place[m]) for m in every},

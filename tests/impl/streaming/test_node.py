@@ -169,7 +169,8 @@ def test_readers_that_go_on_from_any_record_miss_nothing_later(tmp_path):
             assert any(r.since > 0 for r in everything)
             for record in log.records:
                 later = {r.message.ts for r in everything if r.message.ts > record.message.ts}
-                consumer, seen = reader(log, "dml_0", record), set()
+                consumer = reader(log, "dml_0", record)
+                seen: set[int] = set()
                 while max(seen, default=0) < last and later:
                     pack = await asyncio.wait_for(consumer.next_pack(), 5)
                     seen |= {message.ts for message in pack.messages}

@@ -192,7 +192,7 @@ class _MovesFirst(Flusher):
 
 
 @mutant(
-    killer="streaming.what_the_flusher_passed_is_stored",
+    killer="streaming.checkpoints_lie_in_the_log",
     source="B28: checkpoint",
     instance="streaming-impl-flusher",
 )
