@@ -56,7 +56,7 @@ class SqliteStreamingStore:
         """See MessageStore."""
         async with self._transactions.begin() as database:
             rows = await database.execute("SELECT place FROM messages WHERE place > ?", (above,))
-        return [int(place) for (place,) in rows]
+        return {int(place) for (place,) in rows}
 
     async def messages(self) -> dict[int, InsertMessage]:
         """All messages by place. Raise CorruptDataError for what is none."""

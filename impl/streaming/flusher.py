@@ -39,7 +39,7 @@ class Flusher:
     ) -> None:
         self.reading = recovery.start()
         self.buffered: dict[int, InsertMessage] = {}
-        self._stored = frozenset(stored)
+        self._stored = stored
         self._log = log
         self._store = store
         self._recovery = recovery

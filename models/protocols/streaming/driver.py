@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from tidemark.impl.streaming.fenced_log import FencedLog
+from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.term import StreamingParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tidemark.impl.broker.messages import InsertMessage, LogMessage
-from tidemark.impl.streaming.fenced_log import FencedLog
+from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
 from tidemark.models.protocols.common.calls import remote

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import MessageTooLargeError, RpcError, TermClosedError, UnknownOutcomeError
+from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.config import StreamingConfig
-from tidemark.impl.streaming.fenced_log import FencedLog
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage

@@ -15,10 +15,10 @@ from tidemark.impl.errors import (
     UnknownOutcomeError,
 )
 from tidemark.impl.runtime import AsyncioClock
+from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.files import SystemFiles
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
 from tidemark.impl.streaming.config import StreamingConfig
-from tidemark.impl.streaming.fenced_log import FencedLog
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.reader import reader

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.impl.errors import StoreError, UnknownOutcomeError
+from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.ack_manager import AckManager
-from tidemark.impl.streaming.fenced_log import FencedLog
 from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm, StreamingParts
