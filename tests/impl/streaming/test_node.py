@@ -79,7 +79,7 @@ async def running(root, oracle, *, files=None, config=QUICK, log=None):
 
 async def until(condition):
     async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110  # what it waits for tells nobody
+        while not condition():  # noqa: ASYNC110  # nothing tells when it holds
             await asyncio.sleep(0.001)
 
 
