@@ -25,6 +25,7 @@ from tidemark.checks.interleave.searches import explore
 from tidemark.checks.interleave.spark import Spread, explore_on_spark
 from tidemark.checks.verdicts.asking import taken_over
 from tidemark.checks.verdicts.commands import check_command, token_command
+from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress
@@ -52,6 +53,9 @@ AUDIT = {
     Reduction.STATES: 200,
 }
 """Random executions that the search must explain. Merging rests on a promise: that is looked at closely."""
+ENDLESS_STEPS = 300
+"""Steps of an execution of a program that has no end. Such a program is not audited: what it declares is, by
+its variants that end; numbers of calls, which only tell them apart, grow without end here."""
 SPREAD = Spread(parts=16, budget=400)
 
 
@@ -62,12 +66,14 @@ def program_of(entry: InterleaveEntry) -> ProgramRef:
 
 def options_of(entry: InterleaveEntry) -> Options:
     """How an entry's program is searched."""
+    steps = ENDLESS_STEPS if entry.live else ExecutionLimits().steps
     return Options(
-        limits=ExecutionLimits(executions=entry.limit),
+        limits=ExecutionLimits(executions=entry.limit, steps=steps),
         reduction=entry.reduction,
         stop_at=frozenset(entry.claims),
         stop_at_violation=REFINEMENT in entry.claims,
-        audit=AUDIT[entry.reduction],
+        audit=0 if entry.live else AUDIT[entry.reduction],
+        live=entry.live,
     )
 
 
@@ -113,9 +119,10 @@ class InterleaveJudge:
         checker = _checker(entry)
         if checker is not None:
             _check_claims(entry, checker)
-        if entry.distributed:
-            result = interleave(entry, progress=context.progress, spark=_session(context))
-            return verdicts_of(entry, context, result)
+        _check_live(entry, checker)
+        if entry.distributed or entry.live:  # what endless runs ask of the specification is not noted
+            spark = _session(context) if entry.distributed else None
+            return verdicts_of(entry, context, interleave(entry, progress=context.progress, spark=spark))
         return taken_over(
             context.reuse,
             entry.name,
@@ -151,13 +158,28 @@ def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
     """A claim that no step is checked for would hold for nothing."""
     spec = program.checker.spec
     stepwise = (p.id for p in spec.of_kind(*CHECKED, WITNESS))
-    known = {REFINEMENT, EXECUTION, *program.claims, *getattr(program, "at_rest", ()), *stepwise}
+    known = {REFINEMENT, EXECUTION, *program.claims, *getattr(program, "at_rest", ()), *stepwise, *entry.live}
     for claim in entry.claims:
         if claim not in known:
             raise BadInputError(
                 f"{entry.name}: {claim!r} is not checked at the steps of a program",
                 remedy=f"claim some of: {', '.join(sorted(known))}",
             )
+
+
+def _check_live(entry: InterleaveEntry, program: Refining | None) -> None:
+    """Only what a leads_to promises can be waited for, and an answer must be asked for."""
+    promised = () if program is None else tuple(p.id for p in program.checker.spec.of_kind("leads_to"))
+    for claim in entry.live:
+        if claim not in promised or claim not in entry.claims:
+            raise BadInputError(
+                f"{entry.name}: {claim!r} is under 'live', and is no leads_to among its claims",
+                remedy=f"name some of {', '.join(promised) or 'none'}, under 'claims' as well",
+            )
+    if entry.live and entry.distributed:
+        raise BadInputError(
+            f"{entry.name}: endless runs are looked for on one core", remedy="leave 'distributed' out"
+        )
 
 
 def _session(context: Context) -> SparkSession:
@@ -183,10 +205,12 @@ class _Verdicts:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was done. On Spark the audit and the repetitions are counted like on one core."""
+        """What was done. On Spark the audit and the repetitions are counted like on one core. Of a program
+        without an end every execution is one that was merged.
+        """
         done = self.result.statistics
         counts = {
-            "executions": done.executions,
+            "executions": done.executions + (done.merged if self.result.endless else 0),
             "blocked": done.blocked,
             "merged": done.merged,
             "steps": done.steps,
@@ -257,6 +281,9 @@ class _Verdicts:
 
     def _refuted(self, claim: str, found: Found) -> Verdict:
         program = program_of(self.entry)
+        loop_start = self.result.loops.get(claim)
+        if loop_start is not None:
+            return self._endless(claim, found, counterexample_of(witness(program, found.token)), loop_start)
         short = shrink(program, found, attempts=SHRINKING)
         seen = witness(program, short.found.token)
         return refuted(
@@ -268,6 +295,25 @@ class _Verdicts:
             bounds=self.result.bounds,
             seconds=self.result.seconds,
             notes=(f"shrunk from {short.before[0]} to {len(short.found.picks)} steps",),
+        )
+
+    def _endless(self, claim: str, found: Found, shown: Counterexample, loop_start: int) -> Verdict:
+        """The run is left as it is: a shorter one would have to be a lasso as well."""
+        steps = shown.steps[: len(found.picks)]
+        update = {
+            "shape": Shape.LASSO,
+            "loop_start": loop_start,
+            "steps": steps,
+            "failing": found.violation.message,
+        }
+        return refuted(
+            self.context.subject(self.entry, NAME, claim),
+            counts={**self.counts, "executions": max(self.result.statistics.executions, 1)},
+            counterexample=shown.model_copy(update=update),
+            replay=token_command(found.token),
+            reason=found.violation.message,
+            bounds=self.result.bounds,
+            seconds=self.result.seconds,
         )
 
     def _coverage(self) -> list[Verdict]:

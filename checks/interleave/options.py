@@ -20,6 +20,8 @@ class Options:
     """End the search at the first violation."""
     stop_at: frozenset[str] = frozenset()
     """End it at the first violation of one of these claims."""
+    live: tuple[str, ...] = ()
+    """Ids of leads_to properties that no endless fair run of the program may break; states are merged."""
     histories: bool = False
     """Merge executions that meet with equal histories of callbacks. Rests on code being deterministic."""
     classes: bool = False

@@ -14,9 +14,11 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
     """
     if options.histories:
         _refuse_histories(program, options)
+    fresh = program.load()()
+    if options.live:
+        _refuse_live(program, fresh, options)
     if options.reduction is not Reduction.STATES:
         return
-    fresh = program.load()()
     if type(fresh).declared is Program.declared:
         raise UnsoundCombinationError(
             f"{program.text()} declares no state, so that equal states cannot be told from different ones",
@@ -28,6 +30,21 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
             f"{program.text()} runs in {fresh.settings.order.value} order, in which callbacks wait in a "
             "queue that no declared state shows",
             remedy="merge states in atomic order only, or use another reduction",
+        )
+
+
+def _refuse_live(program: ProgramRef, fresh: Program, options: Options) -> None:
+    if options.reduction is not Reduction.STATES or options.histories:
+        raise UnsoundCombinationError(
+            f"{program.text()}: endless runs are looked for in the graph of the states, and "
+            f"{options.reduction.value!r} does not keep it",
+            remedy="use reduction = 'states', on one core",
+        )
+    if fresh.settings.timer_firings is not None:
+        raise UnsoundCombinationError(
+            f"{program.text()} ends after {fresh.settings.timer_firings} firings of timers: it has no run "
+            "without an end",
+            remedy="let timers fire without a limit: Settings(timer_firings=None)",
         )
 
 

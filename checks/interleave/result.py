@@ -85,6 +85,8 @@ class Exploration:
         states: digests of the declared states, if equal ones are merged.
         classes: digests of the Mazurkiewicz traces, if they were asked for.
         violations: one example for each violation that was seen.
+        endless: runs without an end were looked at; there may be no others.
+        loops: by claim that an endless run breaks, the steps of its example before it goes round.
         covered: what the program says that the executions have exercised.
         remaining: parts of the tree that were not searched.
         left: executions that are left, as estimated; 0 where that is unknown.
@@ -98,6 +100,8 @@ class Exploration:
     classes: set[bytes] = field(default_factory=set)
     states: set[bytes] = field(default_factory=set)
     violations: dict[Violation, Found] = field(default_factory=dict)
+    loops: dict[str, int] = field(default_factory=dict)
+    endless: bool = False
     covered: set[str] = field(default_factory=set)
     remaining: tuple[WorkItem, ...] = ()
     left: float = 0.0
@@ -110,9 +114,13 @@ class Exploration:
         """Return what may be claimed. Nothing executed, or anything left out, is never a pass."""
         if self.violations:
             return Status.UNEXPLORABLE if self.refused is not None else Status.REFUTED
-        if self.remaining or self.reasons or not self.statistics.executions:
+        if self.remaining or self.reasons or not self._ran:
             return Status.INCONCLUSIVE
         return Status.EXHAUSTED
+
+    @property
+    def _ran(self) -> bool:
+        return bool(self.statistics.executions or (self.endless and self.statistics.merged))
 
     @property
     def refused(self) -> str | None:
@@ -129,7 +137,7 @@ class Exploration:
             words.append(f"the program cannot be explored: {self.refused}")
         if self.remaining:
             words.append(f"{len(self.remaining)} parts of the search tree were left out")
-        if not self.statistics.executions:
+        if not self._ran:
             words.append("no execution was completed")
         return "; ".join(words)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tidemark.checks.interleave.audit import check_explained, random_sample
 from tidemark.checks.interleave.errors import CorruptTokenError
+from tidemark.checks.interleave.executions.lasso import lassos
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
@@ -14,6 +15,7 @@ from tidemark.checks.interleave.refusals import refuse_unsound
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import Tick, quiet, search
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
+from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.histories import HistorySearch
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
@@ -57,9 +59,11 @@ def explore(
         strategy, timed = merging, merging.timed
     elif options.reduction is Reduction.STATES:
         known = Met(elsewhere=met)
-        strategy = MergingSearch(known, item=item)
+        strategy = GraphSearch(known) if options.live else MergingSearch(known, item=item)
         result = search(program, strategy, interner, options, tick)
         result.states = known.here
+        if isinstance(strategy, GraphSearch):
+            _look_for_lassos(program, strategy, options, result)
     else:
         strategy = _depth_first(interner, options.reduction, item)
         result = search(program, strategy, interner, options, tick)
@@ -71,6 +75,18 @@ def explore(
             check_explained(result, sample)
     result.bounds = bounds_text(program, options)
     return result
+
+
+def _look_for_lassos(
+    program: ProgramRef, strategy: GraphSearch, options: Options, result: Exploration
+) -> None:
+    """Add what endless runs break, if nothing else is wrong and nothing was left out."""
+    if result.violations or result.remaining or result.reasons:
+        return
+    result.endless = True
+    for lasso in lassos(program, strategy, options.live, steps=options.limits.steps):
+        result.record(lasso.found)
+        result.loops[lasso.found.violation.claim] = lasso.loop_start
 
 
 def _by_histories(

@@ -179,6 +179,8 @@ class InterleaveEntry(Entry):
     """Claim ids that the judge must answer, for example ``refinement``."""
     constants: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the factory: budgets of faults, number of rows, ..."""
+    live: tuple[str, ...] = ()
+    """Those of the claims that promise something (leads_to), and that no endless fair run may break."""
     reduction: Reduction = Reduction.SLEEP_SETS
     """What the search may leave out."""
     limit: int = Field(default=100_000, gt=0)

@@ -237,6 +237,17 @@ class Execution:
             self._judge(self.program.check_rest())
         return self.violation is None
 
+    def failures(self) -> None:
+        """Judge processes that have failed, in an execution that may have no end."""
+        for lane in self.world.every_lane:
+            if (
+                self.violation is None
+                and lane.alive
+                and lane.main is not None
+                and failed_task(lane) is lane.main
+            ):
+                self.violation = self._lane_violation(lane)
+
     def finish(self) -> Hashable:
         """Judge a complete execution and return its outcome."""
         self.rest()

@@ -89,6 +89,7 @@ class Runner:
                 break
             taken = len(trace)
             if taken >= limit:
+                execution.failures()
                 judge(execution, trace[middle:], halfway)
                 return Ending.CUT, last
             if taken == middle:

@@ -40,10 +40,17 @@ OBJECTS = "objects"
 class Log:
     """A log whose packs are all there from the start. Reading the next one is a step; at the end, a long
     wait.
+
+    Args:
+        world: in which it is read.
+        packs: what it holds.
+        endless: at the end the last tick comes again and again, without rows. Time stands still then, so that
+            there are finitely many states; what a later tick would find new is not found.
     """
 
-    def __init__(self, world: World, packs: Sequence[Pack]) -> None:
+    def __init__(self, world: World, packs: Sequence[Pack], *, endless: bool = False) -> None:
         self._world = world
+        self._endless = endless
         self._packs = tuple(packs)
 
     async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
@@ -53,6 +60,10 @@ class Log:
             if pack.end.ts > after.ts:
                 await self._world.operation(f"consume {pack.end.ts}", _nothing)
                 return pack
+        if self._endless:
+            await self._world.operation("idle tick", _nothing)
+            last = self._packs[-1]
+            return Pack(start=last.start, end=last.end)
         endless: asyncio.Future[Pack] = asyncio.get_running_loop().create_future()
         return await endless
 

@@ -17,6 +17,7 @@ def flush(
     sync_each_row: bool = False,
     seals: bool = False,
     timer_firings: int = 0,
+    endless: bool = False,
     crashes: int = 0,
     lost_replies: int = 0,
     delays: int = 0,
@@ -40,7 +41,7 @@ def flush(
         flushes: flush timestamps that the client asks for, each in a request of its own.
         sync_each_row: the buffer is full with one row.
         seals: a flush also ends the segments whose last row it covers.
-        timer_firings: how often timers fire.
+        timer_firings: how often timers fire; ``endless``: without a limit.
         crashes: budget of crashes of the node.
         lost_replies: budget of calls that take effect while their caller sees a time-out.
         delays: budget of requests that arrive after their caller has given up.
@@ -61,7 +62,7 @@ def flush(
         flushes=tuple(flushes),
         sync_each_row=sync_each_row,
         seals=seals,
-        timer_firings=timer_firings,
+        timer_firings=None if endless else timer_firings,
         faults=FaultBudget(
             crashes=crashes,
             lost_replies=lost_replies,

@@ -22,7 +22,7 @@ class FlushScenario:
         flushes: flush timestamps that the client asks for, each in a request of its own.
         sync_each_row: the buffer is full with one row.
         timer_firings: rounds of the updater's timer, and pauses before repetitions, all incarnations
-        together.
+        together; None: without a limit.
         faults: budget of faults. Only the node crashes.
         seals: a flush also ends the segments whose last row it covers.
         moves: how often the operator takes the channel from the node and gives it back. Not while the node is
@@ -38,7 +38,7 @@ class FlushScenario:
     rows: tuple[SegmentId, ...]
     flushes: tuple[Timestamp, ...]
     sync_each_row: bool = False
-    timer_firings: int = 1
+    timer_firings: int | None = 1
     faults: FaultBudget = field(default_factory=FaultBudget)
     seals: bool = False
     repeats_calls: bool = True

@@ -4,9 +4,11 @@ The functions return the flush program with the fault in it, and take the same a
 ``tidemark.models.protocols.flush.programs.flush``.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datanode.buffer_manager import BufferManager
 from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
 from tidemark.impl.datanode.data_node import DataNodeParts
@@ -28,6 +30,7 @@ from tidemark.impl.types import (
     Position,
     Row,
     SaveBinlogPaths,
+    SegmentId,
     SegmentRecord,
     StartPosition,
     UpdateCheckpoints,
@@ -302,3 +305,27 @@ class _Denying:
 def answer_counts_as_a_failure(**scenario: Any) -> FlushProgram:
     """A report of checkpoints that the coordinator has answered is treated as lost."""
     return flush(parts=DataNodeParts(checkpoint_updater=_TakesAnAnswerForAFailure), **scenario)
+
+
+# ---- the client's request ----
+
+
+class _GivesUp(FlushService):
+    async def _until_confirmed(
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId]
+    ) -> None:
+        for _ in range(2):
+            if await self._coordinator.confirm_flush(channel, flush_ts, segments):
+                return
+            await self._tell_node(channel, flush_ts, segments)
+            await self._clock.sleep(self._config.poll_seconds)
+
+
+class _WithAnImpatientService(FlushProgram):
+    flush_service = _GivesUp
+
+
+@mutant(killer="flush.flush_completes", source="facts 10.3", instance="flush-endless", tier="full")
+def flush_service_gives_up(**scenario: Any) -> FlushProgram:
+    """After two polls in vain nobody asks again whether a flush is done: it is never confirmed."""
+    return flush(program=_WithAnImpatientService, **scenario)
