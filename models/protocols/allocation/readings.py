@@ -1,35 +1,26 @@
 """What the allocation of segments assumes of the oracle and of the time tick, in their words."""
 
 from tidemark.models.composition.reading import Reading
-from tidemark.models.protocols.tso.readings import is_an_answer
+from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.allocation import Allocation
 from tidemark.spec.language import all_of, exists, forall, implies, one_of
 from tidemark.spec.timetick import TimeTick
-from tidemark.spec.tso import Tso
 
 
-class StampOfARow(Reading, user=Allocation, owner=Tso, action="stamp"):
+class StampOfARow(AnswerOfACall, user=Allocation, action="stamp", ts=Allocation.Ts):
     """A row's timestamp is the answer to a call of its proxy."""
 
     @staticmethod
-    def glue(rows, oracle, r: Allocation.Row, ts: Allocation.Ts):
-        return is_an_answer(oracle, rows.floor[r], ts)
-
-    @staticmethod
-    def takes(rows, r, ts):
-        return ts > rows.floor[r]
+    def floor(rows, r: Allocation.Row):
+        return rows.floor[r]
 
 
-class StampOfARestart(Reading, user=Allocation, owner=Tso, action="restart"):
+class StampOfARestart(AnswerOfACall, user=Allocation, action="restart", now=Allocation.Ts):
     """A restarted coordinator calls the oracle once, after it has stopped."""
 
     @staticmethod
-    def glue(rows, oracle, now: Allocation.Ts):
-        return is_an_answer(oracle, rows.since, now)
-
-    @staticmethod
-    def takes(rows, now):
-        return now > rows.since
+    def floor(rows):
+        return rows.since
 
 
 class TickOfTheCoordinator(Reading, user=Allocation, owner=TimeTick, action="send_tick"):

@@ -1,30 +1,20 @@
 """What a proxy assumes of the oracle, in its own words."""
 
-from tidemark.models.composition.reading import Reading
-from tidemark.models.protocols.tso.readings import is_an_answer
+from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.proxy import Proxy
-from tidemark.spec.tso import Tso
 
 
-class StampOfATask(Reading, user=Proxy, owner=Tso, action="stamp"):
+class StampOfATask(AnswerOfACall, user=Proxy, action="stamp", ts=Proxy.Ts):
     """A task's timestamp is the answer to its call."""
 
     @staticmethod
-    def glue(proxy, oracle, t: Proxy.Task, ts: Proxy.Ts):
-        return is_an_answer(oracle, proxy.floor[t], ts)
-
-    @staticmethod
-    def takes(proxy, t, ts):
-        return ts > proxy.floor[t]
+    def floor(proxy, t: Proxy.Task):
+        return proxy.floor[t]
 
 
-class StampOfTheTick(Reading, user=Proxy, owner=Tso, action="stamp_now"):
+class StampOfTheTick(AnswerOfACall, user=Proxy, action="stamp_now", ts=Proxy.Ts):
     """The tick's timestamp is the answer to a call of the ticker."""
 
     @staticmethod
-    def glue(proxy, oracle, ts: Proxy.Ts):
-        return is_an_answer(oracle, proxy.now_floor, ts)
-
-    @staticmethod
-    def takes(proxy, ts):
-        return ts > proxy.now_floor
+    def floor(proxy):
+        return proxy.now_floor

@@ -1,36 +1,27 @@
 """What service time and reads assume of oracle, time tick and segments, in their own words."""
 
 from tidemark.models.composition.reading import Reading
-from tidemark.models.protocols.tso.readings import is_an_answer
+from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.language import all_of, exists, forall, implies, ite, one_of
 from tidemark.spec.reads import Reads
 from tidemark.spec.segments import Segments
 from tidemark.spec.timetick import TimeTick
-from tidemark.spec.tso import Tso
 
 
-class StampOfAWrite(Reading, user=Reads, owner=Tso, action="stamp_write"):
+class StampOfAWrite(AnswerOfACall, user=Reads, action="stamp_write", ts=Reads.Ts):
     """A write's timestamp is the answer to a call of its proxy."""
 
     @staticmethod
-    def glue(reads, oracle, w: Reads.Write, ts: Reads.Ts):
-        return is_an_answer(oracle, reads.floor[w], ts)
-
-    @staticmethod
-    def takes(reads, w, ts):
-        return ts > reads.floor[w]
+    def floor(reads, w: Reads.Write):
+        return reads.floor[w]
 
 
-class StampOfARead(Reading, user=Reads, owner=Tso, action="stamp_read"):
+class StampOfARead(AnswerOfACall, user=Reads, action="stamp_read", ts=Reads.Ts):
     """The guarantee of a strong read is the answer to a call of its proxy."""
 
     @staticmethod
-    def glue(reads, oracle, q: Reads.Read, ts: Reads.Ts):
-        return is_an_answer(oracle, reads.began[q], ts)
-
-    @staticmethod
-    def takes(reads, q, ts):
-        return ts > reads.began[q]
+    def floor(reads, q: Reads.Read):
+        return reads.began[q]
 
 
 class TickOfTheCoordinator(Reading, user=Reads, owner=TimeTick, action="send_tick"):

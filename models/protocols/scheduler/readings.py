@@ -1,23 +1,18 @@
 """What the scheduler assumes of the oracle and of the statistics, in their words."""
 
 from tidemark.models.composition.reading import Reading
-from tidemark.models.protocols.tso.readings import is_an_answer
+from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.language import all_of, exists, forall, implies
 from tidemark.spec.proxy import Proxy
 from tidemark.spec.scheduler import Scheduler
-from tidemark.spec.tso import Tso
 
 
-class StampOfATask(Reading, user=Scheduler, owner=Tso, action="stamp"):
+class StampOfATask(AnswerOfACall, user=Scheduler, action="stamp", ts=Scheduler.Ts):
     """A task's timestamp is the answer to its call."""
 
     @staticmethod
-    def glue(scheduler, oracle, t: Scheduler.Task, ts: Scheduler.Ts):
-        return is_an_answer(oracle, scheduler.floor[t], ts)
-
-    @staticmethod
-    def takes(scheduler, t, ts):
-        return ts > scheduler.floor[t]
+    def floor(scheduler, t: Scheduler.Task):
+        return scheduler.floor[t]
 
 
 class ReportOfTheStatistics(Reading, user=Scheduler, owner=Proxy, action="report"):

@@ -1,24 +1,19 @@
 """What the time tick assumes of the oracle, of proxies and of the DDL source, in its own words."""
 
 from tidemark.models.composition.reading import Reading
-from tidemark.models.protocols.tso.readings import is_an_answer
+from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import all_of, exists, forall, implies
 from tidemark.spec.proxy import Proxy
 from tidemark.spec.timetick import TimeTick
-from tidemark.spec.tso import Tso
 
 
-class StampOfTheOracle(Reading, user=TimeTick, owner=Tso, action="stamp"):
+class StampOfTheOracle(AnswerOfACall, user=TimeTick, action="stamp", ts=TimeTick.Ts):
     """A message's timestamp is the answer to a call of its source."""
 
     @staticmethod
-    def glue(tick, oracle, m: TimeTick.Message, ts: TimeTick.Ts):
-        return is_an_answer(oracle, tick.floor[m], ts)
-
-    @staticmethod
-    def takes(tick, m, ts):
-        return ts > tick.floor[m]
+    def floor(tick, m: TimeTick.Message):
+        return tick.floor[m]
 
 
 class ReportOfAProxy(Reading, user=TimeTick, owner=Proxy, action="report"):
