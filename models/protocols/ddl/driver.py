@@ -14,15 +14,13 @@ from typing import Any, ClassVar
 from tidemark.impl.errors import ImplementationError, RpcError
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.timestamp import Timestamp
-from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.common.oracle import ANSWERS, ChosenOracle, OracleCalls, ask_alone
 from tidemark.models.protocols.ddl.program import LOG, DdlProgram, DdlScenario
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
-from tidemark.models.simulation.execution import Execution
-from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -79,11 +77,9 @@ class DrivenDdl(DdlProgram):
         await self.world.operation(f"append {ts}", put)
 
 
-class DdlAdapter:
+class DdlAdapter(DrivenRun):
     """One run of the DDL source. A variant of it overrides ``source``."""
 
-    ignored: ClassVar[tuple[str, ...]] = ()
-    never_offered: ClassVar[dict[str, str]] = {}
     source: ClassVar[type[DdlSource]] = DdlSource
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
@@ -96,18 +92,10 @@ class DdlAdapter:
         )
         self._program = DrivenDdl(scenario, source=self.source, protocol=instance.protocol)
         self._checker = checker
-        self._execution = Execution(self._program, Interner())
-        self._execution.start(checked=True)
-        self._world = self._execution.world
-        self._found: dict[Step, list[Event]] | None = None
-        self._state = self._look()
+        super().__init__(self._program)
         self._settle()
 
     # What the machine asks.
-
-    def state(self) -> State:
-        """See ``Adapter``."""
-        return self._state
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``. No timestamp is given twice."""
@@ -126,14 +114,7 @@ class DdlAdapter:
         if chance:
             self._disturb(chance)
 
-    def close(self) -> None:
-        """See ``Adapter``."""
-        self._execution.close()
-
     # Looking.
-
-    def _look(self) -> State:
-        return self._program.abstract(self._program.observe())
 
     def _events_of(self, step: Step) -> list[Event]:
         """The events that represent a step. Which timestamp an answer has, the step says."""
@@ -178,15 +159,8 @@ class DdlAdapter:
     # Letting things happen.
 
     def _fire(self, event: Event) -> None:
-        self._found = None
-        self._execution.step_again(event)
-        if self._execution.violation is not None:
-            raise BrokenRunError(self._execution.violation.message)
-        for lane in self._world.lanes.values():
-            for task in lane.tasks:
-                error = task.exception() if task.done() and not task.cancelled() else None
-                if error is not None:
-                    raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+        super()._fire(event)
+        self._raise_failures()
         self._state = self._look()
 
     def _settle(self) -> None:

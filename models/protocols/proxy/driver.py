@@ -12,14 +12,13 @@ from typing import ClassVar
 
 from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.values import AppendOutcome
-from tidemark.models.conformance.adapter import BrokenRunError, State
+from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.proxy.driver_world import DrivenProxy, scenario_of
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
-from tidemark.models.simulation.execution import Execution
-from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
 
 _MANY = 200
@@ -35,28 +34,18 @@ _LOCK_FOLLOWS = ("client.write", "task.pop", "ticker.snapshot")
 """Points after which the lock is taken: with it free, the step; else only a wait for it."""
 
 
-class ProxyAdapter:
+class ProxyAdapter(DrivenRun):
     """One run of the proxy. A variant of it overrides ``parts``."""
 
-    ignored: ClassVar[tuple[str, ...]] = ()
-    never_offered: ClassVar[dict[str, str]] = {}
     parts: ClassVar[ProxyParts] = ProxyParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
         self._program = DrivenProxy(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
-        self._execution = Execution(self._program, Interner())
-        self._execution.start(checked=True)
-        self._world = self._execution.world
-        self._found: dict[Step, list[Event]] | None = None
-        self._state = self._look()
+        super().__init__(self._program)
         self._settle()
 
     # What the machine asks.
-
-    def state(self) -> State:
-        """See ``Adapter``."""
-        return self._state
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``."""
@@ -76,14 +65,7 @@ class ProxyAdapter:
             self._disturb(chance)
             self._settle()
 
-    def close(self) -> None:
-        """See ``Adapter``."""
-        self._execution.close()
-
     # Looking.
-
-    def _look(self) -> State:
-        return self._program.abstract(self._program.observe())
 
     def _events_of(self, step: Step) -> list[Event]:
         """The events that represent a step. Which timestamp an answer has, the step says."""
@@ -183,15 +165,8 @@ class ProxyAdapter:
     # Letting things happen.
 
     def _fire(self, event: Event) -> None:
-        self._found = None
-        self._execution.step_again(event)
-        if self._execution.violation is not None:
-            raise BrokenRunError(self._execution.violation.message)
-        for lane in self._world.lanes.values():
-            for task in lane.tasks:
-                error = task.exception() if task.done() and not task.cancelled() else None
-                if error is not None:
-                    raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+        super()._fire(event)
+        self._raise_failures()
 
     def _settle(self, *, loses: bool = False) -> None:
         """Let answers arrive, and deliveries that change nothing. If one does, the machine will see it."""

@@ -13,14 +13,12 @@ from tidemark.impl.broker.messages import Tick
 from tidemark.impl.proxy.reads import ReadClock
 from tidemark.impl.querynode.query_node import QueryNodeParts
 from tidemark.impl.timestamp import Timestamp
-from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.common.oracle import ANSWERS, ChosenOracle
 from tidemark.models.protocols.reads.program import Node, ReadsProgram, ReadsScenario
 from tidemark.models.refinement.step import StepChecker
-from tidemark.models.simulation.execution import Execution
-from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.settings import FaultBudget
 
@@ -70,25 +68,17 @@ def scenario_of(instance: Instance) -> ReadsScenario:
     )
 
 
-class ReadsAdapter:
+class ReadsAdapter(DrivenRun):
     """One run of clients, proxies and a query node. A variant of it overrides ``parts``."""
 
-    ignored: ClassVar[tuple[str, ...]] = ()
-    never_offered: ClassVar[dict[str, str]] = {}
     parts: ClassVar[QueryNodeParts] = QueryNodeParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
         self._program = DrivenReads(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
-        self._execution = Execution(self._program, Interner())
-        self._execution.start(checked=True)
-        self._state = self._look()
+        super().__init__(self._program)
 
     # What the machine asks.
-
-    def state(self) -> State:
-        """See ``Adapter``."""
-        return self._state
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``. No timestamp is given twice."""
@@ -117,10 +107,6 @@ class ReadsAdapter:
         self._state = self._look()
         if chance:
             self._hurry(chance)
-
-    def close(self) -> None:
-        """See ``Adapter``."""
-        self._execution.close()
 
     def _wish(self, step: Step) -> None:
         """The level of a read that begins, its clock and its guarantee."""
@@ -218,14 +204,6 @@ class ReadsAdapter:
         if quiet:
             self._fire(quiet[chance % len(quiet)])
             self._state = self._look()
-
-    def _look(self) -> State:
-        return self._program.abstract(self._program.observe())
-
-    def _fire(self, event: Event) -> None:
-        self._execution.step_again(event)
-        if self._execution.violation is not None:
-            raise BrokenRunError(self._execution.violation.message)
 
 
 def _brings_rows(reply: Event) -> bool:

@@ -10,14 +10,12 @@ from typing import ClassVar
 
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.stream.ports import message_of
 from tidemark.models.protocols.stream.program import StreamProgram, StreamScenario
 from tidemark.models.refinement.step import StepChecker
-from tidemark.models.simulation.execution import Execution
-from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.settings import FaultBudget
 from tidemark.models.simulation.world.process import Process
@@ -39,11 +37,9 @@ class DrivenStream(StreamProgram):
         self.log.gate.look()
 
 
-class StreamAdapter:
+class StreamAdapter(DrivenRun):
     """One run of a consumer. A variant of it overrides ``consumer``."""
 
-    ignored: ClassVar[tuple[str, ...]] = ()
-    never_offered: ClassVar[dict[str, str]] = {}
     consumer: ClassVar[type[ChannelConsumer]] = ChannelConsumer
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
@@ -57,16 +53,10 @@ class StreamAdapter:
             faults=FaultBudget(crashes=faults, storage_lost_acks=faults),
         )
         self._program = DrivenStream(scenario, consumer=self.consumer, protocol=instance.protocol)
-        self._execution = Execution(self._program, Interner())
-        self._execution.start(checked=True)
-        self._state = self._look()
+        super().__init__(self._program)
         self._settle()
 
     # What the machine asks.
-
-    def state(self) -> State:
-        """See ``Adapter``."""
-        return self._state
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``."""
@@ -84,14 +74,7 @@ class StreamAdapter:
         self._fire(unknown[0] if unknown and chance in _UNKNOWN else events[0])
         self._settle()
 
-    def close(self) -> None:
-        """See ``Adapter``."""
-        self._execution.close()
-
     # Looking, and letting things happen.
-
-    def _look(self) -> State:
-        return self._program.abstract(self._program.observe())
 
     def _message(self, step: Step) -> LogMessage | None:
         """What a step appends to the log; None if it is a step of the consumer."""
@@ -111,9 +94,7 @@ class StreamAdapter:
         return sorted(found, key=lambda event: event.fault)
 
     def _fire(self, event: Event) -> None:
-        self._execution.step_again(event)
-        if self._execution.violation is not None:
-            raise BrokenRunError(self._execution.violation.message)
+        super()._fire(event)
         self._state = self._look()
 
     def _settle(self) -> None:

@@ -10,16 +10,15 @@ from typing import ClassVar
 
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
-from tidemark.models.conformance.adapter import BrokenRunError, State
+from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.common.oracle import ChosenOracle
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
 from tidemark.models.protocols.timetick.program import TimeTickProgram, TimeTickScenario
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
-from tidemark.models.simulation.execution import Execution
-from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.settings import FaultBudget
 
@@ -63,7 +62,7 @@ class DrivenTimeTick(TimeTickProgram):
         self.chosen = self.oracle = ChosenOracle()
 
 
-class TimeTickAdapter:
+class TimeTickAdapter(DrivenRun):
     """One run of the root coordinator. A variant of it overrides ``parts``."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
@@ -73,18 +72,10 @@ class TimeTickAdapter:
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
         self._program = DrivenTimeTick(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
-        self._execution = Execution(self._program, Interner())
-        self._execution.start(checked=True)
-        self._world = self._execution.world
-        self._found: dict[Step, list[Event]] | None = None
-        self._state = self._look()
+        super().__init__(self._program)
         self._settle()
 
     # What the machine asks.
-
-    def state(self) -> State:
-        """See ``Adapter``."""
-        return self._state
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``."""
@@ -116,10 +107,6 @@ class TimeTickAdapter:
             self._disturb(chance)
             self._settle()
 
-    def close(self) -> None:
-        """See ``Adapter``."""
-        self._execution.close()
-
     def _report(self, step: Step, upto: int) -> None:
         self._program.sources[self._source(step)].upto = upto
         self._fire(self._one(Step("report", step.args[:1])))
@@ -142,9 +129,6 @@ class TimeTickAdapter:
         return DDL_SOURCE if place == self._program.scenario.proxies else place + 1
 
     # Looking.
-
-    def _look(self) -> State:
-        return self._program.abstract(self._program.observe())
 
     def _coordinator(self) -> RootCoord:
         return self._program.coordinators[-1]
@@ -258,15 +242,8 @@ class TimeTickAdapter:
     # Letting things happen.
 
     def _fire(self, event: Event) -> None:
-        self._found = None
-        self._execution.step_again(event)
-        if self._execution.violation is not None:
-            raise BrokenRunError(self._execution.violation.message)
-        for lane in self._world.lanes.values():
-            for task in lane.tasks if lane.alive else ():
-                error = task.exception() if task.done() and not task.cancelled() else None
-                if error is not None:
-                    raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+        super()._fire(event)
+        self._raise_failures()
 
     def _settle(self) -> None:
         """Fire what waits for nothing else. If that changes the abstract state, the machine will see it."""
