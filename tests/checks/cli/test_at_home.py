@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from email.message import Message
 from importlib import metadata
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.verdict import refuted
 from tidemark.models.manifest import Tier, default_manifests, manifest_files
+from tidemark.models.rooms import ROOT
 
 ALL_GREEN = ExitCode.AS_EXPECTED
 
@@ -180,6 +184,50 @@ def test_the_marker_needs_no_conftest(tmp_path):
         ]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
         assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+BARE = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import asyncio
+from tidemark.checks.cli import app
+import tidemark.checks.interleave.pytest_plugin
+from tidemark.checks.interleave import require_every_order
+
+async def waits():
+    await asyncio.sleep(1)
+
+assert require_every_order(waits).statistics.executions
+assert app.run(["show", "--manifest", "m.toml"]) == 0
+assert app.run(["replay", "hello", "--manifest", "m.toml"]) == 5
+assert app.run(["interpreted", "--manifest", "m.toml", "--jobs", "1"]) == 1
+assert app.run(["explore", "--manifest", "m.toml"]) in (5, 6)
+"""
+"""Without the packages of all extras: the command line, the explorer, and a search by the interpreter."""
+
+
+def test_an_install_without_extras_works(tmp_path):
+    _, path = folder_with(tmp_path, manifest=WHOLE)
+    path.rename(tmp_path / "m.toml")
+    tables = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [one for name, group in tables["optional-dependencies"].items() for one in group]
+    wanted = {re.split(r"[\[<>=, ]", one)[0] for one in extras} - {"tidemark", "pytest"}
+    modules = packages_distributions()
+    names = {module for module, owners in modules.items() if wanted & {one.lower() for one in owners}}
+    assert {"numpy", "z3", "numba", "pyspark", "hypothesis"} <= names
+    code = BARE.format(names=names)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "internal error" not in done.stderr
 
 
 class TestDoctorAfterAnInstall:
