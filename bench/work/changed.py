@@ -10,6 +10,7 @@ from pathlib import Path
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT
 
 _LEFT_OUT = shutil.ignore_patterns(".*", "build", "__pycache__", "*.egg-info", "tests")
+_METHOD = re.compile(r"^    def (\w+)\(", re.MULTILINE)
 _GUARD = re.compile(r"^        require\(.*\)\n", re.MULTILINE)
 
 
@@ -29,14 +30,24 @@ def environment(clone: Path) -> Mapping[str, str]:
     return {"PYTHONPATH": str(clone.parent / "package")}
 
 
-def change_an_action(clone: Path, protocol: str) -> None:
-    """Say the first guard of the protocol twice: another text and another tree, with the same meaning.
+def change_an_action(clone: Path, protocol: str) -> str:
+    """Say the first guard of an action twice: another text and another tree, with the same meaning.
 
-    Raises ValueError if no action has a guard of one line.
+    An action of which a manifest names generated mutants is left alone: these are numbered by its guards.
+
+    Returns:
+        The action.
+
+    Raises:
+        ValueError: no action has a guard of one line.
     """
+    manifests = (clone / "models" / "protocols" / protocol).rglob("*.toml")
+    named = "\n".join(file.read_text(encoding="utf-8") for file in manifests if file.name != "pins.toml")
     path = clone / "spec" / protocol / "actions.py"
     text = path.read_text(encoding="utf-8")
-    found = _GUARD.search(text)
-    if found is None:
-        raise ValueError(f"{path.name} of {protocol} has no guard of one line")
-    path.write_text(text[: found.end()] + found.group() + text[found.end() :], encoding="utf-8")
+    for found in _GUARD.finditer(text):
+        action = _METHOD.findall(text, 0, found.start())[-1]
+        if f'"{action}/' not in named:
+            path.write_text(text[: found.end()] + found.group() + text[found.end() :], encoding="utf-8")
+            return str(action)
+    raise ValueError(f"{path.name} of {protocol} has no guard of one line that may be said twice")
