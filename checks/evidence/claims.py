@@ -18,6 +18,7 @@ PROTOCOLS = {
     "ddl": "tidemark.spec.ddl:Ddl",
     "timetick": "tidemark.spec.timetick:TimeTick",
     "scheduler": "tidemark.spec.scheduler:Scheduler",
+    "ids": "tidemark.spec.ids:Ids",
     "meta": "tidemark.spec.meta:Meta",
     "sessions": "tidemark.spec.sessions:Sessions",
     "allocation": "tidemark.spec.allocation:Allocation",
@@ -151,6 +152,7 @@ _TRACE = {
     "scheduler.a_caller_hears": "an end: evidence is finite",
     "scheduler.a_task_ends": "an end: evidence is finite",
     "scheduler.a_close_ends": "an end: evidence is finite",
+    "ids.ids_are_unique": "a trace of `give`: which row has which id is in the binlogs, which are not read",
     "meta.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`: no line says "
     "which schema a request was checked against",
     "meta.a_request_sees_the_schema_of_its_time": "a trace of `begin` and `hit`, with the times of changes",

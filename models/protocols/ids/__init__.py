@@ -1,0 +1,1 @@
+"""Ids in batches: the manifest, the reading of the oracle, and the mutants."""

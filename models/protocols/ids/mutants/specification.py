@@ -1,0 +1,42 @@
+"""Named mutants of ids in batches, each with its killer."""
+
+from tidemark.models.mutation.declared import mutant
+from tidemark.spec.ids import Ids
+from tidemark.spec.language import all_of, require
+
+TINY = "ids-tiny"
+TWO = "ids-two-proxies"
+
+
+@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
+class AnswerIsTakenTwice(Ids):
+    """An answer that comes a second time begins the batch anew."""
+
+    ONCE = False
+
+
+@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
+class RestartKeepsTheBatch(Ids):
+    """A proxy that restarts goes on with its batch, from the first id."""
+
+    FORGETS = False
+
+
+@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TWO)
+class GivesOneTooMany(Ids):
+    """The end of a batch is taken for its last id."""
+
+    def give(s, b, r):
+        require(all_of(s.stage[b] == "held", ~s.has[r], s.next[b] <= s.highest[b] + 1))
+        s.has[r] = True
+        s.id[r] = s.next[b]
+        s.uses[r, b] = True
+        s.next[b] = s.next[b] + 1
+
+
+@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
+class WindowIsNotSaved(Ids):
+    """A coordinator that restarts begins anew: its answers have been given before."""
+
+    def is_new(s, b, first, last):
+        return first <= last

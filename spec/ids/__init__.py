@@ -1,0 +1,5 @@
+"""Ids in batches: fetched by proxies from an oracle of their own, given one by one."""
+
+from tidemark.spec.ids.lemmas import Ids
+
+__all__ = ["Ids"]
