@@ -20,9 +20,11 @@ from tidemark.impl.storage.files import SystemFiles
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
-from tidemark.impl.streaming.ports import StreamingPorts
+from tidemark.impl.streaming.ports import StreamingPorts, Summary
 from tidemark.impl.streaming.reader import reader
-from tidemark.impl.streaming.values import Append
+from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.values import Append, Record
+from tidemark.impl.types import Row
 
 CHANNEL = "dml_0_1v0"
 QUICK = StreamingConfig(tick_seconds=0.002, idle_rounds=3, persist_seconds=0.002, retry_seconds=0.002)
@@ -206,5 +208,20 @@ def test_the_ticks_of_an_idle_channel_are_held_back_and_come_at_last(tmp_path):
             assert log.end == end
         async with running(tmp_path, Counter()) as (node, log, _, _):
             await until(lambda: log.end > end + 4)  # every fourth round
+
+    run(scenario())
+
+
+def test_rows_that_are_read_again_are_counted_once(tmp_path):
+    async def scenario():
+        store = SqliteStreamingStore(tmp_path / "stored.sqlite")
+        await store.save_recovery(Summary(2, {0: 2}))
+        recovery = RecoveryStorage(store=store, log=FencedLog(tmp_path / "log"))
+        await recovery.load()
+        assert recovery.start() == 0  # the flusher has stored nothing
+        for place in (1, 2, 3):
+            recovery.observe(Record(place, 1, 0, InsertMessage(place, CHANNEL, (Row(place, 0, place),))))
+        assert (recovery.rows, recovery.observed) == ({0: 3}, 3)
+        await store.close()
 
     run(scenario())
