@@ -31,6 +31,10 @@ class ChannelDroppedError(ImplementationError):
     """The channel was dropped: no node can take it up, and nothing of it can be flushed (hazard 14)."""
 
 
+class ChannelLivesError(ImplementationError):
+    """The channel was not dropped, or not collected after that: it cannot be collected or created."""
+
+
 class LateRowError(ImplementationError):
     """A row arrived for a segment whose flush has begun: the flush would not contain it."""
 

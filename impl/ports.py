@@ -17,6 +17,7 @@ from tidemark.impl.types import (
     ChannelName,
     ChannelRecord,
     MetaSnapshot,
+    Owner,
     Pack,
     Position,
     RecoveryAnswer,
@@ -72,6 +73,9 @@ class MetaStore(Protocol):
     async def save_segment(self, record: SegmentRecord) -> None:
         """Insert or replace the record with its binlogs. Raise StoreError on failure."""
 
+    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
+        """Replace the channel's record and delete these segments, all or none. Raise StoreError."""
+
 
 class CoordinatorClient(Protocol):
     """Remote calls from a data node to the coordinator.
@@ -94,8 +98,11 @@ class CoordinatorClient(Protocol):
         Raise NotOwnerError when another node, or a later incarnation, owns it.
         """
 
-    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
-        """Mark the channel dropped, after its last rows were recorded."""
+    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
+        """Mark the channel dropped, after its last rows were recorded.
+
+        Raise NotOwnerError for another term than the last.
+        """
 
 
 class DataNodeClient(Protocol):

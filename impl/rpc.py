@@ -12,6 +12,7 @@ from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError, UnknownC
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
+    Owner,
     RecoveryAnswer,
     SaveBinlogPaths,
     SaveOutcome,
@@ -72,9 +73,9 @@ class DirectCoordinatorClient:
         handler = self._coordinator.recover_channel(channel, node_id, session)
         return await self._calls.call(handler, name="RecoverChannel", deadline=deadline)
 
-    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
         """Mark a channel dropped."""
-        handler = self._coordinator.drop_channel(channel, node_id)
+        handler = self._coordinator.drop_channel(channel, owner)
         await self._calls.call(handler, name="DropChannel", deadline=deadline)
 
 

@@ -194,6 +194,7 @@ class FlushRequest:
 class ChannelRecord:
     """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client;
     ``session`` is the incarnation of ``last_owner`` that has recovered it last, 0 if that is not known.
+    ``collected``: nothing is left of a dropped channel but its term, which must not come back with its name.
     """
 
     channel: ChannelName
@@ -203,6 +204,7 @@ class ChannelRecord:
     term: int = 0
     session: int = 0
     dropped: bool = False
+    collected: bool = field(default=False, repr=False)
     flush_requests: tuple[FlushRequest, ...] = ()
 
 

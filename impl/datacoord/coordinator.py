@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.impl.errors import ChannelDroppedError, NotOwnerError, UnknownChannelError
+from tidemark.impl.errors import ChannelDroppedError, ChannelLivesError, NotOwnerError, UnknownChannelError
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.stepped_lock import SteppedLock
@@ -132,7 +132,9 @@ class Coordinator:
     def _owner_may_write(self, channel: ChannelName, owner: Owner) -> bool:
         """Only the incarnation that recovered the channel last: an earlier one would store rows twice."""
         record = self.channels.get(channel)
-        return record is not None and record.assigned_to == owner.node_id and record.term == owner.term
+        if record is None or record.dropped:
+            return False
+        return record.assigned_to == owner.node_id and record.term == owner.term
 
     def _with_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
         """The record with the request's rows, unless it has them already."""
@@ -217,16 +219,49 @@ class Coordinator:
             await self._save_channel(replace(record, flush_requests=requests))
             return True
 
-    async def drop_channel(self, channel: ChannelName, node_id: str) -> None:
-        """The channel's last rows are recorded: no later checkpoint can bring it back."""
+    async def drop_channel(self, channel: ChannelName, owner: Owner) -> None:
+        """The channel's last rows are recorded: no later checkpoint can bring it back.
+
+        Raises NotOwnerError unless it is the last incarnation that asks: a drop of an earlier one may be that
+        of another collection.
+        """
         async with self.lock.holding("coordinator.lock"):
             record = self.channel(channel)
-            if record.assigned_to != node_id:
+            if record.assigned_to != owner.node_id or record.term != owner.term:
                 raise NotOwnerError(
-                    f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
-                    " only its owner may drop it"
+                    f"channel {channel!r} is assigned to {record.assigned_to!r} in term {record.term}, not to"
+                    f" {owner.node_id!r} in term {owner.term}; only its owner may drop it"
                 )
             await self._save_channel(replace(record, checkpoint=DROPPED_CHECKPOINT, dropped=True))
+
+    async def collect_channel(self, channel: ChannelName) -> None:
+        """Forget the segments of a dropped channel, and then its checkpoint. Its term stays.
+
+        Raises ChannelLivesError for a channel that its owner has not dropped.
+        """
+        async with self.lock.holding("coordinator.lock"):
+            record = self.channel(channel)
+            if not record.dropped:
+                raise ChannelLivesError(f"channel {channel!r} was not dropped; have its owner drop it first")
+            if record.collected:
+                return
+            segments = tuple(segment.segment_id for segment in self.segments_of(channel))
+            await self._meta.collect(record, segments)
+            for segment in segments:
+                del self.segments[segment]
+            await self._save_channel(ChannelRecord(channel, term=record.term, dropped=True, collected=True))
+
+    async def create_channel(self, channel: ChannelName, begins: EndPosition) -> None:
+        """Make a channel whose rows lie behind ``begins``. A name that was used before gets a new term.
+
+        Raises ChannelLivesError unless what had the name before was collected.
+        """
+        async with self.lock.holding("coordinator.lock"):
+            old = self.channels.get(channel)
+            if old is not None and not old.collected:
+                raise ChannelLivesError(f"there is a channel {channel!r}; drop and collect it first")
+            term = 0 if old is None else old.term + 1
+            await self._save_channel(ChannelRecord(channel, checkpoint=begins.ts, term=term))
 
     async def _save_channel(self, record: ChannelRecord) -> None:
         await self._save_channels([record])

@@ -20,7 +20,7 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption, WriteAheadLog
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName, RecoveryAnswer, SegmentId
+from tidemark.impl.types import ChannelName, Owner, RecoveryAnswer, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,15 +150,15 @@ class DataNode:
     async def _serve(self, pipeline: ChannelPipeline) -> None:
         await pipeline.run()
         if pipeline.ended == "drop":
-            await self._report_drop(pipeline.channel)
+            await self._report_drop(pipeline.channel, pipeline.write_buffer.owner)
             self.close_channel(pipeline.channel)
 
-    async def _report_drop(self, channel: ChannelName) -> None:
+    async def _report_drop(self, channel: ChannelName, owner: Owner) -> None:
         self.updater.forget(channel)
         while True:
             try:
                 await self._ports.coordinator.drop_channel(
-                    channel, self.node_id, deadline=self._config.save_rpc_timeout
+                    channel, owner, deadline=self._config.save_rpc_timeout
                 )
             except RpcError:
                 await self._ports.clock.sleep(self._config.retry_initial_seconds)

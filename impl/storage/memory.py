@@ -57,6 +57,12 @@ class MemoryMetaStore:
         """Keep the record."""
         self.segments[record.segment_id] = record
 
+    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
+        """Keep the channel's record, and forget the segments."""
+        self.channels[channel.channel] = channel
+        for segment in segments:
+            self.segments.pop(segment, None)
+
 
 class MemoryLog:
     """Packs by channel, in order. It outlives the nodes that read it."""

@@ -14,11 +14,12 @@ from tidemark.impl.types import (
     EndPosition,
     FlushRequest,
     MetaSnapshot,
+    SegmentId,
     SegmentRecord,
 )
 
 SCHEMA = Schema(
-    version=3,
+    version=4,
     remedy="use a new directory",
     text="""
 CREATE TABLE channels (
@@ -29,6 +30,7 @@ CREATE TABLE channels (
     term INTEGER NOT NULL,
     session INTEGER NOT NULL,
     dropped INTEGER NOT NULL,
+    collected INTEGER NOT NULL,
     flush_requests TEXT NOT NULL
 ) STRICT;
 CREATE TABLE segments (
@@ -47,7 +49,7 @@ CREATE TABLE binlogs (
 ) STRICT;
 """,
 )
-SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 SAVE_SEGMENT = """
 INSERT INTO segments VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (segment_id) DO UPDATE SET
@@ -94,6 +96,14 @@ class SqliteMetaStore:
                 positions = json.dumps(binlog.row_positions)
                 await database.execute(SAVE_BINLOG, (record.segment_id, ordinal, binlog.path, positions))
 
+    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
+        """Replace the record and delete the segments with their binlogs in one transaction."""
+        async with self._transactions.begin() as database:
+            for segment in segments:
+                await database.execute("DELETE FROM binlogs WHERE segment_id = ?", (segment,))
+                await database.execute("DELETE FROM segments WHERE segment_id = ?", (segment,))
+            await database.execute(SAVE_CHANNEL, row_of(channel))
+
     async def close(self) -> None:
         """Close the file."""
         await self._transactions.close()
@@ -118,13 +128,14 @@ def row_of(record: ChannelRecord) -> tuple[Any, ...]:
         record.term,
         record.session,
         int(record.dropped),
+        int(record.collected),
         json.dumps([[request.flush_ts, request.segments] for request in record.flush_requests]),
     )
 
 
 def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
     """The record of a row of table channels."""
-    channel, checkpoint, assigned_to, last_owner, term, session, dropped, flush_requests = row
+    channel, checkpoint, assigned_to, last_owner, term, session, dropped, collected, flush_requests = row
     return ChannelRecord(
         channel=channel,
         checkpoint=checkpoint,
@@ -133,6 +144,7 @@ def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
         term=term,
         session=session,
         dropped=bool(dropped),
+        collected=bool(collected),
         flush_requests=tuple(
             FlushRequest(flush_ts, tuple(segments)) for flush_ts, segments in json.loads(flush_requests)
         ),

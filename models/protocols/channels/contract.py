@@ -124,7 +124,7 @@ def _save(  # noqa: PLR0917  the fields of a request
 ) -> Effect:
     """Only the last incarnation writes. Rows are taken once, and never after the segment's end."""
     owner = records.channel(name)
-    if owner is None or (owner.assigned_to, owner.term) != (node, term):
+    if owner is None or owner.dropped or (owner.assigned_to, owner.term) != (node, term):
         return records, "not owner"
     old = records.segment(number) or SegmentRecord(segment_id=number, channel=name)
     new = old
@@ -179,10 +179,10 @@ def _is_done(records: Records, name: ChannelName, flush_ts: int, segments: Itera
     return len(ended) == len(known) and old is not None and old.checkpoint >= flush_ts
 
 
-def _drop(records: Records, name: ChannelName, node: str) -> Effect:
-    """Only the assigned node drops; no checkpoint comes after that."""
+def _drop(records: Records, name: ChannelName, node: str, term: int) -> Effect:
+    """Only the last incarnation of the assigned node drops; no checkpoint comes after that."""
     old = records.channel(name)
-    if old is None or old.assigned_to != node:
+    if old is None or (old.assigned_to, old.term) != (node, term):
         return records, UNKNOWN if old is None else NOT_OWNER
     return records.with_channel(old, checkpoint=DROPPED_CHECKPOINT, dropped=True), None
 

@@ -12,11 +12,13 @@ from tidemark.impl.types import (
     ChannelName,
     ChannelRecord,
     MetaSnapshot,
+    Owner,
     Pack,
     Position,
     RecoveryAnswer,
     SaveBinlogPaths,
     SaveOutcome,
+    SegmentId,
     SegmentRecord,
     UpdateCheckpoints,
 )
@@ -74,6 +76,12 @@ class SlowMeta:
         """Save the record."""
         await self._put(f"segment {record.segment_id}", record)
 
+    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
+        """Save the record, and in the same step the segments are gone."""
+        await self.save_channels([channel])
+        for segment in segments:
+            self._store.content().pop(f"segment {segment}", None)
+
     async def _put(self, key: str, value: object) -> None:
         try:
             await self._store.put(key, value)
@@ -116,10 +124,10 @@ class CoordinatorCalls:
         assert isinstance(answer, RecoveryAnswer)
         return answer
 
-    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
         """Mark a channel dropped."""
         del deadline
-        await remote(self._process, COORDINATOR, "drop_channel", channel, node_id)
+        await remote(self._process, COORDINATOR, "drop_channel", channel, owner)
 
 
 class Watched:
@@ -153,9 +161,9 @@ class Watched:
         """Take up a channel."""
         return await self._client.recover_channel(channel, node_id, session, deadline=deadline)
 
-    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
         """Mark a channel dropped."""
-        await self._client.drop_channel(channel, node_id, deadline=deadline)
+        await self._client.drop_channel(channel, owner, deadline=deadline)
 
 
 class NodeClock:

@@ -469,6 +469,10 @@ class _Telling:
         await self._meta.save_segment(record)
         self._news()
 
+    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
+        await self._meta.collect(channel, segments)
+        self._news()
+
 
 def _as_remote(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """A handler whose store may fail: to the caller that is a failed call."""

@@ -136,7 +136,8 @@ class RecordsProgram(Program):
         return await coordinator.confirm_flush(*arguments)
 
     async def _call_drop(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
-        await coordinator.drop_channel(*arguments)
+        name, node, term = arguments
+        await coordinator.drop_channel(name, Owner(node, term))
         return None
 
     # What is looked at.

@@ -12,6 +12,7 @@ from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
+    Owner,
     Pack,
     Position,
     RecoveryAnswer,
@@ -170,10 +171,10 @@ class CoordinatorCalls:
         assert isinstance(answer, RecoveryAnswer)
         return answer
 
-    async def drop_channel(self, channel: ChannelName, node_id: str, *, deadline: float) -> None:
+    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
         """Mark a channel dropped."""
         del deadline
-        await remote(self._process, COORDINATOR, "drop_channel", channel, node_id)
+        await remote(self._process, COORDINATOR, "drop_channel", channel, owner)
 
 
 class NodeCalls:

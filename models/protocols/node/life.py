@@ -314,9 +314,9 @@ class _Edges:
         owner = Owner(NODE, _TERM)
         return RecoveryAnswer(channel, owner, EndPosition(script.get("seek", 0)), records)
 
-    async def drop_channel(self, channel: str, node_id: str, *, deadline: float) -> None:
+    async def drop_channel(self, channel: str, owner: Owner, *, deadline: float) -> None:
         """See tidemark.impl.ports.CoordinatorClient."""
-        self._reckoning.asks("drop", channel, node_id, deadline)
+        self._reckoning.asks("drop", channel, owner.node_id, deadline)
         answer = await self._program.answer(self._process, "drop")
         if answer == BROKEN:
             self._reckoning.failure = "RuntimeError"

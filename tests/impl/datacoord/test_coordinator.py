@@ -4,7 +4,7 @@ import pytest
 
 from tests.impl.parts import CHANNEL, run
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.errors import NotOwnerError, StoreError, UnknownChannelError
+from tidemark.impl.errors import ChannelLivesError, NotOwnerError, StoreError, UnknownChannelError
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
@@ -234,9 +234,46 @@ def test_a_dropped_channel_takes_no_later_checkpoint():
     async def scenario():
         bench = await Bench().start()
         with pytest.raises(NotOwnerError, match="only its owner may drop it"):
-            await bench.coordinator.drop_channel(CHANNEL, "b")
-        await bench.coordinator.drop_channel(CHANNEL, "a")
+            await bench.coordinator.drop_channel(CHANNEL, Owner("b", 1))
+        await bench.coordinator.drop_channel(CHANNEL, bench.owner)
         assert await bench.report(10**6) == DROPPED_CHECKPOINT
+        assert await bench.save(7) is SaveOutcome.NOT_OWNER
+
+    run(scenario())
+
+
+def test_an_earlier_incarnation_drops_nothing():
+    async def scenario():
+        bench = await Bench().start()
+        await bench.coordinator.recover_channel(CHANNEL, "a")
+        with pytest.raises(NotOwnerError, match="'a' in term 3, not to 'a' in term 2"):
+            await bench.coordinator.drop_channel(CHANNEL, bench.owner)
+        assert not bench.coordinator.channel(CHANNEL).dropped
+
+    run(scenario())
+
+
+def test_a_name_that_comes_back_has_a_new_term():
+    async def scenario():
+        bench = await Bench().start()
+        coordinator, first = bench.coordinator, bench.owner
+        await bench.save(5)
+        with pytest.raises(ChannelLivesError, match="was not dropped"):
+            await coordinator.collect_channel(CHANNEL)
+        await coordinator.drop_channel(CHANNEL, first)
+        with pytest.raises(ChannelLivesError, match="drop and collect it first"):
+            await coordinator.create_channel(CHANNEL, EndPosition(5))
+        await coordinator.collect_channel(CHANNEL)
+        assert not bench.meta.segments
+        assert not coordinator.segments
+        assert await bench.report(10) == 0
+        await coordinator.create_channel(CHANNEL, EndPosition(5))
+        answer = await coordinator.recover_channel(CHANNEL, "a")
+        assert (answer.seek.ts, answer.segments) == (5, ())
+        assert answer.owner.term > first.term + 1
+        assert await bench.save(9, owner=first) is SaveOutcome.NOT_OWNER
+        with pytest.raises(NotOwnerError):
+            await coordinator.drop_channel(CHANNEL, first)
 
     run(scenario())
 

@@ -1,0 +1,296 @@
+"""A channel that moves, is dropped, collected and created again: the coordinator under exploration.
+
+The coordinator and its metadata are those of the implementation. The nodes are scripts: each tenure reads the
+log, saves, reports and asks for the drop as ``spec.ownership`` says; some of its requests reach the
+coordinator twice, the second time at any later moment. It takes checkpoints of the assigned node
+in any incarnation, so that what it refines is the variant ``ReportsOfAll``, which is proved as well.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.errors import ImplementationError
+from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.types import (
+    BinlogRecord,
+    ChannelPosition,
+    ChannelRecord,
+    EndPosition,
+    Owner,
+    SaveBinlogPaths,
+    SaveOutcome,
+    SegmentId,
+    UpdateCheckpoints,
+)
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.channels.ports import CHANNELS, META, SlowMeta
+from tidemark.models.protocols.ownership.refinement import CHANNEL, SEGMENT, Past, Tenure, abstract
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+CLUSTER = "cluster"
+SPECIFICATION = "tidemark.models.protocols.ownership.mutants.finer:ReportsOfAll"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnershipScenario:
+    """What happens. ``nodes``: of each tenure its node, in their order; ``rows``: of the collection."""
+
+    nodes: tuple[str, ...]
+    rows: int
+    crashes: tuple[int, ...]
+    copies: tuple[str, ...]
+    gives_back: bool
+    drops: bool
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of the specification."""
+        names = sorted(set(self.nodes))
+        return Instance(
+            protocol,
+            bounds={
+                "Node": len(names), "Tenure": len(self.nodes), "Segment": 1, "Position": self.rows,
+                "Epoch": len(self.nodes) + 1, "Copies": 2, "Faults": 1,
+            },
+            constants={
+                "carries": [False] + [True] * self.rows,
+                "segment_of": [0] * (self.rows + 1),
+                "of": [names.index(node) for node in self.nodes],
+            },
+            name="scheduled",
+        )  # fmt: skip
+
+
+class _Meta(SlowMeta):
+    """Tells what is about to be collected: the specification remembers it."""
+
+    def __init__(self, process: Process, told: Callable[[], None]) -> None:
+        super().__init__(process)
+        self._told = told
+
+    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
+        """Save the record, and in the same step the segments are gone."""
+        self._told()
+        await super().collect(channel, segments)
+
+
+class OwnershipProgram(RefiningProgram):
+    """One coordinator, the tenures of its nodes, an operator.
+
+    Args:
+        scenario: what happens.
+        coordinator: class of the coordinator.
+    """
+
+    settings = Settings(clock=ClockOrder.UNTIMED)
+
+    def __init__(self, scenario: OwnershipScenario, *, coordinator: type[Coordinator] = Coordinator) -> None:
+        super().__init__(_abstraction(scenario))
+        self.scenario = scenario
+        self.coordinator: Coordinator | None = None
+        self.tenures = [Tenure() for _ in scenario.nodes]
+        self.past = Past()
+        self._class = coordinator
+
+    def populate(self, world: World) -> None:
+        """Define the process and what is stored at the start."""
+        world.store(META, remote=False).content()[CHANNELS] = (ChannelRecord(CHANNEL),)
+        world.process(CLUSTER, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        coordinator = self._class(meta=_Meta(process, self._remember))
+        coordinator.lock = SteppedLock(process)
+        await coordinator.load()
+        self.coordinator = coordinator
+        process.spawn(self._move(process, 0), "tenure 0")
+        if self.scenario.gives_back:
+            process.spawn(self._take_away(process), "operator")
+        if self.scenario.drops:
+            process.spawn(self._drop_collection(process), "client")
+
+    def _remember(self) -> None:
+        assert self.coordinator is not None
+        self.past.segment = self.coordinator.segments.get(SEGMENT)
+
+    # ---- operator and client ----
+
+    async def _take_away(self, process: Process) -> None:
+        """The channel is taken from its owner, and goes back to it."""
+        coordinator = self._coordinator()
+        await process.point("operator.unassign")
+        owner = coordinator.channel(CHANNEL).assigned_to
+        if owner is not None:
+            await coordinator.unassign(CHANNEL)
+            await process.point("operator.assign")
+            if coordinator.channel(CHANNEL).assigned_to is None:
+                await coordinator.assign(CHANNEL, owner)
+
+    async def _drop_collection(self, process: Process) -> None:
+        await process.point("client.drop")
+        self.past.ended, self.past.end = True, self.scenario.rows
+        self.past.seen = max(self.past.seen, self.past.end)
+
+    async def _collect(self, process: Process) -> None:
+        """What was dropped is collected, and the name is used again."""
+        coordinator = self._coordinator()
+        await process.point("gc.collect")
+        await coordinator.collect_channel(CHANNEL)
+        await process.point("client.create")
+        await coordinator.create_channel(CHANNEL, EndPosition(self.past.end))
+        self.past.start, self.past.ended = self.past.end, False
+        self.past.epochs += 1
+
+    # ---- tenures ----
+
+    async def _move(self, process: Process, place: int) -> None:
+        """The channel comes to a node, which works, while the next is under way."""
+        coordinator, node = self._coordinator(), self.scenario.nodes[place]
+        await process.point("operator.move")
+        if coordinator.channel(CHANNEL).dropped:
+            return
+        await coordinator.assign(CHANNEL, node)
+        try:
+            answer = await coordinator.recover_channel(CHANNEL, node, place + 1)
+        except ImplementationError:
+            return  # it was dropped, or went to another, meanwhile
+        told = [answer.seek.ts, *(record.dml_position.ts for record in answer.segments)]
+        self.past.epochs += 1
+        tenure = self.tenures[place]
+        tenure.begin(owner=answer.owner, epoch=self.past.epochs, seek=answer.seek.ts, told=max(told))
+        if place + 1 < len(self.tenures):
+            process.spawn(self._move(process, place + 1), f"tenure {place + 1}")
+        await self._work(process, tenure)
+        if place in self.scenario.crashes:
+            await process.point("node.crash")
+            tenure.alive = False
+
+    async def _work(self, process: Process, tenure: Tenure) -> None:
+        for _ in range(tenure.read, self.scenario.rows):
+            await process.point("node.consume")
+            tenure.read += 1
+            self.past.seen = max(self.past.seen, tenure.read)
+        assert tenure.owner is not None
+        if tenure.high < tenure.read:
+            await process.point("node.send")
+            tenure.send()
+            await self._twice(process, "save", functools.partial(self._save, tenure, tenure.low, tenure.high))
+            if tenure.save != "taken":
+                return  # it was refused: what the node holds is another's now
+            await process.point("node.learn")
+            tenure.save = "idle"
+        await process.point("node.report")
+        if tenure.read > tenure.top:
+            tenure.top = tenure.read
+            await self._twice(process, "report", functools.partial(self._report, tenure, tenure.top))
+        await process.point("node.ask")
+        if self.past.ended and tenure.read == self.past.end:
+            tenure.asks = True
+            await self._twice(process, "drop", functools.partial(self._drop, process, tenure))
+
+    async def _twice(self, process: Process, kind: str, request: Callable[[], Awaitable[None]]) -> None:
+        """A request, and perhaps its copy, which comes at any later time."""
+
+        async def late() -> None:
+            await process.point("network.copy")
+            await request()
+
+        if kind in self.scenario.copies:
+            process.spawn(late(), "copy")
+        await request()
+
+    async def _save(self, tenure: Tenure, low: int, high: int) -> None:
+        rows = tuple(range(low + 1, high + 1))
+        binlog = BinlogRecord(f"{low}-{high}", rows)
+        request = SaveBinlogPaths(CHANNEL, _of(tenure), SEGMENT, EndPosition(high), binlog)
+        outcome = await self._coordinator().save_binlog_paths(request)
+        if outcome is not SaveOutcome.NOT_OWNER and tenure.save == "sent":
+            tenure.save = "taken"
+
+    async def _report(self, tenure: Tenure, position: int) -> None:
+        reported = ChannelPosition(CHANNEL, EndPosition(position), _of(tenure))
+        await self._coordinator().update_channel_checkpoints(UpdateCheckpoints((reported,)))
+
+    async def _drop(self, process: Process, tenure: Tenure) -> None:
+        try:
+            await self._coordinator().drop_channel(CHANNEL, _of(tenure))
+        except ImplementationError:
+            return  # refused
+        if not self.past.collects:
+            self.past.collects = True
+            process.spawn(self._collect(process), "collector")
+
+    def _coordinator(self) -> Coordinator:
+        assert self.coordinator is not None
+        return self.coordinator
+
+    # ---- what is looked at ----
+
+    def observe(self) -> Observation:
+        """What the coordinator has recorded, and what the tenures hold."""
+        channel, segment = ChannelRecord(CHANNEL), None
+        if self.coordinator is not None and self.coordinator.channels:
+            channel = self.coordinator.channel(CHANNEL)
+            segment = self.coordinator.segments.get(SEGMENT)
+        tenures = tuple(tenure.view() for tenure in self.tenures)
+        return {CLUSTER: (channel, segment, tenures, self.past.view())}
+
+    def declared(self) -> Hashable:
+        """The mutable data that influence what happens next."""
+        users = () if self.coordinator is None else tuple(self.coordinator.lock.users)
+        return (tuple(self.observe().values()), users, self.past.collects)
+
+
+def _of(tenure: Tenure) -> Owner:
+    assert tenure.owner is not None
+    return tenure.owner
+
+
+@functools.cache
+def _abstraction(scenario: OwnershipScenario) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(*known[CLUSTER], rows=scenario.rows)
+
+    return Abstraction(scenario.instance(SPECIFICATION), values, ignored=("faults",))
+
+
+def ownership(
+    *,
+    nodes: Sequence[str] = ("a", "b"),
+    rows: int = 1,
+    crashes: Sequence[int] = (),
+    copies: Sequence[str] = (),
+    gives_back: bool = False,
+    drops: bool = False,
+    coordinator: type[Coordinator] = Coordinator,
+) -> OwnershipProgram:
+    """A program by plain arguments, as the manifest gives them.
+
+    Args:
+        nodes: of each tenure its node, in their order.
+        rows: of the collection.
+        crashes: tenures whose process ends.
+        copies: requests that arrive twice: "save", "report", "drop".
+        gives_back: an operator takes the channel away and gives it back.
+        drops: the collection is dropped, and created again.
+        coordinator: class of the coordinator.
+    """
+    scenario = OwnershipScenario(
+        nodes=tuple(nodes),
+        rows=rows,
+        crashes=tuple(crashes),
+        copies=tuple(copies),
+        gives_back=gives_back,
+        drops=drops,
+    )
+    return OwnershipProgram(scenario, coordinator=coordinator)
