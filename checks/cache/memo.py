@@ -19,8 +19,8 @@ from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sea
 FORMAT = 2
 NAME = "computed.json"
 
-BESIDE = Path(__file__).parent / "__pycache__"
-"""Where Python keeps what it compiled from this package."""
+BESIDE = Path(__file__).parent / "__pycache__" / "computed.memo"
+"""Beside what Python has compiled from this package; no data file, which would travel with its code."""
 
 
 class Memo:
@@ -28,11 +28,11 @@ class Memo:
 
     Args:
         folder: where the table of this build is; None keeps nothing.
-        beside: where the table of the package is; None keeps none. It has what ``ours`` is said of.
+        beside: the file with the table of the package; None keeps none. It has what ``ours`` is said of.
     """
 
     def __init__(self, folder: Path | None, *, beside: Path | None = None) -> None:
-        self._own = _Table(folder)
+        self._own = _Table(None if folder is None else folder / NAME)
         self._beside = _Table(beside)
         self.problem = self._own.problem
 
@@ -60,10 +60,10 @@ class Memo:
 
 
 class _Table:
-    """One file; ``folder`` None is no file."""
+    """One file; ``path`` None is no file."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._path = None if folder is None else folder / NAME
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
         self.entries: dict[str, list[Any]] = {}
         self.problem = ""
         self._changed = False

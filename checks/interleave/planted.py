@@ -18,12 +18,15 @@ SAMPLE = 400
 
 
 def planted_bugs(manifest: Manifest) -> dict[str, InterleaveEntry]:
-    """The mutants of the implementation by name: each is its host's entry, with the program that is wrong."""
+    """The mutants of the implementation by name: each is its host's entry, with the program that is wrong.
+
+    Without those that only an endless run shows: no execution of them fails.
+    """
     hosts = {entry.name: entry for entry in manifest.interleave}
     return {
         mutant.name: hosts[mutant.instance].model_copy(update={"program": mutant.ref})
         for mutant in manifest.mutant
-        if mutant.instance in hosts
+        if mutant.instance in hosts and mutant.killer not in hosts[mutant.instance].live
     }
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.errors import ImplementationError
+from tidemark.impl.errors import ChannelLivesError, ImplementationError
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.types import (
     BinlogRecord,
@@ -139,8 +140,11 @@ class OwnershipProgram(RefiningProgram):
         self.past.seen = max(self.past.seen, self.past.end)
 
     async def _collect(self, process: Process) -> None:
-        """What was dropped is collected, and the name is used again."""
+        """What was dropped is collected, and the name is used again; before that, it is refused."""
         coordinator = self._coordinator()
+        await process.point("client.create.early")
+        with suppress(ChannelLivesError):
+            await coordinator.create_channel(CHANNEL, EndPosition(self.past.end))
         await process.point("gc.collect")
         await coordinator.collect_channel(CHANNEL)
         await process.point("client.create")
