@@ -150,8 +150,6 @@ def test_a_cancelled_save_leaves_nothing_open(tmp_path):
 
     run(scenario())
 
-    run(scenario())
-
 
 def test_a_file_of_another_version_is_refused(tmp_path):
     async def scenario():
