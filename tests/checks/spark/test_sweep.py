@@ -20,7 +20,7 @@ from tidemark.spec.language.references import ReferenceNotFoundError
 pytestmark = pytest.mark.spark
 
 HERE = "tests.checks.spark.test_sweep"
-PROTOCOL = "tidemark.spec.flush:Flush"
+PROTOCOL = "tidemark.spec.meta:Meta"
 
 
 def late_if_first(number):
