@@ -1,7 +1,7 @@
 """The process that is killed: a streaming node over the files of one directory, with clients of its own.
 
 Each client appends one row after the other, and says on the standard output which one is acknowledged. With
-``--drain`` nobody appends: the process ends when everything in the log is stored.
+``--drain`` there are no appends: the process ends when everything in the log is stored.
 """
 
 from __future__ import annotations

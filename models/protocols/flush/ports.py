@@ -45,7 +45,7 @@ class Log:
     Args:
         world: in which it is read.
         packs: what it holds.
-        endless: at the end the last tick comes again and again, without rows. Time stands still then, so that
+        endless: at the end the last tick comes again and again, without rows. The clock does not move then:
             there are finitely many states; what a later tick would find new is not found.
     """
 

@@ -1,4 +1,4 @@
-"""What the proxies take for granted of the coordinator's side, which is an oracle of its own."""
+"""What the proxies assume of the coordinator's side, which is an oracle of its own."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.ids import Ids

@@ -100,6 +100,7 @@ class OwnershipProgram(RefiningProgram):
         self.tenures = [Tenure() for _ in scenario.nodes]
         self.past = Past()
         self._class = coordinator
+        self.latest = 0
 
     def populate(self, world: World) -> None:
         """Define the process and what is stored at the start."""
@@ -150,7 +151,12 @@ class OwnershipProgram(RefiningProgram):
         await process.point("client.create")
         await coordinator.create_channel(CHANNEL, EndPosition(self.past.end))
         self.past.start, self.past.ended = self.past.end, False
-        self.past.epochs += 1
+        self._count(coordinator.channel(CHANNEL).term)
+
+    def _count(self, term: int) -> None:
+        """A new epoch, if the coordinator's term is one that was not there before."""
+        self.past.epochs += int(term > self.latest)
+        self.latest = max(self.latest, term)
 
     # ---- tenures ----
 
@@ -166,7 +172,7 @@ class OwnershipProgram(RefiningProgram):
         except ImplementationError:
             return  # it was dropped, or went to another, meanwhile
         told = [answer.seek.ts, *(record.dml_position.ts for record in answer.segments)]
-        self.past.epochs += 1
+        self._count(answer.owner.term)
         tenure = self.tenures[place]
         tenure.begin(owner=answer.owner, epoch=self.past.epochs, seek=answer.seek.ts, told=max(told))
         if place + 1 < len(self.tenures):
@@ -249,7 +255,7 @@ class OwnershipProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
         users = () if self.coordinator is None else tuple(self.coordinator.lock.users)
-        return (tuple(self.observe().values()), users, self.past.collects)
+        return (tuple(self.observe().values()), users, self.past.collects, self.latest)
 
 
 def _of(tenure: Tenure) -> Owner:

@@ -116,7 +116,7 @@ def abstract(
 
 
 def _caller(task: TaskView) -> str:
-    """Whoever has left before the task asked is answered all the same: the refusal reaches nobody."""
+    """Whoever has left before the task asked is answered all the same: the refusal reaches no caller."""
     if task.phase == "new":
         return "absent"
     if task.left and not task.refused:

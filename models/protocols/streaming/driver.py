@@ -1,6 +1,6 @@
 """Drives the real streaming node by the actions of ``tidemark.spec.streaming``, in the controlled world.
 
-A step is offered when an event that may happen now stands for it, and has the arguments of the step. Then
+A step is offered when an event that may happen now is that step, and has its arguments. Then
 what waits for nothing else and changes nothing happens: clients come, a round of the tick operator begins. By
 chance an append is lost in another way, or a round of the operator finds that the prefix has not grown.
 """

@@ -327,5 +327,5 @@ class _WithAnImpatientService(FlushProgram):
 
 @mutant(killer="flush.flush_completes", source="facts 10.3", instance="flush-endless", tier="full")
 def flush_service_gives_up(**scenario: Any) -> FlushProgram:
-    """After two polls in vain nobody asks again whether a flush is done: it is never confirmed."""
+    """After two polls without success a flush is not asked for again: it is never confirmed."""
     return flush(program=_WithAnImpatientService, **scenario)

@@ -77,7 +77,7 @@ class CollectsWhereNoSegmentIs(Ownership):
 
 @mutant(killer="ownership.dropped_means_settled", source="B31; facts 7.9", instance=SMALL)
 class CollectsWithTheCollection(Ownership):
-    """The collection is gone, and nobody asks whether the owner has dropped the channel."""
+    """The collection is gone. Whether the owner has dropped the channel is not asked."""
 
     def may_collect(s):
         return s.ended & (s.life != "gone")
