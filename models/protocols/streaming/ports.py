@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -79,6 +79,11 @@ class LogProcess:
         """The last place."""
         return len(self.places)
 
+    @property
+    def has_message(self) -> bool:
+        """Whether a message came to it."""
+        return any(place.number is not None for place in self.places)
+
     def view(self) -> Hashable:
         """What came to it, and where it is cut."""
         return (tuple(self.places), 0 if self.log is None else self.log.cut)
@@ -89,13 +94,21 @@ class LogProcess:
 
 
 class LogCalls:
-    """The log as a node sees it: appends are calls, everything else is one step."""
+    """The log as a node sees it: appends are calls, everything else is one step.
 
-    def __init__(self, process: Process, world: World, log: LogProcess, *, reads: int) -> None:
+    Args:
+        reads: places that may be read.
+        overtaken: message 0 is sent once another message is in the log.
+    """
+
+    def __init__(
+        self, process: Process, world: World, log: LogProcess, *, reads: int, overtaken: bool = False
+    ) -> None:
         self._process = process
         self._world = world
         self._log = log
         self._reads = reads
+        self._overtaken = overtaken
         self._bit = world.interner.bit(LOG)
 
     def _real(self) -> FencedLog:
@@ -114,6 +127,8 @@ class LogCalls:
 
     async def append(self, term: Term, since: int, message: LogMessage) -> int:
         """See TermLog."""
+        if self._overtaken and number_of(message) == 0:
+            await self._log.gate.operation("overtaken", lambda: self._log.has_message, lambda: None)
         return int(await remote(self._process, LOG, "append", term, since, message))
 
     async def read(self, place: int) -> Sequence[Record]:
@@ -195,11 +210,28 @@ def cell(key: str) -> str:
 
 
 class Clock(CountedClock):
-    """A clock by which each period ends so many times, over all lives of a node."""
+    """A clock by which each period ends so many times, over all lives of a node.
 
-    def __init__(self, process: Process, pauses: Mapping[float, Pause], left: dict[str, int]) -> None:
+    Args:
+        wait: what has to happen, too, before a pause of this name ends.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        pauses: Mapping[float, Pause],
+        left: dict[str, int],
+        *,
+        wait: Callable[[str], Awaitable[None]],
+    ) -> None:
         super().__init__(process, pauses)
         self.left = left
+        self._wait = wait
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when the pause ends."""
+        await self._wait(self._pauses[seconds].name)
+        await super().sleep(seconds)
 
 
 def finish(work: Coroutine[Any, Any, T]) -> T:

@@ -58,6 +58,8 @@ class StreamingScenario:
         reads: places that the flusher may read.
         persists: how often the node's own records are saved.
         early: clients come while the first tick of a term is still to be written.
+        overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
+            client has its answer.
         faults: crashes of the node, calls whose outcome is unknown.
     """
 
@@ -68,6 +70,7 @@ class StreamingScenario:
     reads: int = 0
     persists: int = 0
     early: bool = False
+    overtaken: bool = False
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -131,6 +134,7 @@ class StreamingProgram(RefiningProgram):
         self.left = {TICK: scenario.ticks, PERSIST: scenario.persists, RETRY: 1}
         self._asked: set[int] = set()
         self._come: set[int] = set()
+        self._answered: set[int] = set()
         self._parts, self._term_class = parts, term
 
     def _append(self, number: int) -> Append:
@@ -155,10 +159,12 @@ class StreamingProgram(RefiningProgram):
         }
         ports = StreamingPorts(
             oracle=OracleCalls(process, self.world, self.answers, near=self.oracle),
-            log=LogCalls(process, self.world, self.log, reads=self.scenario.reads),
+            log=LogCalls(
+                process, self.world, self.log, reads=self.scenario.reads, overtaken=self.scenario.overtaken
+            ),
             messages=self.objects,
             checkpoints=self.objects,
-            clock=Clock(process, pauses, self.left),
+            clock=Clock(process, pauses, self.left, wait=self._tick_may_come),
             preemption=process,
         )
 
@@ -190,6 +196,13 @@ class StreamingProgram(RefiningProgram):
             return
         except (TermClosedError, RpcError):  # the term is over, or the oracle has no answer
             self._asked.discard(number)
+        else:
+            self._answered.add(number)
+            self.log.gate.look()
+
+    async def _tick_may_come(self, name: str) -> None:
+        if self.scenario.overtaken and name == TICK:
+            await self.log.gate.operation("tick", lambda: bool(self._answered), lambda: None)
 
     def _may_come(self, number: int, term: OpenTerm | None) -> bool:
         """Whether the log has the first tick of the term. Clients come in order: only their names differ."""
@@ -239,6 +252,7 @@ class StreamingProgram(RefiningProgram):
                 self.oracle.given,
                 tuple(sorted(self._asked)),
                 tuple(sorted(self._come)),
+                tuple(sorted(self._answered)) if self.scenario.overtaken else (),
             ),
         )
 
@@ -296,6 +310,7 @@ def streaming(
     reads: int = 0,
     persists: int = 0,
     early: bool = False,
+    overtaken: bool = False,
     crashes: int = 0,
     late: int = 0,
     lost_answers: int = 0,
@@ -314,6 +329,8 @@ def streaming(
         reads: places that the flusher may read.
         persists: how often the node's own records are saved.
         early: clients come while the first tick of a term is still to be written.
+        overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
+            client has its answer.
         crashes: budget of crashes of the node.
         late: budget of appends that time out and come later.
         lost_answers: budget of appends that happen and time out.
@@ -330,6 +347,7 @@ def streaming(
         reads=reads,
         persists=persists,
         early=early,
+        overtaken=overtaken,
         faults=FaultBudget(crashes=crashes, delays=late, lost_replies=lost_answers),
     )
     return StreamingProgram(scenario, parts=parts, term=term, log=log, protocol=protocol)

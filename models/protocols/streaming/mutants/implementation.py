@@ -67,8 +67,7 @@ class _GreatestAcknowledged(AckManager):
 @mutant(
     killer="streaming.ticks_cover_what_is_acknowledged",
     source="facts 11: not contiguous",
-    instance="streaming-impl-two-appends",
-    tier="full",
+    instance="streaming-impl-overtaken",
 )
 def tick_is_the_greatest_acknowledged(**scenario: Any) -> StreamingProgram:
     """A tick passes an append that is not acknowledged, because a later one is."""
@@ -101,13 +100,28 @@ class _LastPlace(AckManager):
 @mutant(
     killer="streaming.a_start_leaves_out_only_what_is_passed",
     source="facts 11: start",
-    instance="streaming-impl-two-appends",
-    tier="full",
+    instance="streaming-impl-overtaken",
 )
 def start_is_the_last_known_place(**scenario: Any) -> StreamingProgram:
     """Readers of a tick start behind all that is acknowledged, though a later message lies there."""
     variant = f"{_VARIANTS}:StartIsTheEnd"
     return streaming(parts=StreamingParts(acks=_LastPlace), protocol=variant, **scenario)
+
+
+class _PlaceOfThePrefix(AckManager):
+    def _start(self, prefix: Timestamp) -> int:
+        return max((detail.place for detail in self.ended if detail.ts <= prefix), default=0)
+
+
+@mutant(
+    killer="streaming.a_start_leaves_out_only_what_is_passed",
+    source="facts 11: start",
+    instance="streaming-impl-overtaken",
+)
+def start_is_the_place_of_the_prefix(**scenario: Any) -> StreamingProgram:
+    """Readers of a tick start behind the message that it passes, though a later message lies before it."""
+    variant = f"{_VARIANTS}:StartIsTheEnd"
+    return streaming(parts=StreamingParts(acks=_PlaceOfThePrefix), protocol=variant, **scenario)
 
 
 class Unfenced(FencedLog):
