@@ -71,6 +71,10 @@ class ProxyClosedError(ImplementationError):
     """The proxy closes or is closed: it has not begun the task. Another proxy may."""
 
 
+class ProxyEndedError(ImplementationError):
+    """The proxy has ended with the task in its hands: the task may have been carried out, or still be."""
+
+
 class CallerLeftError(ImplementationError):
     """The caller left before its task began: nothing of it was done."""
 
@@ -101,6 +105,10 @@ class TargetGoneError(ImplementationError):
 
 class CollectionError(ImplementationError):
     """A collection of this name exists already, or there is none."""
+
+
+class SchemaMismatchError(ImplementationError):
+    """The collection has changed since the schema was read that a write was made for: nothing is written."""
 
 
 class WriteFailedError(ImplementationError):

@@ -43,4 +43,5 @@ def _rows_to_store(pack: StreamPack) -> Pack:
             " what it had promised not to"
         )
     rows = tuple(row for message in messages for row in rows_of(message))
-    return Pack(StartPosition(pack.begin), EndPosition(pack.end), rows)
+    dropped = any(message.text == "drop" for message in pack.ddl)
+    return Pack(StartPosition(pack.begin), EndPosition(pack.end), rows, drop=dropped)

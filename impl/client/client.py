@@ -9,11 +9,12 @@ from typing import Any
 
 from tidemark.impl.client.connection import Connection, ConnectionLostError, Json, RequestRefusedError
 from tidemark.impl.client.history import History, runs
+from tidemark.impl.client.schemas import SchemaCache
 from tidemark.impl.client.session import Session
 from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.timestamp import ZERO, Timestamp
 
-MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError")
+MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError", "ProxyEndedError")
 """Errors after which a write may be in the log."""
 
 
@@ -32,7 +33,8 @@ class Result:
 
 
 class Client:
-    """One client. It carries its session's timestamp along, and notes what it does if it has a history.
+    """One client. It carries its session's timestamp along, keeps the versions of the collections that it
+    writes to, and notes what it does if it has a history.
 
     Every method raises RequestRefusedError for an error of the cluster, and ConnectionLostError when no
     answer comes: a write may then have been carried out.
@@ -41,17 +43,36 @@ class Client:
     def __init__(self, connection: Connection, *, history: History | None = None) -> None:
         self.connection = connection
         self.session = Session()
+        self.schemas = SchemaCache(self._version_of)
         self._history = history
 
-    async def create(self, collection: str, *, shards: int = 1) -> Timestamp:
+    async def create(self, collection: str, *, shards: int = 1, schema: str = "") -> Timestamp:
         """Create a collection. Its timestamp."""
-        answer = await self._call("create", collection, {}, shards=shards)
+        answer = await self._call("create", collection, {}, shards=shards, schema=schema)
+        return self._known(answer["ts"])
+
+    async def alter(self, collection: str, schema: str) -> Timestamp:
+        """Give a collection another schema. The timestamp of the change: what is written later is for it."""
+        answer = await self._call("alter", collection, {}, schema=schema)
+        return self._known(answer["ts"])
+
+    async def drop(self, collection: str) -> Timestamp:
+        """End a collection. The timestamp from which on nothing is written to it."""
+        answer = await self._call("drop", collection, {})
         return self._known(answer["ts"])
 
     async def insert(self, collection: str, rows: Mapping[int, str]) -> Timestamp:
-        """Insert rows by key; a key that is there already is not looked for. Their timestamp."""
-        facts = {"keys": runs(rows)}
-        answer = await self._call("insert", collection, facts, rows=[[key, rows[key]] for key in rows])
+        """Insert rows by key; a key that is there already is not looked for. Their timestamp.
+
+        If the collection has changed since its schema was read, the schema is read again and the rows are
+        sent once more: see ``SchemaCache.retried``.
+        """
+        facts, given = {"keys": runs(rows)}, [[key, rows[key]] for key in rows]
+
+        async def insert(version: int) -> Json:
+            return await self._call("insert", collection, facts, rows=given, version=version)
+
+        answer = await self.schemas.retried(collection, insert)
         return self._known(answer["ts"])
 
     async def delete(self, collection: str, keys: Iterable[int]) -> Timestamp:
@@ -91,6 +112,9 @@ class Client:
     async def close(self) -> None:
         """Let go of the connection."""
         await self.connection.close()
+
+    async def _version_of(self, collection: str) -> int:
+        return int((await self.connection.call("describe", collection=collection))["version"])
 
     def _known(self, ts: Timestamp) -> Timestamp:
         self.session.wrote(ts)

@@ -21,14 +21,15 @@ from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.host import ProxyHost
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.reads import Reader, ReaderConfig
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
-from tidemark.impl.rootcoord.catalog import Catalog, CollectionRecord
+from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
-from tidemark.impl.rootcoord.direct import DirectRootCoordClient
+from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches, DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.runtime import Supervisor
@@ -87,7 +88,7 @@ class Cluster:
             coordinator=storage.coordinator, make=self._make_query_node, count=self.config.query_nodes
         )
         self._stack.push_async_callback(self.replicas.stop)
-        await self._open(list(self.catalog.collections.values()))
+        await self._open(list(self.catalog.meta.versions.values()))
         self.supervisor.spawn(storage.resume_flushes, "resumed flushes")
         self.supervisor.spawn(self._watch_query_nodes, "query nodes")
         self._start_proxies()
@@ -123,14 +124,20 @@ class Cluster:
         store = SqliteCatalogStore(self.directory.catalog)
         self._stack.push_async_callback(store.close)
 
-        async def announce(channel: ChannelName, ts: Timestamp) -> None:
-            await streams.append(DdlMessage(ts, channel, "create"))
+        async def announce(channel: ChannelName, ts: Timestamp, text: str) -> None:
+            await streams.append(DdlMessage(ts, channel, text))
 
         assert isinstance(self.root_coord.ddl, DdlSource)
+        self.caches = DirectProxyCaches(self.root_coord.sync)
         self.catalog = Catalog(
-            store=store, scheduler=self.root_coord.ddl.scheduler, announce=announce, place=self._place
+            store=store,
+            scheduler=self.root_coord.ddl.scheduler,
+            announce=announce,
+            place=self._place,
+            proxies=self.caches,
         )
         await self.catalog.load()
+        await self.catalog.finish_changes()
 
     def _place(self, number: int, shards: int) -> tuple[ChannelName, ...]:
         """The shards of a collection in physical channels, one in each, beginning with another each time."""
@@ -139,21 +146,28 @@ class Cluster:
             raise CollectionError(f"{shards} shards; give 1 to {len(names)}, the number of physical channels")
         return tuple(virtual(names[(number + shard) % len(names)], number, shard) for shard in range(shards))
 
-    async def _open(self, records: Sequence[CollectionRecord]) -> None:
-        """Let data node and query nodes serve the channels of collections."""
-        channels = [channel for record in records for channel in record.channels]
-        await self.storage.open(channels)
-        await self.replicas.load(channels)
+    async def _open(self, records: Sequence[CollectionVersion]) -> None:
+        """Let data node and query nodes serve the channels of collections; the end of one that is gone is
+        still to be stored, perhaps.
+        """
+        await self.storage.open([channel for record in records for channel in record.channels])
+        await self.replicas.load([c for record in records if record.exists for c in record.channels])
 
-    async def create(self, name: str, *, shards: int) -> CollectionRecord:
+    async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
         """Create a collection and serve it: see ``Collections`` of the gateway."""
-        record = await self.catalog.create(name, shards=shards)
+        record = await self.catalog.create(name, shards=shards, schema=schema)
         await self._open([record])
         return record
 
-    def get(self, name: str) -> CollectionRecord:
-        """The collection. Raises CollectionError."""
-        return self.catalog.get(name)
+    async def alter(self, name: str, *, schema: str) -> CollectionVersion:
+        """Give a collection another schema."""
+        return await self.catalog.alter(name, schema=schema)
+
+    async def drop(self, name: str) -> CollectionVersion:
+        """End a collection. Its data node stores what precedes the end, then its channels are collected."""
+        record = await self.catalog.drop(name)
+        await self.replicas.release(record.channels)
+        return record
 
     def _make_query_node(self, number: int) -> QueryNode:
         ports = QueryNodePorts(log=self.foundation.broker, store=self.storage.store)
@@ -164,9 +178,10 @@ class Cluster:
             await self.foundation.clock.sleep(self.config.tick_seconds)
             self.replicas.check()
             await self.replicas.load_flushed()
+            await self.storage.collect_dropped()
 
     def _start_proxies(self) -> None:
-        client = DirectRootCoordClient(self.root_coord)
+        client, metadata = DirectRootCoordClient(self.root_coord), DirectMetaSource(self.catalog.meta)
         seconds = self.config.tick_seconds
         config = ProxyConfig(
             tick_seconds=seconds / 2,
@@ -181,8 +196,11 @@ class Cluster:
                 streams=ProxyStreams(foundation.broker, source),
                 root_coord=client,
                 clock=foundation.clock,
+                metadata=metadata,
             )
-            return Proxy(source=source, ports=ports, config=config, parts=self._parts.proxy)
+            proxy = Proxy(source=source, ports=ports, config=config, parts=self._parts.proxy)
+            self.caches.add(source, proxy.meta)
+            return proxy
 
         for number in range(self.config.proxies):
             host = ProxyHost(

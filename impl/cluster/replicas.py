@@ -42,6 +42,11 @@ class ReplicaSet:
         watches = [self._watch(node, channel) for node in self.nodes.values() for channel in channels]
         await asyncio.gather(*watches)
 
+    async def release(self, channels: Sequence[ChannelName]) -> None:
+        """Serve these channels no more: reads of them fail."""
+        self.channels = [channel for channel in self.channels if channel not in channels]
+        await asyncio.gather(*(node.release(channel) for node in self.nodes.values() for channel in channels))
+
     async def kill(self, number: int) -> None:
         """End a node in the middle of its work: what it has in memory is gone, and its reads fail."""
         await self.nodes.pop(number).stop()

@@ -11,6 +11,11 @@ from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.reads import ConsistencyLevel
 
+METHODS = (
+    *("now", "channels", "describe", "create", "alter", "drop"),
+    *("insert", "delete", "flush", "read"),
+)
+
 
 def answers_of(gateways: Sequence[Gateway]) -> Handler:
     """Answers requests to the proxies; each names its proxy, counted from 0."""
@@ -27,12 +32,21 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
         case "now":
             return {"ts": await gateway.now()}
         case "channels":
-            return {"channels": list(gateway.channels(given["collection"]))}
+            return {"channels": list((await gateway.describe(given["collection"])).channels)}
+        case "describe":
+            found = await gateway.describe(given["collection"])
+            return {"version": found.version, "schema": found.schema}
         case "create":
-            return {"ts": await gateway.create(given["collection"], shards=given["shards"])}
+            shards, schema = given["shards"], given.get("schema", "")
+            return {"ts": await gateway.create(given["collection"], shards=shards, schema=schema)}
+        case "alter":
+            return {"ts": await gateway.alter(given["collection"], schema=given["schema"])}
+        case "drop":
+            return {"ts": await gateway.drop(given["collection"])}
         case "insert":
             rows = [(int(key), str(value)) for key, value in given["rows"]]
-            return {"ts": await gateway.insert(given["collection"], rows)}
+            version = given.get("version")
+            return {"ts": await gateway.insert(given["collection"], rows, version=version)}
         case "delete":
             return {"ts": await gateway.delete(given["collection"], given["keys"])}
         case "flush":
@@ -45,7 +59,7 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
                 client_ts=given["ts"],
             )
             return {"rows": list(reply.rows), "guarantee": reply.guarantee, "moments": reply.moments}
-    raise ValueError(f"method {method!r} is none of now, channels, create, insert, delete, flush, read")
+    raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
 
 
 class LocalConnection:

@@ -86,7 +86,14 @@ class StorageSide:
         for channel in channels:
             if channel not in self.coordinator.channels:
                 await self.coordinator.assign(channel, DATA_NODE)
-        await asyncio.gather(*(self.node.recover_channel(channel) for channel in channels))
+        living = [channel for channel in channels if not self.coordinator.channel(channel).dropped]
+        await asyncio.gather(*(self.node.recover_channel(channel) for channel in living))
+
+    async def collect_dropped(self) -> None:
+        """Forget the segments of channels whose data node has stored everything up to their drop."""
+        for channel, record in list(self.coordinator.channels.items()):
+            if record.dropped and not record.collected and not record.flush_requests:
+                await self.coordinator.collect_channel(channel)
 
     async def resume_flushes(self) -> None:
         """Carry on with the flushes that were asked for before the process has died."""

@@ -19,6 +19,7 @@ from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.proxy.writes import WriteTask
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler, DdlTask, Execute
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
@@ -124,7 +125,8 @@ class TimeTickTrace:
 
         class TracedQueue(DmlTaskQueue):
             def _append(self, task: DmlTask) -> None:
-                trace.note_message(task.ts)
+                if isinstance(task, WriteTask):
+                    trace.note_message(task.ts)
                 super()._append(task)
 
         return ProxyParts(queue=TracedQueue, ticker=self._ticker)

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
-from tidemark.impl.errors import WriteFailedError
+from tidemark.impl.errors import CollectionError, SchemaMismatchError, WriteFailedError
 from tidemark.impl.proxy.host import ProxyHost
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReadTask
-from tidemark.impl.proxy.values import AppendOutcome
+from tidemark.impl.proxy.values import AppendOutcome, CallTask
 from tidemark.impl.proxy.writes import SegmentSource, WriteTask, delete_task, insert_task
-from tidemark.impl.rootcoord.catalog import CollectionRecord
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
+Answer = TypeVar("Answer")
+Compose = Callable[[Sequence[ChannelName]], WriteTask]
+"""The task of a write to a collection with these virtual channels."""
+
 
 class Collections(Protocol):
-    """The root coordinator's catalogue."""
+    """The root coordinator's catalogue: each method raises CollectionError."""
 
-    def get(self, name: str) -> CollectionRecord:
-        """The collection. Raises CollectionError."""
+    async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
+        """Create a collection; there may be none of this name."""
 
-    async def create(self, name: str, *, shards: int) -> CollectionRecord:
-        """Create a collection. Raises CollectionError if there is one of this name."""
+    async def alter(self, name: str, *, schema: str) -> CollectionVersion:
+        """Give a collection another schema."""
+
+    async def drop(self, name: str) -> CollectionVersion:
+        """End a collection."""
 
 
 class Flushes(Protocol):
@@ -44,7 +54,12 @@ class ReadReply:
 
 
 class Gateway:
-    """One proxy, as its clients see it. Every method raises errors of ``tidemark.impl.errors``."""
+    """One proxy, as its clients see it. Every method raises errors of ``tidemark.impl.errors``.
+
+    Every request is a task of one of the proxy's queues: changes of metadata and flushes, which go one by
+    one; writes; reads. A write is checked against the metadata again when it has its timestamp, so that
+    none with a timestamp above a change was made for what the change has replaced.
+    """
 
     def __init__(
         self,
@@ -68,23 +83,37 @@ class Gateway:
         """A new timestamp of the oracle, for who reads by himself."""
         return await self._oracle.alloc(1)
 
-    def channels(self, collection: str) -> tuple[ChannelName, ...]:
-        """The virtual channels of a collection, by shard."""
-        return self._collections.get(collection).channels
+    async def describe(self, collection: str) -> CollectionVersion:
+        """The collection as this proxy knows it. Raises CollectionError."""
+        return await _present(await self._host.serving(), collection)
 
-    async def create(self, collection: str, *, shards: int = 1) -> Timestamp:
+    async def create(self, collection: str, *, shards: int = 1, schema: str = "") -> Timestamp:
         """Create a collection. Its timestamp."""
-        return (await self._collections.create(collection, shards=shards)).created
+        made = await self._change(partial(self._collections.create, collection, shards=shards, schema=schema))
+        return made.created
 
-    async def insert(self, collection: str, rows: Sequence[tuple[int, str]]) -> Timestamp:
-        """Insert rows of (key, value). Their timestamp."""
-        channels = self._collections.get(collection).channels
-        return await self._write(insert_task(channels, rows, self._segments))
+    async def alter(self, collection: str, *, schema: str) -> Timestamp:
+        """Give a collection another schema. The timestamp of the change."""
+        return (await self._change(partial(self._collections.alter, collection, schema=schema))).changed
+
+    async def drop(self, collection: str) -> Timestamp:
+        """End a collection. The timestamp from which on nothing is written to it."""
+        return (await self._change(partial(self._collections.drop, collection))).changed
+
+    async def insert(
+        self, collection: str, rows: Sequence[tuple[int, str]], *, version: int | None = None
+    ) -> Timestamp:
+        """Insert rows of (key, value). Their timestamp.
+
+        ``version``: of the collection for which the rows were made. Raises SchemaMismatchError for another.
+        """
+        return await self._write(
+            collection, lambda channels: insert_task(channels, rows, self._segments), version=version
+        )
 
     async def delete(self, collection: str, keys: Sequence[int]) -> Timestamp:
         """Delete the rows of these keys. The timestamp of the delete."""
-        channels = self._collections.get(collection).channels
-        return await self._write(delete_task(channels, keys, self._segments))
+        return await self._write(collection, lambda channels: delete_task(channels, keys, self._segments))
 
     async def read(
         self,
@@ -95,21 +124,57 @@ class Gateway:
         client_ts: Timestamp = ZERO,
     ) -> ReadReply:
         """Read all rows, or those of some keys. ``client_ts``: see ReadTask."""
-        channels = self._collections.get(collection).channels
         some = None if keys is None else tuple(keys)
-        task = ReadTask(level, channels, keys=some, client_ts=client_ts)
-        answer = await self._reader.execute(task)
-        rows = tuple(sorted((row.key, row.value) for row in answer.rows))
-        return ReadReply(task.guarantee, dict(answer.moments), rows)
+
+        async def execute(proxy: Proxy, ts: Timestamp) -> ReadReply:
+            del ts  # the level says what the read has to see
+            channels = (await _present(proxy, collection)).channels
+            task = ReadTask(level, channels, keys=some, client_ts=client_ts)
+            answer = await self._reader.execute(task)
+            rows = tuple(sorted((row.key, row.value) for row in answer.rows))
+            return ReadReply(task.guarantee, dict(answer.moments), rows)
+
+        return await self._call(QueueKind.QUERY, "query nodes", execute)
 
     async def flush(self, collection: str) -> Timestamp:
         """Store every row that was acknowledged before. The timestamp up to which everything is."""
-        return await self._flushes.flush(self._collections.get(collection).channels)
 
-    async def _write(self, task: WriteTask) -> Timestamp:
+        async def execute(proxy: Proxy, ts: Timestamp) -> Timestamp:
+            del ts  # the flush takes its own, after the segments have ended
+            return await self._flushes.flush((await _present(proxy, collection)).channels)
+
+        return await self._call(QueueKind.DDL, "data coordinator", execute)
+
+    async def _change(self, change: Callable[[], Awaitable[CollectionVersion]]) -> CollectionVersion:
+        async def execute(proxy: Proxy, ts: Timestamp) -> CollectionVersion:
+            del proxy, ts  # the root coordinator gives the change its timestamp
+            return await change()
+
+        return await self._call(QueueKind.DDL, "root coordinator", execute)
+
+    async def _call(
+        self, kind: QueueKind, component: str, execute: Callable[[Proxy, Timestamp], Awaitable[Answer]]
+    ) -> Answer:
+        proxy = await self._host.serving()
+        task = CallTask[Answer]((component,), call=partial(execute, proxy))
+        await proxy.submit(task, kind)
+        if task.failure is not None:
+            raise task.failure
+        assert task.answer is not None
+        return task.answer
+
+    async def _write(self, collection: str, compose: Compose, *, version: int | None = None) -> Timestamp:
+        proxy = await self._host.serving()
+        known = await _present(proxy, collection)
+        if version is not None and version != known.version:
+            raise SchemaMismatchError(
+                f"the rows are made for version {version} of {collection!r}, which has version"
+                f" {known.version} here; read the schema again"
+            )
+        task = compose(known.channels)
         if not task.channels:
             raise WriteFailedError("nothing to write; name at least one row or key")
-        proxy = await self._host.serving()
+        task.known, task.metadata = known, proxy.meta
         await proxy.submit(task)
         if not task.succeeded:
             nothing = all(outcome is AppendOutcome.REFUSED for outcome in task.outcomes.values())
@@ -119,3 +184,11 @@ class Gateway:
                 else f"write {task.ts} is not known to be in every log; write again, it may come twice"
             )
         return task.ts
+
+
+async def _present(proxy: Proxy, collection: str) -> CollectionVersion:
+    """The collection from the proxy's cache. Raises CollectionError if there is none of this name."""
+    found = await proxy.meta.get(collection)
+    if not found.exists:
+        raise CollectionError(f"there is no collection {collection!r}; create it first")
+    return found

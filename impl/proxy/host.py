@@ -51,7 +51,7 @@ class ProxyHost:
         self._there = asyncio.Event()
 
     async def run(self) -> None:
-        """Serve until cancelled. What a proxy has not answered when its session ends stays unanswered."""
+        """Serve until cancelled. Who waits for a proxy whose session ends hears that it has ended."""
         while True:
             source = await self._sessions.register(self.name, lease=self._lease)
             proxy = self.proxy = self._make(source)
@@ -74,9 +74,11 @@ class ProxyHost:
         """The proxy, once it takes writes."""
         while True:
             await self._there.wait()
-            if self.proxy is not None:
-                await self.proxy.serving.wait()
-                return self.proxy
+            proxy = self.proxy
+            if proxy is not None:
+                await proxy.serving.wait()
+                if proxy is self.proxy:
+                    return proxy
 
     async def _renew(self, source: SourceId) -> None:
         while True:

@@ -6,8 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.errors import RpcError, SessionEndedError
 from tidemark.impl.ports import Preemption
+from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.types import ChannelName
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,20 +18,43 @@ class CollectionVersion:
 
     Attributes:
         name: of the collection.
-        version: number of its last change; an answer with a greater number is newer.
+        version: number of the last change of this name; an answer with a greater number is newer.
         schema: as the coordinator stores it.
+        number: of the collection; one that has the same name later has another.
+        created: timestamp of its creation.
+        channels: its virtual channels, by shard. None: there never was a collection of this name.
+        changed: timestamp of the last change; 0 until every proxy has been told of it.
+        gone: it was dropped.
     """
 
     name: str
     version: int
     schema: str
+    number: int = 0
+    created: Timestamp = ZERO
+    channels: tuple[ChannelName, ...] = ()
+    changed: Timestamp = ZERO
+    gone: bool = False
+
+    @property
+    def exists(self) -> bool:
+        """There is a collection of this name."""
+        return bool(self.channels) and not self.gone
 
 
 class MetaSource(Protocol):
     """The root coordinator as a proxy's cache sees it."""
 
     async def describe(self, name: str) -> CollectionVersion:
-        """The collection as it is now. Raises RpcError."""
+        """The collection as it is now; see ``CollectionVersion.exists``. Raises RpcError."""
+
+
+class NoMetadata:
+    """The coordinator of a proxy that is asked for no metadata."""
+
+    async def describe(self, name: str) -> CollectionVersion:
+        """See MetaSource."""
+        raise RpcError(f"collection {name!r}: this proxy has no source of metadata; give it one in its ports")
 
 
 @dataclass(eq=False, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tidemark.impl.ports import Clock, Preemption
+from tidemark.impl.proxy.meta_cache import MetaSource, NoMetadata
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.runtime import NoPreemption
@@ -58,4 +59,5 @@ class ProxyPorts:
     streams: MessageStream
     root_coord: RootCoordClient
     clock: Clock
+    metadata: MetaSource = field(default_factory=NoMetadata)
     preemption: Preemption = field(default_factory=NoPreemption)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.scheduler import TaskScheduler
-from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics
-from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.queues import CalledComponents, ProxyQueues, QueueKind, QueueParts
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.rootcoord.report import SourceId
@@ -20,20 +19,21 @@ from tidemark.impl.types import ChannelName
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProxyParts:
+class ProxyParts(QueueParts):
     """Which class plays which part. A variant of the proxy replaces one of them by a subclass."""
 
-    statistics: Callable[[], ChannelStatistics] = HeapStatistics
-    queue: type[DmlTaskQueue] = DmlTaskQueue
-    scheduler: type[TaskScheduler] = TaskScheduler
+    queues: type[ProxyQueues] = ProxyQueues
+    meta: type[MetaCache] = MetaCache
     ticker: type[ChannelsTimeTicker] = ChannelsTimeTicker
 
 
 class Proxy:
-    """Takes clients' writes and reports how far its channels may be ticked.
+    """Takes clients' requests and reports how far its channels may be ticked.
 
-    serving: set once the root coordinator has accepted a report. Until then it takes no writes: the
-        coordinator would not wait for them (hazard 10).
+    queues: all three; ``queue`` and ``scheduler`` are those of the writes.
+    meta: what it keeps of the metadata.
+    serving: set once the root coordinator has accepted a report, or it has ended. Until then it takes no
+        writes: the coordinator would not wait for them (hazard 10).
     """
 
     def __init__(
@@ -45,20 +45,20 @@ class Proxy:
         self.supervisor = Supervisor()
         self._ports = ports
         self._config = config
-        self.queue = chosen.queue(
+        self.meta = chosen.meta(source=ports.metadata, preemption=ports.preemption)
+        calls = CalledComponents()
+        self.queues = chosen.queues(
             oracle=ports.oracle,
-            preemption=ports.preemption,
-            capacity=config.max_tasks,
-            statistics=chosen.statistics(),
-        )
-        self.scheduler = chosen.scheduler(
-            queue=self.queue,
-            streams=ports.streams,
+            streams={QueueKind.DDL: calls, QueueKind.DML: ports.streams, QueueKind.QUERY: calls},
             preemption=ports.preemption,
             spawn=self.supervisor.spawn,
             parallel=config.parallel_tasks,
-            produce_timeout=config.produce_timeout,
+            capacity=config.max_tasks,
+            deadline=config.produce_timeout,
+            parts=chosen,
         )
+        self.queue = self.queues.queues[QueueKind.DML]
+        self.scheduler = self.queues.schedulers[QueueKind.DML]
         self.ticker = chosen.ticker(
             queue=self.queue,
             oracle=ports.oracle,
@@ -68,28 +68,38 @@ class Proxy:
 
     def start(self) -> None:
         """Start the loops."""
-        self.supervisor.spawn(self.scheduler.run, f"proxy {self.source} scheduler")
+        self.queues.start()
         self.supervisor.spawn(self._run_ticker, f"proxy {self.source} ticker")
         self.supervisor.spawn(self._run_reports, f"proxy {self.source} reports")
 
     async def stop(self) -> None:
-        """End all work."""
+        """End all work at once. Callers that wait are told; what has begun may still take effect."""
+        self.queues.cut()
+        self.meta.close()
+        self.serving.set()
         await self.supervisor.stop()
+
+    async def close(self) -> None:
+        """Begin no task any more, wait for the end of each, then end all work."""
+        await self.queues.close()
+        await self.stop()
 
     async def write(self, channels: Sequence[ChannelName], payload: str = "") -> DmlTask:
         """Write a message to each of the channels; returns when the client may be answered.
 
-        Raise QueueFullError, or RpcError when the oracle does not answer.
+        Errors: see ``submit``.
         """
         task = DmlTask(tuple(channels), payload)
         await self.submit(task)
         return task
 
-    async def submit(self, task: DmlTask) -> None:
-        """Execute a task; returns when the client may be answered. Errors as for ``write``."""
+    async def submit(self, task: DmlTask, kind: QueueKind = QueueKind.DML) -> None:
+        """Execute a task of a queue; returns when the client may be answered. Errors: ``ProxyQueues.submit``.
+
+        A client that is cancelled leaves; its task goes to its end.
+        """
         await self.serving.wait()
-        await self.queue.enqueue(task)
-        await task.answered.wait()
+        await self.queues.submit(kind, task)
 
     async def _run_ticker(self) -> None:
         while True:

@@ -8,17 +8,18 @@ why the task was not begun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
-from tidemark.impl.errors import ImplementationError, ProxyClosedError
+from tidemark.impl.errors import ProxyClosedError, ProxyEndedError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import MessageStream, Oracle
 from tidemark.impl.proxy.scheduler import TaskScheduler
+from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
-from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.proxy.values import AppendOutcome, CallMessage, DmlTask, Message
 from tidemark.impl.runtime import Spawn
 
 
@@ -36,12 +37,30 @@ class QueuesMode(Enum):
     OPEN = "open"
     CLOSING = "closing"
     CLOSED = "closed"
+    ENDED = "ended"
+    """Without a close: its callers were told that the outcome is unknown."""
+
+
+class CalledComponents:
+    """Where the calls of other components are carried out: in this process. See ``MessageStream``."""
+
+    async def append(self, message: Message, *, deadline: float) -> None:
+        """Call, and wait for the end of the call: each component has a deadline of its own."""
+        del deadline
+        assert isinstance(message, CallMessage)
+        await message.task.carry_out()
+
+    async def settle(self, message: Message) -> AppendOutcome:
+        """A call that has returned is over."""
+        del message
+        return AppendOutcome.REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueueParts:
     """Which class plays which part. A variant replaces one of them by a subclass."""
 
+    statistics: Callable[[], ChannelStatistics] = HeapStatistics
     queue: type[DmlTaskQueue] = DmlTaskQueue
     scheduler: type[TaskScheduler] = TaskScheduler
 
@@ -76,7 +95,11 @@ class ProxyQueues:
         self._progress = asyncio.Event()
         self.queues = {
             kind: chosen.queue(
-                oracle=oracle, preemption=preemption, capacity=capacity, progress=self._progress
+                oracle=oracle,
+                preemption=preemption,
+                capacity=capacity,
+                statistics=chosen.statistics(),
+                progress=self._progress,
             )
             for kind in streams
         }
@@ -105,8 +128,11 @@ class ProxyQueues:
         """Execute a task; returns when the caller may be answered.
 
         Raise QueueFullError, RpcError when the oracle does not answer, ProxyClosedError when it was not begun
-        because the proxy closes. A caller that is cancelled leaves; what has begun goes to its end.
+        because the proxy closes, ProxyEndedError when the proxy has ended meanwhile, and whatever the oracle
+        raises. A caller that is cancelled leaves; what has begun goes to its end.
         """
+        if self.mode is QueuesMode.ENDED:
+            raise ProxyClosedError("the proxy has ended; nothing was done; ask another one")
         self._submitted += 1
         task.number = self._submitted
         self.pending[task.number] = task
@@ -126,7 +152,7 @@ class ProxyQueues:
         self._entering += 1
         try:
             await self.queues[kind].enqueue(task)
-        except ImplementationError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller raises it
             task.error = error
             task.answered.set()
         finally:
@@ -154,8 +180,9 @@ class ProxyQueues:
 
     def cut(self) -> None:
         """The proxy ends without a close: tell the callers that are left. What has begun may still happen."""
-        self.mode = QueuesMode.CLOSED
+        self._refuse_all()
+        self.mode = QueuesMode.ENDED
         for task in list(self.pending.values()):
             if not task.answered.is_set():
-                task.error = ProxyClosedError("the proxy has ended; the outcome is unknown")
+                task.error = ProxyEndedError("the proxy has ended; the outcome is unknown, look for it")
                 task.answered.set()

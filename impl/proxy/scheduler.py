@@ -61,6 +61,8 @@ class TaskScheduler:
 
     async def execute(self, task: DmlTask) -> None:
         """Produce the task's messages, answer the client, settle what is unknown, pop."""
+        if task.error is None:
+            await task.prepare()
         produces = [
             asyncio.create_task(self._produce(task, channel), name=f"produce {task.ts} {channel}")
             for channel in task.channels

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any, Generic, TypeVar
 
-from tidemark.impl.errors import ImplementationError
+from tidemark.impl.errors import ImplementationError, RpcError
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 
@@ -62,8 +64,8 @@ class DmlTask:
 
     channels: the physical channels that it writes, found before it is queued and kept to its end: looking
         them up again may fail or come to others (B8).
-    error: why it was not begun. left: the caller waits no longer. number: which one of its proxy's requests
-        it is. place: its place in the order of entry into the queue.
+    error: what its caller hears instead of an outcome. left: the caller waits no longer.
+    number: which one of its proxy's requests it is. place: in the order of entry into the queue.
     """
 
     channels: tuple[ChannelName, ...]
@@ -74,7 +76,7 @@ class DmlTask:
     outcomes: dict[ChannelName, AppendOutcome] = field(default_factory=dict)
     answered: Notice = field(default_factory=Notice)
     """Set when the client is answered. The timestamp leaves the statistics later."""
-    error: ImplementationError | None = None
+    error: Exception | None = None
     left: bool = False
     number: int = 0
     place: int = 0
@@ -84,6 +86,9 @@ class DmlTask:
         """Nothing of it is under way or still to be begun."""
         known = [self.outcomes.get(channel, AppendOutcome.UNDER_WAY) for channel in self.channels]
         return AppendOutcome.UNDER_WAY not in known
+
+    async def prepare(self) -> None:
+        """What is to be done once the timestamp is known and before anything is sent. It may ``drop``."""
 
     def drop(self, error: ImplementationError) -> None:
         """The task is not begun."""
@@ -103,3 +108,38 @@ class DmlTask:
     def message(self, channel: ChannelName) -> Message:
         """The task's message for a channel."""
         return Message(channel, self.ts, self.payload)
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(eq=False)
+class CallTask(DmlTask, Generic[Answer]):
+    """A change of metadata, a read or a flush: a call of the component that its one channel names.
+
+    call: what is asked, with the timestamp of the task. answer: what came back. failure: or its error.
+    """
+
+    call: Callable[[Timestamp], Awaitable[Answer]] | None = None
+    answer: Answer | None = None
+    failure: ImplementationError | None = None
+
+    def message(self, channel: ChannelName) -> CallMessage:
+        """The call, as what is sent."""
+        return CallMessage(channel, self.ts, self.payload, task=self)
+
+    async def carry_out(self) -> None:
+        """Call. Raises RpcError when the call has failed."""
+        assert self.call is not None
+        try:
+            self.answer = await self.call(self.ts)
+        except ImplementationError as failure:
+            self.failure = failure
+            raise RpcError(f"{self.channels[0]}: {failure}") from failure
+
+
+@dataclass(frozen=True)
+class CallMessage(Message):
+    """A call of another component."""
+
+    task: CallTask[Any] = field(kw_only=True)

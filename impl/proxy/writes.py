@@ -15,6 +15,8 @@ from tidemark.impl.broker.messages import (
     encode_text,
     physical,
 )
+from tidemark.impl.errors import ImplementationError, SchemaMismatchError
+from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
 from tidemark.impl.proxy.values import DmlTask, Message
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row, SegmentId
@@ -34,10 +36,34 @@ class SegmentSource(Protocol):
 class WriteTask(DmlTask):
     """A task whose messages differ from channel to channel. What was made once is kept: a message that is
     sent and one that is settled are the same.
+
+    known: the collection as it was when the task was made. metadata: where it is looked up again.
     """
 
     composers: dict[ChannelName, Compose] = field(default_factory=dict)
     made: dict[ChannelName, Message] = field(default_factory=dict)
+    known: CollectionVersion | None = None
+    metadata: MetaCache | None = None
+
+    async def prepare(self) -> None:
+        """Nothing is written if the collection has changed before the task had its timestamp.
+
+        What changes from here on takes a greater timestamp: it takes it when this proxy has been told.
+        """
+        if self.known is None or self.metadata is None:
+            return
+        try:
+            now = await self.metadata.get(self.known.name)
+        except ImplementationError as failure:
+            self.drop(failure)
+            return
+        if now.version != self.known.version:
+            self.drop(
+                SchemaMismatchError(
+                    f"collection {now.name!r} has version {now.version}, no longer {self.known.version};"
+                    " read the schema again"
+                )
+            )
 
     def message(self, channel: ChannelName) -> Message:
         """The task's message for a physical channel."""

@@ -1,46 +1,40 @@
-"""Collections: what there is, and how one comes to be."""
+"""Collections: what there is, how one comes to be, changes, and goes."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from tidemark.impl.errors import CollectionError
+from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta, Edit, ProxyCaches
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
-from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
 BATCH = 1 << 20
 """Numbers that one incarnation reserves ahead: collections and segments."""
 
 
-@dataclass(frozen=True)
-class CollectionRecord:
-    """One collection. ``created``: its timestamp. ``channels``: its virtual channels, by shard."""
-
-    number: int
-    name: str
-    created: Timestamp
-    channels: tuple[ChannelName, ...]
-
-
 class CatalogStore(Protocol):
     """Where the catalogue outlives its process. Every method raises StoreError on failure."""
 
-    async def load(self) -> Sequence[CollectionRecord]:
-        """Everything that was saved."""
+    async def load(self) -> Sequence[CollectionVersion]:
+        """The last version of each name."""
 
-    async def save(self, record: CollectionRecord) -> None:
-        """Save a new collection."""
+    async def save(self, record: CollectionVersion) -> None:
+        """Save the version of a collection, in the place of the one before."""
 
     async def reserve(self, count: int) -> int:
         """Reserve so many numbers that no call has given before. The first of them."""
 
 
-Announce = Callable[[ChannelName, Timestamp], Awaitable[None]]
-"""Append the message of a new collection to one of its channels."""
+Announce = Callable[[ChannelName, Timestamp, str], Awaitable[None]]
+"""Append the message of a change (``create``, ``alter``, ``drop``) to one of the collection's channels."""
 Placement = Callable[[int, int], tuple[ChannelName, ...]]
 """The virtual channels of a collection with so many shards."""
 
@@ -50,12 +44,24 @@ class Catalog:
 
     A collection is there when it is saved: after its messages are in the logs, and before its creator is
     answered. A message of a collection that was never saved belongs to nothing, and is left alone.
+
+    A change of a collection, and its end, take their timestamp when every proxy has been told: what a proxy
+    has checked against the metadata before has a smaller one. So nothing follows a drop in the logs.
+
+    Attributes:
+        meta: the versions. That of a collection which is gone stays: its name may be used again.
     """
 
     def __init__(
-        self, *, store: CatalogStore, scheduler: DdlScheduler, announce: Announce, place: Placement
+        self,
+        *,
+        store: CatalogStore,
+        scheduler: DdlScheduler,
+        announce: Announce,
+        place: Placement,
+        proxies: ProxyCaches,
     ) -> None:
-        self.collections: dict[str, CollectionRecord] = {}
+        self.meta = CollectionMeta(store=store, proxies=proxies, preemption=NoPreemption())
         self._store = store
         self._scheduler = scheduler
         self._announce = announce
@@ -63,11 +69,22 @@ class Catalog:
         self._lock = asyncio.Lock()
         self._next = self._end = 0
 
+    @property
+    def collections(self) -> dict[str, CollectionVersion]:
+        """What there is, by name."""
+        return {name: record for name, record in self.meta.versions.items() if record.exists}
+
     async def load(self) -> None:
         """Take up what was saved, and reserve numbers. To be called once, before anything else."""
-        self.collections = {record.name: record for record in await self._store.load()}
+        self.meta.load(await self._store.load())
         self._next = await self._store.reserve(BATCH)
         self._end = self._next + BATCH
+
+    async def finish_changes(self) -> None:
+        """Give each change its timestamp that an earlier incarnation has stored and not finished."""
+        async with self._lock:
+            for name in list(self.meta.versions):
+                await self._finish(name)
 
     def take_number(self) -> int:
         """A number that no other caller has. Raises CollectionError when this process has used up its own."""
@@ -76,27 +93,62 @@ class Catalog:
         self._next += 1
         return self._next - 1
 
-    def get(self, name: str) -> CollectionRecord:
+    def get(self, name: str) -> CollectionVersion:
         """The collection. Raises CollectionError."""
-        record = self.collections.get(name)
-        if record is None:
+        record = self.meta.describe(name)
+        if not record.exists:
             known = ", ".join(sorted(self.collections)) or "none"
             raise CollectionError(f"there is no collection {name!r}; known: {known}; create it first")
         return record
 
-    async def create(self, name: str, *, shards: int) -> CollectionRecord:
+    async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
         """Create a collection. Raises CollectionError if there is one of this name."""
         async with self._lock:
-            if name in self.collections:
+            await self._finish(name)
+            if self.meta.describe(name).exists:
                 raise CollectionError(f"there is a collection {name!r} already; use it, or another name")
             number = self.take_number()
             channels = self._place(number, shards)
 
             async def append(ts: Timestamp) -> None:
-                await asyncio.gather(*(self._announce(channel, ts) for channel in channels))
-                record = CollectionRecord(number, name, ts, channels)
-                await self._store.save(record)
-                self.collections[name] = record
+                await asyncio.gather(*(self._announce(channel, ts, "create") for channel in channels))
+                made = CollectionVersion(
+                    name, 0, schema, number=number, created=ts, channels=channels, changed=ts
+                )
+                await self.meta.apply(name, lambda old: replace(made, version=old.version))
 
             await self._scheduler.run_task(append)
-            return self.collections[name]
+            return self.get(name)
+
+    async def alter(self, name: str, *, schema: str) -> CollectionVersion:
+        """Give a collection another schema. Raises CollectionError if there is none of this name."""
+        async with self._lock:
+            await self._finish(name)
+            self.get(name)
+            return await self._change(name, lambda old: replace(old, schema=schema, changed=ZERO))
+
+    async def drop(self, name: str) -> CollectionVersion:
+        """End a collection: nothing is written to it after the timestamp of the answer. Its last version.
+
+        Raises CollectionError if there is none of this name.
+        """
+        async with self._lock:
+            await self._finish(name)
+            self.get(name)
+            return await self._change(name, lambda old: replace(old, gone=True, changed=ZERO))
+
+    async def _change(self, name: str, edit: Edit) -> CollectionVersion:
+        await self.meta.apply(name, edit)
+        return await self._finish(name)
+
+    async def _finish(self, name: str) -> CollectionVersion:
+        """Give the last change of a collection its timestamp, if it has none, and a place in the logs."""
+        record = self.meta.describe(name)
+        if record.changed or not record.channels:
+            return record
+        ts = await self._scheduler.run_task(partial(self._append_change, record))
+        return await self.meta.note_time(name, ts)
+
+    async def _append_change(self, record: CollectionVersion, ts: Timestamp) -> None:
+        text = "drop" if record.gone else "alter"
+        await asyncio.gather(*(self._announce(channel, ts, text) for channel in record.channels))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.timestamp import Timestamp
+
+Edit = Callable[[CollectionVersion], CollectionVersion]
+"""From the last version of a name to what is to be stored; its number is given to it afterwards."""
 
 
 class MetaVersions(Protocol):
@@ -58,10 +62,28 @@ class CollectionMeta:
         """The present version; version 0 of a collection that was never changed."""
         return self.versions.get(name, CollectionVersion(name, 0, ""))
 
+    def load(self, records: Iterable[CollectionVersion]) -> None:
+        """Take up what an earlier incarnation has stored. It may not have told the proxies: they are gone."""
+        self.versions = {record.name: record for record in records}
+        self.acknowledged = {name: record.version for name, record in self.versions.items()}
+
     async def alter(self, name: str, schema: str) -> int:
         """Store a new schema and return its version when no proxy serves an older one any more."""
+        return await self.apply(name, lambda old: replace(old, schema=schema))
+
+    async def note_time(self, name: str, ts: Timestamp) -> CollectionVersion:
+        """Store the timestamp of the last change. It is the same version."""
         async with self._lock:
-            record = CollectionVersion(name, self.describe(name).version + 1, schema)
+            record = replace(self.describe(name), changed=ts)
+            await self._store.save(record)
+            self.versions[name] = record
+            return record
+
+    async def apply(self, name: str, edit: Edit) -> int:
+        """Store the next version and return its number when no proxy serves an older one any more."""
+        async with self._lock:
+            before = self.describe(name)
+            record = replace(edit(before), version=before.version + 1)
             await self._store.save(record)
             self.versions[name] = record
             self.change = Change(name)

@@ -1,9 +1,14 @@
-"""Remote calls to a root coordinator of the same process."""
+"""Remote calls between a root coordinator and proxies of the same process."""
 
 from __future__ import annotations
 
-from tidemark.impl.rootcoord.report import TimeTickReport
+from collections.abc import Collection
+
+from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.rpc import Calls
 
 
@@ -18,3 +23,43 @@ class DirectRootCoordClient:
         """Report."""
         handler = self.root_coord.update_channel_time_tick(report)
         await self._calls.call(handler, name="UpdateChannelTimeTick", deadline=deadline)
+
+
+class DirectMetaSource:
+    """What the caches of proxies ask."""
+
+    def __init__(self, meta: CollectionMeta) -> None:
+        self._meta = meta
+
+    async def describe(self, name: str) -> CollectionVersion:
+        """See MetaSource."""
+        return self._meta.describe(name)
+
+
+class DirectProxyCaches:
+    """The proxies' caches, by session. See ``ProxyCaches``.
+
+    A proxy serves once its first report was accepted: it is known then. When its session has ended it is
+    told nothing any more, and its cache serves nothing from that moment on.
+    """
+
+    def __init__(self, sync: TimeTickSync) -> None:
+        self._sync = sync
+        self._caches: dict[SourceId, MetaCache] = {}
+        self._known: tuple[SourceId, ...] = ()
+
+    def add(self, source: SourceId, cache: MetaCache) -> None:
+        """A proxy has begun."""
+        self._caches[source] = cache
+
+    def listed(self) -> Collection[str]:
+        """See ProxyCaches."""
+        for source in self._known:
+            if source not in self._sync.entries:
+                self._caches.pop(source).close()
+        self._known = tuple(source for source in self._caches if source in self._sync.entries)
+        return [str(source) for source in self._known]
+
+    async def invalidate(self, proxy: str, name: str, version: int) -> None:
+        """See ProxyCaches."""
+        self._caches[SourceId(proxy)].invalidate(name, version)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tidemark.impl.rootcoord.catalog import CollectionRecord
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
 
 SCHEMA = Schema(
-    version=1,
+    version=2,
     remedy="use a new directory",
     text="""
 CREATE TABLE collections (
-    collection INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
+    name TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    schema TEXT NOT NULL,
+    number INTEGER NOT NULL,
     created INTEGER NOT NULL,
-    channels TEXT NOT NULL
+    channels TEXT NOT NULL,
+    changed INTEGER NOT NULL,
+    gone INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE numbers (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -37,20 +41,32 @@ class SqliteCatalogStore:
             what=f"catalogue in {file}",
         )
 
-    async def load(self) -> tuple[CollectionRecord, ...]:
+    async def load(self) -> tuple[CollectionVersion, ...]:
         """See CatalogStore."""
         async with self._transactions.begin() as database:
-            rows = await database.execute("SELECT * FROM collections ORDER BY collection")
+            rows = await database.execute("SELECT * FROM collections ORDER BY number")
         return tuple(
-            CollectionRecord(number, name, created, tuple(json.loads(channels)))
-            for number, name, created, channels in rows
+            CollectionVersion(
+                name,
+                version,
+                schema,
+                number=number,
+                created=created,
+                channels=tuple(json.loads(channels)),
+                changed=changed,
+                gone=bool(gone),
+            )
+            for name, version, schema, number, created, channels, changed, gone in rows
         )
 
-    async def save(self, record: CollectionRecord) -> None:
+    async def save(self, record: CollectionVersion) -> None:
         """See CatalogStore."""
-        row = (record.number, record.name, record.created, json.dumps(record.channels))
+        row = (
+            *(record.name, record.version, record.schema, record.number, record.created),
+            *(json.dumps(record.channels), record.changed, int(record.gone)),
+        )
         async with self._transactions.begin() as database:
-            await database.execute("INSERT INTO collections VALUES (?, ?, ?, ?)", row)
+            await database.execute("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     async def reserve(self, count: int) -> int:
         """See CatalogStore."""

@@ -89,7 +89,7 @@ async def two_lives(root: Path, evidence: Evidence, **parts) -> None:
         last = await user.delete("c", [1])
         found = await user.query("c", level=ConsistencyLevel.STRONG)
         assert set(found.rows) == {0, 2, 3, 4}
-        [channel] = cluster.get("c").channels
+        [channel] = cluster.catalog.get("c").channels
         if parts:
             await until(lambda: cluster.storage.coordinator.channel(channel).checkpoint >= last)
     async with running(root, CONFIG) as cluster:

@@ -94,8 +94,8 @@ class ProxyAdapter(DrivenRun):
         return None
 
     def _asker(self, owner: str) -> Step:
-        if owner.startswith("client"):
-            return Step("allocate", ("client", int(owner.removeprefix("client "))))
+        if owner.startswith("enter"):
+            return Step("allocate", ("client", self._task_of(owner)))
         return Step("allocate", ("ticker" if owner.endswith("ticker") else "others", 0))
 
     def _resumed(self, point: str, owner: str) -> Step | None:
@@ -120,7 +120,8 @@ class ProxyAdapter(DrivenRun):
         kind, _, number = owner.partition(" ")
         if kind == "client":
             return int(number)
-        return next(place for place, task in enumerate(self._program.tasks) if task.ts == int(number))
+        known = [task.number if kind == "enter" else task.ts for task in self._program.tasks]
+        return known.index(int(number))
 
     def _lock_is_held(self) -> bool:
         assert self._program.proxy is not None

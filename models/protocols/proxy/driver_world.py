@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import ChosenOracle
@@ -73,5 +74,6 @@ class DrivenProxy(ProxyProgram):
             try:
                 await proxy.submit(self.tasks[place])
             except RpcError:
+                self.tasks[place] = DmlTask(self.tasks[place].channels)
                 continue
             return

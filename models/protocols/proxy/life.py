@@ -66,6 +66,7 @@ class ProxyLife(ScriptedProgram):
         ports = ProxyPorts(oracle=edges, streams=edges, root_coord=edges, clock=edges)
         parts = ProxyParts(statistics=ScanStatistics if self.script.get("scan") else HeapStatistics)
         self.proxy = Proxy(source=_SOURCE, ports=ports, config=config, parts=parts)
+        self.order: list[str] = []
         self.begun = True
         self.reckoning.begins()
         self.proxy.start()
@@ -79,6 +80,7 @@ class ProxyLife(ScriptedProgram):
         write = self.reckoning.writes[name] = Write(task, channels, name)
         await asyncio.sleep(seconds)
         self.reckoning.comes(name)
+        self.order.append(name)
         try:
             if task is None:
                 write.task = await self.proxy.write(channels, name)
@@ -93,6 +95,11 @@ class ProxyLife(ScriptedProgram):
         await asyncio.sleep(seconds)
         self.reckoning.stopped = True
         await self.proxy.stop()
+        self.reckoning.ended = True
+
+    def client_of(self, entry: str) -> str:
+        """Return the client whose request is entered: they are numbered in the order in which they come."""
+        return self.order[int(entry.removeprefix("enter ")) - 1]
 
     # What is looked at.
 
@@ -131,8 +138,8 @@ class _Edges:
 
     async def alloc(self, count: int) -> int:
         """See tidemark.impl.proxy.ports.Oracle."""
-        name = _task()
-        ticks = name.endswith(" ticker")
+        ticks = _task().endswith(" ticker")
+        name = "" if ticks else self._program.client_of(_task())
         if ticks:
             self._reckoning.ticks()
         else:

@@ -210,11 +210,13 @@ class ProxyProgram(RefiningProgram):
         return f"a tick is not finished: {values['tick']}" if values["tick"] != "idle" else None
 
     def element(self, name: str, value: Any) -> Any:
-        """Return a channel's place, or a task's: by its number, or by its timestamp."""
+        """Return a channel's place, or a task's: by its number among the requests, or by its timestamp."""
         if name == "c":
             return self.scenario.channels.index(value)
         if name == "t__ts":
             return next((place for place, task in enumerate(self.tasks) if task.ts == int(value)), None)
+        if name == "t__number":
+            return next((place for place, task in enumerate(self.tasks) if task.number == int(value)), None)
         return int(value)
 
     def observe(self) -> Observation:
@@ -229,7 +231,7 @@ class ProxyProgram(RefiningProgram):
         return proxy_view(
             self.proxy,
             self.tasks,
-            floors=[floors.get(f"client {place}", 0) for place in range(len(self.tasks))],
+            floors=[floors.get(f"enter {task.number}", 0) for task in self.tasks],
             now_floor=floors.get(TICKER_TASK, 0),
             reported=self.reported,
         )
@@ -250,7 +252,7 @@ def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Ha
         tuple(sorted(queue.active)),
         tuple(queue.stats_lock.users),
         tuple(sorted(clock.left.items())),
-        tuple(tuple(sorted((c, o.value) for c, o in task.outcomes.items())) for task in tasks),
+        tuple((task.number, tuple(sorted((c, o.value) for c, o in task.outcomes.items()))) for task in tasks),
         proxy.scheduler.free_slots,
     )
 

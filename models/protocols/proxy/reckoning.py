@@ -24,7 +24,8 @@ it has asked for."""
 TICKS_IN_TIME = "ticks_and_reports_come_in_time"
 """Claim id: each after its pause, whatever became of those before."""
 IT_ENDS = "a_broken_proxy_ends"
-"""Claim id: an error of a kind that no edge should have ends it; one that is stopped does nothing more."""
+"""Claim id: an error of a kind that no edge should have ends it; one that is stopped does nothing more, and
+whoever waits is told."""
 
 FAIL, TIMEOUT, BROKEN = "fail", "timeout", "broken"
 """What is answered beside OK: a failure; no answer in time; an error of a kind that no edge should have."""
@@ -82,7 +83,7 @@ class Reckoning:
             tasks that are over.
         serves: a report was accepted.
         due: when the next tick and the next report come.
-        stopped: it does nothing any more.
+        stopped: it does nothing any more. ended: and that has come to its end.
     """
 
     config: ProxyConfig
@@ -98,6 +99,7 @@ class Reckoning:
     serves: bool = False
     broken: bool = False
     stopped: bool = False
+    ended: bool = False
     due: dict[str, float] = field(default_factory=dict)
     settled: list[Message] = field(default_factory=list)
     wrong: str | None = None
@@ -306,6 +308,9 @@ class Reckoning:
         """
         if (failure == "RuntimeError") != self.broken or failure not in ("", "RuntimeError"):
             self._complain(IT_ENDS, f"it has failed with {failure!r}, and is said to be broken or not")
+        if self.ended:
+            for name in [name for name, write in self.writes.items() if write.came and write.told is None]:
+                self._complain(IT_ENDS, f"{name} is not told that the proxy has ended")
         if self.broken or self.stopped:
             return self.wrong
         late = sorted(name for name, at in self.due.items() if at < self.now() or name == "reported")

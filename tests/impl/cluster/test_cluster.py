@@ -128,7 +128,7 @@ def test_errors_name_what_is_wrong(tmp_path):
     async def scenario():
         async with running(tmp_path) as cluster:
             user = client(cluster, 0)
-            with pytest.raises(RequestRefusedError, match="no collection 'c'; known: none"):
+            with pytest.raises(RequestRefusedError, match="no collection 'c'; create it first"):
                 await user.insert("c", {1: "a"})
             with pytest.raises(RequestRefusedError, match="9 shards; give 1 to 2"):
                 await user.create("c", shards=9)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.impl.parts import run, settle
 from tests.impl.time_tick_parts import Oracle, Streams
-from tidemark.impl.errors import ProxyClosedError, QueueFullError, RpcTimeoutError
+from tidemark.impl.errors import ProxyClosedError, ProxyEndedError, QueueFullError, RpcTimeoutError
 from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueuesMode
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.runtime import NoPreemption, Supervisor
@@ -146,8 +146,10 @@ def test_callers_of_a_proxy_that_ends_are_told():
         await settle()
         await supervisor.stop()
         queues.cut()
-        with pytest.raises(ProxyClosedError, match="outcome is unknown"):
+        with pytest.raises(ProxyEndedError, match="outcome is unknown"):
             await caller
         assert task.answered.times == 1
+        with pytest.raises(ProxyClosedError, match="nothing was done"):
+            await queues.submit(DML, DmlTask(("a",)))
 
     run(work())
