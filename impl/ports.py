@@ -73,6 +73,9 @@ class MetaStore(Protocol):
     async def save_segment(self, record: SegmentRecord) -> None:
         """Insert or replace the record with its binlogs. Raise StoreError on failure."""
 
+    async def replace_segment(self, record: SegmentRecord) -> None:
+        """Replace the record: binlogs that it does not name are gone from it. Raise StoreError on failure."""
+
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """Replace the channel's record and delete these segments, all or none. Raise StoreError."""
 

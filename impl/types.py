@@ -171,6 +171,20 @@ class SaveOutcome(Enum):
 
 
 @dataclass(frozen=True)
+class Compaction:
+    """What was done to the files of a segment apart from adding rows.
+
+    applied: paths of level-zero binlogs whose deletes the segment has taken; of a level-zero segment, those
+    of its own that were dropped. deltas: objects with the deletes that its files have. start: the least
+    position of its rows, removed ones too; 0 as long as none was removed.
+    """
+
+    applied: tuple[str, ...] = ()
+    deltas: tuple[BinlogRecord, ...] = ()
+    start: Timestamp = ZERO
+
+
+@dataclass(frozen=True)
 class SegmentRecord:
     """What the coordinator knows of a segment. ``dml_position`` is the greatest position recorded for it."""
 
@@ -180,6 +194,12 @@ class SegmentRecord:
     flushed: bool = False
     dropped: bool = False
     binlogs: tuple[BinlogRecord, ...] = ()
+    compaction: Compaction = field(default=Compaction(), repr=False)
+
+    def start(self) -> Timestamp:
+        """The least position of a row that was recorded, removed ones too; 0 if there is none."""
+        positions = [position for binlog in self.binlogs for position in binlog.row_positions]
+        return self.compaction.start or min(positions, default=ZERO)
 
 
 @dataclass(frozen=True, order=True)

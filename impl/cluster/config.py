@@ -19,6 +19,7 @@ class ClusterConfig:
     segment_rows: a segment that was given so many rows gets no more.
     full_buffer_bytes: a segment's buffer of this size is stored.
     checkpoint_ts: how often a channel checkpoint is reported, in message time.
+    compaction_seconds: pause between two rounds in which deletes are brought into segments.
     """
 
     channels: int = 2
@@ -30,12 +31,13 @@ class ClusterConfig:
     segment_rows: int = 2000
     full_buffer_bytes: int = 16 * 1024
     checkpoint_ts: Interval = 500 * MILLISECOND
+    compaction_seconds: float = 0.2
 
     def __post_init__(self) -> None:
         for name in ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("tick_seconds", "lease_seconds"):
+        for name in ("tick_seconds", "lease_seconds", "compaction_seconds"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be a positive number of seconds")
         for name in ("graceful_ts", "checkpoint_ts"):

@@ -15,13 +15,18 @@ from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import ChannelName
 
 
-def describe(coordinator: Coordinator, channel: ChannelName) -> ChannelDescription:
-    """What a query node has to know of a channel, all at one moment."""
-    return ChannelDescription(
-        channel=channel,
-        seek=StreamPosition(0, coordinator.channel(channel).checkpoint),
-        segments=coordinator.segments_of(channel),
-    )
+def describe(coordinator: Coordinator, channel: ChannelName, *, levels: bool = True) -> ChannelDescription:
+    """What a query node has to know of a channel, all at one moment.
+
+    levels: with the level-zero segments; without them the stream begins at the delete checkpoint.
+    """
+    segments = coordinator.segments_of(channel)
+    if levels:
+        start = coordinator.channel(channel).checkpoint
+    else:
+        start = coordinator.delete_checkpoint(channel)
+        segments = tuple(record for record in segments if not is_level_zero(record.segment_id))
+    return ChannelDescription(channel=channel, seek=StreamPosition(0, start), segments=segments)
 
 
 class ReplicaSet:

@@ -15,6 +15,7 @@ from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
+from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
@@ -56,6 +57,8 @@ class StorageSide:
             ),
             parts=parts,
         )
+        self.compactor = LevelZeroCompactor(coordinator=self.coordinator, store=self.store)
+        self._clock, self._pause = foundation.clock, config.compaction_seconds
         self._flush_service = FlushService(
             coordinator=self.coordinator,
             node=DirectNodeClient(self.node),
@@ -80,6 +83,7 @@ class StorageSide:
         self.node.start()
         stack.push_async_callback(self.node.stop)
         supervisor.spawn(self.node.supervisor.wait_failed, "data node")
+        supervisor.spawn(self._compact, "compactor")
 
     async def open(self, channels: Sequence[ChannelName]) -> None:
         """Assign channels that are new, and let the node recover them."""
@@ -98,3 +102,11 @@ class StorageSide:
     async def resume_flushes(self) -> None:
         """Carry on with the flushes that were asked for before the process has died."""
         await self._flush_service.resume()
+
+    async def _compact(self) -> None:
+        """Bring deletes into the files of segments, and rows out of them, from time to time."""
+        while True:
+            await self._clock.sleep(self._pause)
+            for record in tuple(self.coordinator.channels.values()):
+                await self.compactor.compact(record.channel)
+                await self.compactor.rewrite(record.channel)

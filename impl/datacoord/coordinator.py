@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.errors import ChannelDroppedError, ChannelLivesError, NotOwnerError, UnknownChannelError
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.runtime import NoPreemption
@@ -217,6 +218,23 @@ class Coordinator:
             done = FlushRequest(flush_ts, segments)
             requests = tuple(request for request in record.flush_requests if request != done)
             await self._save_channel(replace(record, flush_requests=requests))
+            return True
+
+    def delete_checkpoint(self, channel: ChannelName) -> Timestamp:
+        """Every delete at or below it is in the files of the segments that it may hit: the start of the
+        earliest level-zero binlog, or the checkpoint if that is earlier. Raises UnknownChannelError.
+        """
+        levels = [record for record in self.segments_of(channel) if is_level_zero(record.segment_id)]
+        starts = [position - 1 for level in levels for one in level.binlogs for position in one.row_positions]
+        return min([self.channel(channel).checkpoint, *starts])
+
+    async def replace_segment(self, before: SegmentRecord, after: SegmentRecord) -> bool:
+        """Replace a segment's record, unless it has changed meanwhile: then False."""
+        async with self.lock.holding("coordinator.lock"):
+            if self.segments.get(before.segment_id) != before:
+                return False
+            await self._meta.replace_segment(after)
+            self.segments[after.segment_id] = after
             return True
 
     async def drop_channel(self, channel: ChannelName, owner: Owner) -> None:

@@ -69,7 +69,7 @@ class ShardDelegator:
 
     async def _recover_segment(self, record: SegmentRecord) -> None:
         """A flushed segment is complete. Any other one is in its binlogs up to its position, and grows on."""
-        segment = self.segment_class(record.segment_id, await self._rows(record))
+        segment = await self._read(record)
         for delete in self.deletes.kept:
             segment.delete(delete.key, delete.ts)
         (self.sealed if record.flushed else self.growing)[record.segment_id] = segment
@@ -77,6 +77,14 @@ class ShardDelegator:
 
     async def _rows(self, record: SegmentRecord) -> list[Row]:
         return [row for binlog in record.binlogs for row in await self._store.get(binlog.path)]
+
+    async def _read(self, record: SegmentRecord) -> Segment:
+        """A segment as its files have it: their rows, and their deletes."""
+        segment = self.segment_class(record.segment_id, await self._rows(record))
+        for delta in record.compaction.deltas:
+            for row in await self._store.get(delta.path):
+                segment.delete(row.key, row.ts)
+        return segment
 
     # The stream.
 
@@ -121,7 +129,7 @@ class ShardDelegator:
         if not record.flushed:
             raise ValueError(f"segment {record.segment_id} is not flushed; rows of it are still to come")
         with self.deletes.pinned(request.replay_from):
-            segment = self.segment_class(record.segment_id, await self._rows(record))
+            segment = await self._read(record)
             for level_zero in request.level_zero:
                 for row in await self._rows(level_zero):
                     segment.delete(row.key, row.ts)

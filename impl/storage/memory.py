@@ -57,6 +57,10 @@ class MemoryMetaStore:
         """Keep the record."""
         self.segments[record.segment_id] = record
 
+    async def replace_segment(self, record: SegmentRecord) -> None:
+        """Keep the record."""
+        self.segments[record.segment_id] = record
+
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """Keep the channel's record, and forget the segments."""
         self.channels[channel.channel] = channel

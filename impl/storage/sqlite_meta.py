@@ -11,6 +11,7 @@ from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase,
 from tidemark.impl.types import (
     BinlogRecord,
     ChannelRecord,
+    Compaction,
     EndPosition,
     FlushRequest,
     MetaSnapshot,
@@ -19,7 +20,7 @@ from tidemark.impl.types import (
 )
 
 SCHEMA = Schema(
-    version=4,
+    version=5,
     remedy="use a new directory",
     text="""
 CREATE TABLE channels (
@@ -47,6 +48,12 @@ CREATE TABLE binlogs (
     row_positions TEXT NOT NULL,
     PRIMARY KEY (segment_id, ordinal)
 ) STRICT;
+CREATE TABLE compactions (
+    segment_id INTEGER PRIMARY KEY REFERENCES segments (segment_id),
+    applied TEXT NOT NULL,
+    deltas TEXT NOT NULL,
+    start INTEGER NOT NULL
+) STRICT;
 """,
 )
 SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -56,6 +63,7 @@ ON CONFLICT (segment_id) DO UPDATE SET
     dml_position = excluded.dml_position, flushed = excluded.flushed, dropped = excluded.dropped
 """
 SAVE_BINLOG = "INSERT OR REPLACE INTO binlogs VALUES (?, ?, ?, ?)"
+SAVE_COMPACTION = "INSERT OR REPLACE INTO compactions VALUES (?, ?, ?, ?)"
 
 
 class SqliteMetaStore:
@@ -74,9 +82,14 @@ class SqliteMetaStore:
             channels = await database.execute("SELECT * FROM channels ORDER BY channel")
             segments = await database.execute("SELECT * FROM segments ORDER BY segment_id")
             binlogs = await self._load_binlogs(database)
+            compactions = await database.execute("SELECT * FROM compactions")
+        compacted = {row[0]: compaction_of(row) for row in compactions}
         return MetaSnapshot(
             channels=tuple(channel_of(row) for row in channels),
-            segments=tuple(segment_of(row, binlogs.get(row[0], [])) for row in segments),
+            segments=tuple(
+                segment_of(row, binlogs.get(row[0], []), compacted.get(row[0], Compaction()))
+                for row in segments
+            ),
         )
 
     async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
@@ -87,20 +100,25 @@ class SqliteMetaStore:
 
     async def save_segment(self, record: SegmentRecord) -> None:
         """Save the record and its binlogs in one transaction."""
-        marks = int(record.flushed), int(record.dropped)
         async with self._transactions.begin() as database:
-            await database.execute(
-                SAVE_SEGMENT, (record.segment_id, record.channel, record.dml_position.ts, *marks)
-            )
-            for ordinal, binlog in enumerate(record.binlogs):
-                positions = json.dumps(binlog.row_positions)
-                await database.execute(SAVE_BINLOG, (record.segment_id, ordinal, binlog.path, positions))
+            await _save_segment(database, record)
+
+    async def replace_segment(self, record: SegmentRecord) -> None:
+        """Save the record, and its binlogs in place of those that it had, in one transaction."""
+        compaction, number = record.compaction, record.segment_id
+        deltas = json.dumps([[delta.path, delta.row_positions] for delta in compaction.deltas])
+        async with self._transactions.begin() as database:
+            await database.execute("DELETE FROM binlogs WHERE segment_id = ?", (number,))
+            await _save_segment(database, record)
+            row = (number, json.dumps(compaction.applied), deltas, compaction.start)
+            await database.execute(SAVE_COMPACTION, row)
 
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """Replace the record and delete the segments with their binlogs in one transaction."""
         async with self._transactions.begin() as database:
             for segment in segments:
                 await database.execute("DELETE FROM binlogs WHERE segment_id = ?", (segment,))
+                await database.execute("DELETE FROM compactions WHERE segment_id = ?", (segment,))
                 await database.execute("DELETE FROM segments WHERE segment_id = ?", (segment,))
             await database.execute(SAVE_CHANNEL, row_of(channel))
 
@@ -116,6 +134,14 @@ class SqliteMetaStore:
             record = BinlogRecord(path=path, row_positions=tuple(json.loads(positions)))
             binlogs.setdefault(segment_id, []).append(record)
         return binlogs
+
+
+async def _save_segment(database: Database, record: SegmentRecord) -> None:
+    marks = int(record.flushed), int(record.dropped)
+    await database.execute(SAVE_SEGMENT, (record.segment_id, record.channel, record.dml_position.ts, *marks))
+    for ordinal, binlog in enumerate(record.binlogs):
+        positions = json.dumps(binlog.row_positions)
+        await database.execute(SAVE_BINLOG, (record.segment_id, ordinal, binlog.path, positions))
 
 
 def row_of(record: ChannelRecord) -> tuple[Any, ...]:
@@ -151,7 +177,19 @@ def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
     )
 
 
-def segment_of(row: tuple[Any, ...], binlogs: Sequence[BinlogRecord]) -> SegmentRecord:
+def compaction_of(row: tuple[Any, ...]) -> Compaction:
+    """What a row of table compactions says."""
+    _, applied, deltas, start = row
+    return Compaction(
+        applied=tuple(json.loads(applied)),
+        deltas=tuple(BinlogRecord(path, tuple(positions)) for path, positions in json.loads(deltas)),
+        start=start,
+    )
+
+
+def segment_of(
+    row: tuple[Any, ...], binlogs: Sequence[BinlogRecord], compaction: Compaction
+) -> SegmentRecord:
     """The record of a row of table segments, with its binlogs."""
     segment_id, channel, dml_position, flushed, dropped = row
     return SegmentRecord(
@@ -161,4 +199,5 @@ def segment_of(row: tuple[Any, ...], binlogs: Sequence[BinlogRecord]) -> Segment
         flushed=bool(flushed),
         dropped=bool(dropped),
         binlogs=tuple(binlogs),
+        compaction=compaction,
     )

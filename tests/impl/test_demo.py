@@ -17,7 +17,7 @@ from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.types import BinlogRecord, MetaSnapshot, Row, SegmentRecord
+from tidemark.impl.types import BinlogRecord, Compaction, MetaSnapshot, Row, SegmentRecord
 
 
 def test_the_demonstration_survives_a_kill(tmp_path):
@@ -89,6 +89,28 @@ def test_a_binlog_that_differs_from_its_record_is_found(tmp_path):
         found = await audit(ROWS, MetaSnapshot(segments=(segment,)), store)
         assert found.problems == ("binlog x holds other rows than its record says",)
         assert not found.clean
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("deleted", "lost"), [(20, 0), (9, 1)])
+def test_a_row_may_be_gone_if_its_key_was_deleted_later(tmp_path, deleted, lost):
+    """A segment that was written anew lacks a row; so it may, if the log has a delete of that key."""
+
+    async def scenario():
+        store = ParquetStore(tmp_path)
+        delete = Row(5, -1, key=deleted)
+        await store.put("x", ROWS[:1])
+        await store.put("d", [delete])
+        rewritten = SegmentRecord(
+            segment_id=1,
+            channel=CHANNEL,
+            binlogs=(BinlogRecord("x", (ROWS[0].ts,)),),
+            compaction=Compaction(applied=("d",), start=ROWS[0].ts),
+        )
+        levels = SegmentRecord(segment_id=-1, channel=CHANNEL, compaction=Compaction(applied=("d",)))
+        found = await audit((*ROWS, delete), MetaSnapshot(segments=(rewritten, levels)), store)
+        assert (len(found.missing), found.clean) == (lost, not lost)
 
     run(scenario())
 

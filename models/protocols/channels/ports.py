@@ -76,6 +76,10 @@ class SlowMeta:
         """Save the record."""
         await self._put(f"segment {record.segment_id}", record)
 
+    async def replace_segment(self, record: SegmentRecord) -> None:
+        """Save the record."""
+        await self.save_segment(record)
+
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """Save the record, and in the same step the segments are gone."""
         await self.save_channels([channel])

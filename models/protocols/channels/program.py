@@ -469,6 +469,10 @@ class _Telling:
         await self._meta.save_segment(record)
         self._news()
 
+    async def replace_segment(self, record: SegmentRecord) -> None:
+        await self._meta.replace_segment(record)
+        self._news()
+
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         await self._meta.collect(channel, segments)
         self._news()

@@ -105,6 +105,38 @@ def test_what_is_stored_and_what_is_served_go_on_together(tmp_path):
     play(scenario)
 
 
+def test_deletes_come_into_the_files_and_the_rows_are_gone(tmp_path):
+    """A query node that starts afterwards finds what the files have, without level zero."""
+
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 0)
+            await user.create("c")
+            await user.insert("c", dict.fromkeys(range(10), "old"))
+            await user.delete("c", range(5))
+            await user.insert("c", {0: "new"})
+            await user.flush("c")
+            segments = cluster.storage.coordinator.segments
+
+            def is_done():
+                stored = [b for r in segments.values() for b in r.binlogs if r.segment_id < 0]
+                return (
+                    not stored
+                    and sum(len(b.row_positions) for r in segments.values() for b in r.binlogs) == 6
+                )
+
+            await until(is_done)
+            await cluster.replicas.kill(0)
+            await cluster.replicas.revive(0)
+            found = await user.query("c", level=ConsistencyLevel.STRONG)
+            assert found.rows == {0: "new"} | dict.fromkeys(range(5, 10), "old")
+        stored = await audit_cluster(tmp_path, QUICK)
+        assert stored.clean, stored.describe()
+        assert stored.expected == 16
+
+    play(scenario)
+
+
 def test_a_proxy_whose_session_ends_is_fenced_and_comes_back(tmp_path):
     async def scenario():
         async with running(tmp_path) as cluster:

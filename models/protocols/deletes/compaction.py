@@ -1,0 +1,466 @@
+"""What becomes of recorded deletes as a program under exploration: coordinator, compactor of level zero, and
+a query node that loads the channel; each step must be a step of ``tidemark.spec.deletes``.
+
+The data node is a short plan: it takes what the log has, writes it out, reports, and ends its segments. Its
+own code is judged by ``program.py``. The metadata do not suspend: what is recorded is known at once.
+
+======================  ====================================================================================
+specification           implementation
+======================  ====================================================================================
+a level-zero segment    one binlog of level zero, as in ``refinement.py``
+flushed, checkpoint     the coordinator's records
+applied, delta          ``SegmentRecord.compaction``; a dropped level is one that its segment names as such
+row removed             a position of a flushed segment that none of its binlogs has
+start, lifted           the description that the query node was given
+read, shown             the record that the query node was given for a segment, by positions and keys
+======================  ====================================================================================
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from tidemark.impl.broker.messages import DeleteMessage, is_level_zero
+from tidemark.impl.cluster.replicas import describe
+from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
+from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.values import LoadSegment, ShardRead
+from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.types import (
+    BinlogRecord,
+    ChannelPosition,
+    ChannelRecord,
+    EndPosition,
+    Owner,
+    Row,
+    SaveBinlogPaths,
+    SegmentId,
+    SegmentRecord,
+    UpdateCheckpoints,
+)
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.deletes.program import SPECIFICATION
+from tidemark.models.protocols.flush.ports import NODE, OBJECTS, Objects
+from tidemark.models.protocols.flush.scenario import CHANNEL
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+MACHINE = "machine"
+VISIBLE = "loaded_rows_are_right"
+"""Claim id: once the stream was read, the query node shows the rows of the log that are not deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionScenario:
+    """log: as in ``program.deletes``. keys: of each position. compactions, rewrites: tasks that try once
+    each. loads: with level-zero segments or without, one after another.
+    """
+
+    log: tuple[int, ...]
+    keys: tuple[int, ...]
+    compactions: int
+    rewrites: int
+    loads: tuple[bool, ...]
+    crashes: int
+
+    @property
+    def segments(self) -> tuple[SegmentId, ...]:
+        """The segments that have rows."""
+        return tuple(sorted({segment for segment in self.log if segment > 0}))
+
+    @property
+    def levels(self) -> int:
+        """Each delete may be written out once in each life."""
+        return sum(map(is_level_zero, self.log)) * (1 + self.crashes)
+
+    def row(self, position: int) -> Row:
+        """What the log has at a position, as it is stored."""
+        return Row(position, self.log[position - 1], self.keys[position - 1])
+
+    def instance(self, protocol: str = SPECIFICATION) -> Instance:
+        """Return the bounded instance of a specification with this log."""
+        place = {segment: index for index, segment in enumerate(self.segments)}
+        count, keys = len(place), max(self.keys) + 1
+        return Instance(
+            protocol,
+            bounds={
+                "Segment": count, "Level": self.levels, "Key": keys, "Position": len(self.log), "Faults": 0,
+            },
+            constants={
+                "inserts": [False, *(segment > 0 for segment in self.log)],
+                "deletes": [False, *map(is_level_zero, self.log)],
+                "key": [0, *self.keys],
+                "segment_of": [0, *(place.get(segment, 0) for segment in self.log)],
+                "imported": [False] * count,
+                "extra": [[False] * keys] * count,
+            },
+            name="scheduled",
+        )  # fmt: skip
+
+
+class Sync(NamedTuple):
+    """One level-zero binlog: its object, its deletes, and "syncing", "answered" or "none" at the node."""
+
+    path: str
+    positions: tuple[int, ...]
+    state: str
+
+
+@dataclass
+class NodeState:
+    """The data node: what it has consumed, holds and has sent."""
+
+    consumed: int = 0
+    rows: tuple[int, ...] = ()
+    writing: tuple[int, ...] = ()
+    deletes: tuple[int, ...] = ()
+    syncs: list[Sync] = field(default_factory=list)
+    report: int = 0
+
+    def view(self) -> tuple[Any, ...]:
+        """Return it as a value."""
+        return (self.consumed, self.rows, self.writing, self.deletes, tuple(self.syncs), self.report)
+
+
+class LoadView(NamedTuple):
+    """What a query node was given."""
+
+    start: int = 0
+    lifted: tuple[int, ...] = ()
+    read: tuple[SegmentId, ...] = ()
+    shown: tuple[int, ...] = ()
+
+
+class CompactionProgram(RefiningProgram):
+    """One machine with coordinator, compactor, a query node and the plan of a data node.
+
+    Args:
+        scenario: what happens.
+        coordinator, compactor, delegator: classes of the implementation.
+    """
+
+    table = "deletes"
+    claims = (VISIBLE,)
+
+    def __init__(
+        self,
+        scenario: CompactionScenario,
+        *,
+        coordinator: type[Coordinator] = Coordinator,
+        compactor: type[LevelZeroCompactor] = LevelZeroCompactor,
+        delegator: type[ShardDelegator] = ShardDelegator,
+    ) -> None:
+        super().__init__(_abstraction(scenario))
+        self.scenario = scenario
+        self.settings = Settings(
+            clock=ClockOrder.UNTIMED,
+            faults=FaultBudget(crashes=scenario.crashes),
+            crashable=frozenset({MACHINE}) if scenario.crashes else frozenset(),
+        )
+        self._coordinator_class, self._compactor_class = coordinator, compactor
+        self._delegator_class = delegator
+        self.meta = MemoryMetaStore()
+        self.node = NodeState()
+        self.load = LoadView()
+        self.wrong: str | None = None
+        self.coordinator: Coordinator | None = None
+        self.compactor: LevelZeroCompactor | None = None
+        self.delegator: ShardDelegator | None = None
+
+    def populate(self, world: World) -> None:
+        """Define the process and what is stored at the start."""
+        self.meta.channels[CHANNEL] = ChannelRecord(
+            CHANNEL, assigned_to=NODE, last_owner=NODE, term=1, session=1
+        )
+        world.process(MACHINE, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        coordinator = self.coordinator = self._coordinator_class(meta=self.meta)
+        await coordinator.load()
+        self.compactor = self._compactor_class(
+            coordinator=coordinator, store=Objects(process), preemption=process
+        )
+        self.delegator = None
+        owner, known = Owner(NODE, 1), coordinator.segments_of(CHANNEL)
+        if process.incarnation > 1:
+            await process.point("plan.recover")
+            answer = await coordinator.recover_channel(CHANNEL, NODE, process.incarnation)
+            owner, known = answer.owner, answer.segments
+            self.node = replace(
+                self.node, consumed=answer.seek.ts, rows=(), writing=(), deletes=(),
+                syncs=[sync._replace(state="none") for sync in self.node.syncs],
+            )  # fmt: skip
+        process.spawn(self._consume(process, owner, known), "plan")
+        for number in range(self.scenario.compactions):
+            process.spawn(self._compact(process), f"compactor {number}")
+        for number in range(self.scenario.rewrites):
+            process.spawn(self._rewrite(process), f"rewriter {number}")
+
+    # The data node.
+
+    async def _consume(self, process: Process, owner: Owner, known: Sequence[SegmentRecord]) -> None:
+        node, recorded = self.node, {record.segment_id: record.dml_position.ts for record in known}
+        for position in range(node.consumed + 1, len(self.scenario.log) + 1):
+            await process.point("plan.take")
+            node.consumed, segment = position, self.scenario.log[position - 1]
+            if segment == 0 or position <= recorded.get(segment, 0):
+                continue
+            path = f"{CHANNEL}/segment-{segment}/{owner.term}-{position}"
+            if is_level_zero(segment):
+                await self._write_delete(process, owner, position, path)
+            else:
+                await self._write_row(process, owner, position, path)
+        await self._report(process, owner)
+        for segment in self.scenario.segments:
+            await process.point("plan.end")
+            await self._save(owner, segment, len(self.scenario.log), None, flushed=True)
+        process.spawn(self._load(process), "query node")
+
+    async def _write_row(self, process: Process, owner: Owner, position: int, path: str) -> None:
+        self.node.rows = (position,)
+        await process.point("plan.sync")
+        self.node.rows, self.node.writing = (), (position,)
+        self._put(path, position)
+        await process.point("plan.save")
+        await self._save(owner, self.scenario.log[position - 1], position, BinlogRecord(path, (position,)))
+        self.node.writing = ()
+
+    async def _write_delete(self, process: Process, owner: Owner, position: int, path: str) -> None:
+        node = self.node
+        node.deletes = (position,)
+        await process.point("plan.sync")
+        node.deletes = ()
+        node.syncs.append(Sync(path, (position,), "syncing"))
+        self._put(path, position)
+        await process.point("plan.save")
+        await self._save(owner, self.scenario.log[position - 1], position, BinlogRecord(path, (position,)))
+        node.syncs[-1] = node.syncs[-1]._replace(state="answered")
+        await process.point("plan.finish")
+        node.syncs[-1] = node.syncs[-1]._replace(state="none")
+
+    def _put(self, path: str, position: int) -> None:
+        """The object is there when it is named."""
+        self.world.store(OBJECTS).content()[path] = (self.scenario.row(position),)
+
+    async def _save(
+        self, owner: Owner, segment: int, position: int, binlog: BinlogRecord | None, *, flushed: bool = False
+    ) -> None:
+        assert self.coordinator is not None
+        request = SaveBinlogPaths(CHANNEL, owner, segment, EndPosition(position), binlog, flushed=flushed)
+        await self.coordinator.save_binlog_paths(request)
+
+    async def _report(self, process: Process, owner: Owner) -> None:
+        assert self.coordinator is not None
+        await process.point("plan.report")
+        self.node.report = self.node.consumed
+        await process.point("plan.update")
+        position = ChannelPosition(CHANNEL, EndPosition(self.node.report), owner)
+        await self.coordinator.update_channel_checkpoints(UpdateCheckpoints((position,)))
+
+    # Compactor and query node.
+
+    async def _compact(self, process: Process) -> None:
+        assert self.compactor is not None
+        await process.point("compactor.begin")
+        await self.compactor.compact(CHANNEL)
+
+    async def _rewrite(self, process: Process) -> None:
+        assert self.compactor is not None
+        await process.point("rewriter.begin")
+        await self.compactor.rewrite(CHANNEL)
+
+    async def _load(self, process: Process) -> None:
+        for levels in self.scenario.loads:
+            await process.point("load.begin")
+            assert self.coordinator is not None
+            given = describe(self.coordinator, CHANNEL, levels=levels)
+            stored = [record for record in given.segments if is_level_zero(record.segment_id)]
+            lifted = tuple(p for record in stored for one in record.binlogs for p in one.row_positions)
+            self.load = LoadView(given.seek.ts, lifted)
+            delegator = self.delegator = self._delegator_class(
+                replace(given, segments=tuple(stored)),
+                store=Objects(process),
+                preemption=process,
+                config=QueryNodeConfig(),
+            )
+            await delegator.recover()
+            for segment in self.scenario.segments:
+                await process.point("load.segment")
+                record = self.coordinator.segments[segment]
+                self._note_read(record)
+                await delegator.load(LoadSegment(record, replay_from=0))
+            self._follow(delegator)
+
+    def _note_read(self, record: SegmentRecord) -> None:
+        """The files of the segment are what its record names at this moment."""
+        deleted = [self.scenario.row(p) for one in record.compaction.deltas for p in one.row_positions]
+        found = [
+            p
+            for one in record.binlogs
+            for p in one.row_positions
+            if not any(d.key == self.scenario.row(p).key and d.ts > p for d in deleted)
+        ]
+        load = self.load
+        shown = tuple(sorted({*load.shown, *found}))
+        self.load = load._replace(read=(*load.read, record.segment_id), shown=shown)
+
+    def _follow(self, delegator: ShardDelegator) -> None:
+        """The stream from the start on, and then a look at everything."""
+        end = len(self.scenario.log)
+        every = [
+            self.scenario.row(position) for position in range(1, end + 1) if self.scenario.log[position - 1]
+        ]
+        deletes = [row for row in every if is_level_zero(row.segment_id)]
+        for row in every:
+            if row.ts > self.load.start and row in deletes:
+                delegator.delete(DeleteMessage(row.ts, CHANNEL, row.segment_id, (row.key,)))
+            elif row.ts > self.load.start:
+                delegator.insert((row,))
+        seen = {row.ts for row in delegator.collect(ShardRead(end, moment=end))}
+        wanted = {
+            row.ts
+            for row in every
+            if row not in deletes and not any(d.key == row.key and d.ts > row.ts for d in deletes)
+        }
+        if seen != wanted:
+            self.wrong = (
+                f"{VISIBLE}: the rows {sorted(wanted)} are not deleted, and the node has {sorted(seen)}"
+            )
+
+    # What is looked at.
+
+    def complaint(self) -> str | None:
+        """What the query node shows is what the log says."""
+        return self.wrong
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a number."""
+        del name
+        return int(value)
+
+    def observe(self) -> Observation:
+        """Return the records, and what node and query node hold."""
+        channel = self.meta.channels.get(CHANNEL, ChannelRecord(CHANNEL))
+        records = tuple(self.meta.segments[one] for one in sorted(self.meta.segments))
+        return {MACHINE: (channel.checkpoint, records, self.node.view(), self.load)}
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        users: Hashable = None
+        if self.compactor is not None:
+            users = tuple(sorted((one, tuple(lock.users)) for one, lock in self.compactor.locks.items()))
+        memory: Hashable = None
+        if self.delegator is not None:
+            memory = (
+                repr([(one.segment_id, one.rows, one.deletes) for one in self.delegator.segments()]),
+                repr(self.delegator.deletes.kept),
+                self.delegator.serviceable,
+            )
+        records = [self.meta.segments[one] for one in sorted(self.meta.segments)]
+        extra = tuple((record, record.compaction) for record in records)
+        term = self.meta.channels[CHANNEL].term if self.meta.channels else 0
+        return (tuple(self.observe().values()), extra, term, users, memory, self.wrong)
+
+
+def abstract(
+    scenario: CompactionScenario,
+    checkpoint: int,
+    records: Sequence[SegmentRecord],
+    node: tuple[Any, ...],
+    load: LoadView,
+) -> dict[str, Any]:
+    """The state of ``tidemark.spec.deletes``, by variable name and without the fault counter."""
+    consumed, rows, writing, deletes, syncs, report = node
+    every, zeros = range(len(scenario.log) + 1), range(scenario.levels)
+    known = {record.segment_id: record for record in records}
+    place = {sync.path: z for z, sync in enumerate(syncs)}
+    content = {(place[sync.path], p) for sync in syncs for p in sync.positions}
+    content |= {(len(syncs), p) for p in deletes}
+    buffers = {z: sync.state for z, sync in enumerate(syncs)} | ({len(syncs): "open"} if deletes else {})
+    stored = {p for record in records for one in record.binlogs for p in one.row_positions}
+    live = {place[one.path] for r in records if is_level_zero(r.segment_id) for one in r.binlogs}
+    dropped = {place[path] for r in records if is_level_zero(r.segment_id) for path in r.compaction.applied}
+    segments = {g: known.get(segment) for g, segment in enumerate(scenario.segments)}
+    kept = {g: record for g, record in segments.items() if record is not None}
+
+    def row(p: int) -> str:
+        if p == 0 or scenario.log[p - 1] <= 0:
+            return "none"
+        if p in stored:
+            return "stored"
+        record = known.get(scenario.log[p - 1])
+        if record is not None and p <= record.dml_position.ts:
+            return "removed"
+        return "buffered" if p in rows else "syncing" if p in writing else "none"
+
+    applied = {(place[path], g) for g, record in kept.items() for path in record.compaction.applied}
+    delta = {(g, p) for g, r in kept.items() for one in r.compaction.deltas for p in one.row_positions}
+    return {
+        "consumed": consumed,
+        "row": {p: row(p) for p in every},
+        "buffer": {z: buffers.get(z, "none") for z in zeros},
+        "content": {(z, p): (z, p) in content for z in zeros for p in every},
+        "sent": {z: z < len(syncs) for z in zeros},
+        "checkpoint": checkpoint,
+        "report": report,
+        "level": {z: "live" if z in live else "dropped" if z in dropped else "unknown" for z in zeros},
+        "flushed": {g: record is not None and record.flushed for g, record in segments.items()},
+        "applied": {(z, g): (z, g) in applied for z in zeros for g in segments},
+        "delta": {(g, p): (g, p) in delta for g in segments for p in every},
+        "start": load.start,
+        "lifted": {p: p in load.lifted for p in every},
+        "read": {g: segment in load.read for g, segment in enumerate(scenario.segments)},
+        "shown": {p: p in load.shown for p in every},
+    }
+
+
+@functools.cache
+def _abstraction(scenario: CompactionScenario) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(scenario, *known[MACHINE])
+
+    return Abstraction(scenario.instance(), values, ignored=("faults",))
+
+
+def compaction(
+    *,
+    log: Sequence[int],
+    keys: Sequence[int] = (),
+    compactions: int = 1,
+    rewrites: int = 0,
+    loads: Sequence[bool] = (),
+    crashes: int = 0,
+    coordinator: type[Coordinator] = Coordinator,
+    compactor: type[LevelZeroCompactor] = LevelZeroCompactor,
+    delegator: type[ShardDelegator] = ShardDelegator,
+) -> CompactionProgram:
+    """A program by plain arguments, as the manifest gives them.
+
+    Args:
+        log: at each position the segment of a row, the level-zero segment (below 0) of a delete, or 0.
+        keys: of each position; all the same if there are none.
+        compactions, rewrites: how many tasks try to compact, and to rewrite, once each.
+        loads: loads of the channel, one after another: with level-zero segments or without.
+        crashes: of the machine, all of it.
+        coordinator, compactor, delegator: classes of the implementation.
+    """
+    scenario = CompactionScenario(
+        log=tuple(log),
+        keys=tuple(keys) or (0,) * len(log),
+        compactions=compactions,
+        rewrites=rewrites,
+        loads=tuple(loads),
+        crashes=crashes,
+    )
+    return CompactionProgram(scenario, coordinator=coordinator, compactor=compactor, delegator=delegator)
