@@ -26,6 +26,7 @@ PROTOCOLS = {
     "flush": "tidemark.spec.flush:Flush",
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
+    "transactions": "tidemark.spec.transactions:Transactions",
     "stream": "tidemark.spec.stream:Stream",
     "dispatch": "tidemark.spec.dispatch:Dispatch",
     "segments": "tidemark.spec.segments:Segments",
@@ -166,6 +167,13 @@ _TRACE = {
     "sessions.no_live_session_is_refused": "a trace of `expire` and `fence`",
     "sessions.a_session_becomes_known": "an end: evidence is finite",
     "sessions.a_session_that_is_over_is_refused": "an end: evidence is finite",
+    "transactions.committed_bodies_are_delivered": "a trace of `begin`, `append`, `commit` "
+    "and `read`: no line says which transaction a message belongs to",
+    "transactions.nothing_else_is_delivered": "a trace of `commit` and `read`, with the same",
+    "transactions.a_start_covers_what_is_open": "a trace of `begin` and `read`, with the places of readers",
+    "transactions.bodies_come_at_their_commit": "a trace of `commit` and `read`",
+    "transactions.an_open_transaction_outlives_a_crash": "a trace of `expire` and `crash`",
+    "transactions.what_is_committed_is_delivered": "an end: evidence is finite",
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",

@@ -1,0 +1,1 @@
+"""Transactions in the log of a streaming node."""

@@ -1,0 +1,5 @@
+"""Transactions in the log of a streaming node: bodies that come at the commit, all of them or none."""
+
+from tidemark.spec.transactions.lemmas import Transactions
+
+__all__ = ["Transactions"]

@@ -1,0 +1,74 @@
+"""Inductive lemmas: why the claims hold for any number of transactions, bodies and ticks."""
+
+from tidemark.spec.language import forall, implies, lemma
+from tidemark.spec.transactions.claims import TransactionsClaims
+
+
+class Transactions(TransactionsClaims):
+    """One channel with transactions, the node that writes it, and a reader that starts anew."""
+
+    @lemma(source="facts 11")
+    def ticks_are_in_order(s):
+        """The ticks of the log grow with their places."""
+        return forall(
+            s.Place,
+            lambda p: (s.tick_at[p] <= s.tick) & implies((p > s.end) | (p == 0), s.tick_at[p] == 0),
+        ) & forall(
+            s.Place,
+            s.Place,
+            lambda p, q: implies((p < q) & (s.tick_at[q] > 0), s.tick_at[p] < s.tick_at[q]),
+        )
+
+    @lemma(source="facts 11")
+    def a_transaction_has_its_places(s):
+        """Begin, bodies and commit lie in this order."""
+        return forall(
+            s.Transaction,
+            lambda t: (
+                (s.begun[t] <= s.end)
+                & ((s.begun[t] > 0) == (s.stage[t] != "new"))
+                & (s.ended[t] <= s.end)
+                & ((s.ended[t] > 0) == (s.stage[t] == "committed"))
+                & implies(s.ended[t] > 0, (s.tick_at[s.ended[t]] == 0) & (s.begun[t] < s.ended[t]))
+                & implies(s.stage[t] == "committed", s.commit_ts[t] <= s.until[t])
+            ),
+        )
+
+    @lemma(source="facts 11")
+    def bodies_lie_in_their_transaction(s):
+        """A body lies behind the begin of its transaction, and before its commit."""
+        return forall(
+            s.Body,
+            lambda b: (
+                (s.place[b] <= s.end)
+                & ((s.place[b] > 0) == (s.sent[b] == "logged"))
+                & implies(s.sent[b] != "no", s.stage[s.of[b]] != "new")
+                & implies(s.place[b] > 0, s.place[b] > s.begun[s.of[b]])
+                & implies(
+                    s.stage[s.of[b]] == "committed",
+                    (s.sent[b] != "sent") & (s.place[b] < s.ended[s.of[b]]),
+                )
+            ),
+        )
+
+    @lemma(source="facts 11; property W")
+    def commits_are_above_earlier_ticks(s):
+        """A tick before a commit is smaller."""
+        return forall(
+            s.Transaction,
+            s.Place,
+            lambda t, p: implies(
+                (s.stage[t] == "committed") & (p < s.ended[t]), s.tick_at[p] < s.commit_ts[t]
+            ),
+        )
+
+    @lemma(source="facts 11")
+    def the_reader_is_in_the_log(s):
+        """The reader has begun behind its start at most, and has handed over no more than there is."""
+        return (
+            (s.origin <= s.start)
+            & (s.start <= s.reading)
+            & (s.reading <= s.end)
+            & (s.cut <= s.start)
+            & (s.passed <= s.tick)
+        )
