@@ -196,6 +196,7 @@ class TransactionsActions(Protocol, name="transactions"):
             s.begun[t] > 0,
             s.begun[t] < p,
             s.until[t] > ts,
+            s.stage[t] != "rolled_back",
             ~((s.stage[t] == "committed") & (s.ended[t] < p) & (s.commit_ts[t] <= ts)),
         )
 

@@ -1,0 +1,92 @@
+"""Assembles the transactions of a log: bodies are kept back until their commit is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tidemark.impl.broker.messages import DdlMessage, Tick
+from tidemark.impl.streaming.transaction_messages import (
+    DataMessage,
+    Part,
+    TransactionId,
+    TransactionMessage,
+    at,
+)
+from tidemark.impl.streaming.values import Record
+from tidemark.impl.timestamp import ZERO, Timestamp
+
+
+@dataclass
+class Assembled:
+    """A transaction whose begin was read.
+
+    begun: the place of the begin. commit: the timestamp of the commit; 0 before it.
+    """
+
+    begun: int
+    until: Timestamp
+    bodies: list[DataMessage] = field(default_factory=list)
+    commit: Timestamp = ZERO
+
+
+class Assembly:
+    """What a reader knows of the transactions of a log, from the place at which it has begun.
+
+    A transaction is kept until a tick has reached its commit or its end, so that a place from which to begin
+    anew can be told.
+
+    Attributes:
+        kept: by number.
+        tick: the last tick that was read.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[TransactionId, Assembled] = {}
+        self.tick: Timestamp = ZERO
+
+    def take(self, record: Record) -> tuple[DataMessage | DdlMessage, ...]:
+        """Read the next record. Return what is complete by it: its message, or all of a transaction with the
+        timestamp of its commit. A transaction whose begin was not read is left out: it was delivered before.
+        """
+        message = record.message
+        if isinstance(message, Tick):
+            self.tick = max(self.tick, message.ts)
+            self.kept = {number: one for number, one in self.kept.items() if not self._is_over(one)}
+            return ()
+        if not isinstance(message, TransactionMessage):
+            return (message,)
+        if message.part is Part.BEGIN:
+            self.kept[message.number] = Assembled(record.place, message.until)
+            return ()
+        return self._go_on(message)
+
+    def _go_on(self, message: TransactionMessage) -> tuple[DataMessage, ...]:
+        one = self.kept.get(message.number)
+        if one is None or one.commit:
+            return ()
+        if message.part is Part.BODY and message.content is not None:
+            return self._keep(one, message.content)
+        if message.part is Part.ROLLBACK:
+            del self.kept[message.number]
+            return ()
+        one.commit = message.ts
+        return tuple(at(body, message.ts) for body in one.bodies)
+
+    def _keep(self, one: Assembled, body: DataMessage) -> tuple[DataMessage, ...]:
+        """Keep a body back."""
+        one.bodies.append(body)
+        return ()
+
+    def _is_over(self, one: Assembled) -> bool:
+        """A tick has reached the commit, or else the end of the transaction's time."""
+        return (one.commit or one.until) <= self.tick
+
+    def earliest(self) -> int | None:
+        """The place of the first begin of a transaction that is not over at the last tick; None: there is
+        none. Who begins anew must read it.
+        """
+        return min((one.begun for one in self.kept.values()), default=None)
+
+    def open(self) -> dict[TransactionId, Assembled]:
+        """Those that are neither committed nor over."""
+        return {number: one for number, one in self.kept.items() if not one.commit}
