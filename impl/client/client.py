@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,10 +39,13 @@ class Client:
     answer comes: a write may then have been carried out.
     """
 
+    schema_cache: type[SchemaCache] = SchemaCache
+    """The class of ``schemas``."""
+
     def __init__(self, connection: Connection, *, history: History | None = None) -> None:
         self.connection = connection
         self.session = Session()
-        self.schemas = SchemaCache(self._version_of)
+        self.schemas = self.schema_cache(self._version_of)
         self._history = history
 
     async def create(self, collection: str, *, shards: int = 1, schema: str = "") -> Timestamp:
@@ -123,7 +125,8 @@ class Client:
     async def _call(self, method: str, collection: str, facts: Json, **arguments: Any) -> Json:
         """Call, and note the operation whatever comes of it."""
         operation = {"read": "query"}.get(method, method)
-        start, outcome, error, answer = time.monotonic_ns(), "unknown", "", Json()
+        start = 0 if self._history is None else self._history.now()
+        outcome, error, answer = "unknown", "", Json()
         try:
             answer = await self.connection.call(method, collection=collection, **arguments)
             outcome = "ok"
@@ -141,7 +144,7 @@ class Client:
                     operation,
                     collection=collection,
                     start=start,
-                    end=time.monotonic_ns(),
+                    end=self._history.now(),
                     outcome=outcome,
                     error=error,
                     **facts,

@@ -6,6 +6,7 @@ The form is that of ``tidemark evidence`` (docs/evidence.md). Keys are written a
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ class History:
         self._file = file
         self._about = {"client": client, "process": process}
         self._seq = 0
+
+    def now(self) -> int:
+        """The steady clock of the machine, in nanoseconds."""
+        return time.monotonic_ns()
 
     def note(self, operation: str, *, collection: str, start: int, end: int, **facts: Any) -> None:
         """Write an operation that lasted from ``start`` to ``end``, in nanoseconds of the steady clock."""

@@ -15,9 +15,11 @@ MISMATCH = "SchemaMismatchError"
 class SchemaCache:
     """Versions of collections, by name.
 
-    A request that was refused because of its version is made again with the present one, unless that is the
-    version that was refused before: then the proxies do not agree, or one is behind, and the caller hears of
-    it. So a request is made once more at most for each change that comes between.
+    A request that was refused because of its version is made again with the one that a proxy has then, until
+    one is refused that is no newer than what was refused before: the proxies do not agree, or one is behind,
+    and the caller hears of it. (The client of Milvus goes on unless the version is the last that was refused:
+    while a change is told to the proxies, it may go back and forth between one that knows it and one that
+    does not.)
 
     Args:
         describe: asks a proxy for the version of a collection.
@@ -42,7 +44,7 @@ class SchemaCache:
 
         Raises what the request raises.
         """
-        refused: int | None = None
+        refused = -1
         while True:
             version = await self.version_of(collection)
             try:
@@ -53,6 +55,6 @@ class SchemaCache:
             refused = version
             self.evict(collection)
 
-    def _goes_on(self, version: int, refused: int | None) -> bool:
-        """Whether a request is made again after a refusal of ``version``; ``refused``: the one before."""
-        return version != refused
+    def _goes_on(self, version: int, refused: int) -> bool:
+        """Whether a request is made again after a refusal of ``version``; ``refused``: of the one before."""
+        return version > refused

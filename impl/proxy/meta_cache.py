@@ -97,6 +97,8 @@ class MetaCache:
     async def get(self, name: str) -> CollectionVersion:
         """The collection, from the cache or from the coordinator.
 
+        A question that fails, or whose asker is cancelled, fails for the asker alone: the others ask again.
+
         Raises RpcError if the coordinator does not answer, SessionEndedError after ``close``.
         """
         while not self.closed:
@@ -106,30 +108,45 @@ class MetaCache:
             flight = self.shared.get(name)
             if flight is None:
                 return await self._ask(name)
-            flight.waiting.append(_task())
-            await flight.over.wait()
+            await self._wait_for(flight)
             if flight.answer is not None:
                 return flight.answer
+            if not self.closed:
+                await self._preemption.point("meta.again")
         raise SessionEndedError("the proxy's session has ended; connect to another proxy")
+
+    async def _wait_for(self, flight: Flight) -> None:
+        flight.waiting.append(_task())
+        try:
+            await flight.over.wait()
+        except asyncio.CancelledError:
+            flight.waiting.remove(_task())
+            raise
 
     async def _ask(self, name: str) -> CollectionVersion:
         flight = Flight(_task(), [_task()])
         self.shared[name] = flight
         self.flights.append(flight)
+        taken = False
         try:
             answer = await self._source.describe(name)
             flight.answer = answer
             await self._preemption.point("meta.insert")
-            if self.closed:
-                flight.answer = None
-                raise SessionEndedError("the proxy's session has ended; connect to another proxy")
-            self.insert(answer)
-            return answer
+            self._take(answer)
+            taken = True
         finally:
+            if not taken:
+                flight.answer = None
             self.flights.remove(flight)
             if self.shared.get(name) is flight:
                 del self.shared[name]
             flight.over.set()
+        return answer
+
+    def _take(self, answer: CollectionVersion) -> None:
+        if self.closed:
+            raise SessionEndedError("the proxy's session has ended; connect to another proxy")
+        self.insert(answer)
 
     def insert(self, answer: CollectionVersion) -> None:
         """Keep an answer, unless something newer is known."""

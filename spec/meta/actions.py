@@ -189,6 +189,23 @@ class MetaActions(Protocol, name="meta"):
         s.shared[f] = False
         s.value[f] = 0
 
+    @action(source="facts 12; B42")
+    def fail(s, r: Request, f: Fetch):
+        """The question fails, or who has asked it is cancelled: that request fails, the others begin again."""
+        require(s.waits[r, f] & (s.flight[f] != "idle"))
+        s.stage = each(s.Request, lambda q: ite(q == r, "failed", ite(s.waits[q, f], "begun", s.stage[q])))
+        s.waits = each(s.Request, s.Fetch, lambda q, g: s.waits[q, g] & (g != f))
+        s.flight[f] = "idle"
+        s.shared[f] = False
+        s.value[f] = 0
+
+    @action(source="seed 004, 6.6.1")
+    def cancel(s, r: Request):
+        """A request's client leaves; the fetch goes on for those that wait for it, too."""
+        require(one_of(s.stage[r], "begun", "waiting"))
+        s.stage[r] = "failed"
+        s.waits = each(s.Request, s.Fetch, lambda q, f: s.waits[q, f] & (q != r))
+
     # ---- changes ----
 
     @action(source="seed 002, DDL")

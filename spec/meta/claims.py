@@ -1,6 +1,6 @@
 """Claims about metadata in the caches of proxies: safety, liveness, witnesses."""
 
-from tidemark.spec.language import exists, forall, implies, invariant, leads_to, one_of, reachable
+from tidemark.spec.language import all_of, exists, forall, implies, invariant, leads_to, one_of, reachable
 from tidemark.spec.meta.actions import MetaActions
 
 
@@ -28,7 +28,7 @@ class MetaClaims(MetaActions):
 
     @leads_to(source="seed 004, 6.6.4")
     def a_request_ends(s, r: MetaActions.Request):
-        """A request is served, or fails with its proxy."""
+        """A request is served, or fails: with its proxy, with its question, or because its client leaves."""
         return one_of(s.stage[r], "begun", "waiting"), one_of(s.stage[r], "served", "failed")
 
     @leads_to(source="facts 12")
@@ -52,6 +52,11 @@ class MetaClaims(MetaActions):
     def a_fetch_is_shared(before, after, r, f):
         """A request joins a fetch whose answer is on its way."""
         return before.flight[f] == "answered"
+
+    @reachable(after="fail", source="B42")
+    def one_failure_is_not_that_of_all(before, after, r, f):
+        """A question fails for which two requests wait: one of them asks again."""
+        return exists(before.Request, lambda q: all_of(q != r, before.waits[q, f], after.stage[q] == "begun"))
 
     @reachable(after="acknowledge", source="facts 12")
     def a_change_overtakes_a_request(before, after):

@@ -5,12 +5,13 @@ Each step must be a step of ``tidemark.spec.meta``, or change nothing of it.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.errors import RpcError, SessionEndedError
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.models.instance import Instance
@@ -33,11 +34,15 @@ SPECIFICATION = "tidemark.spec.meta:Meta"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaScenario:
-    """What happens: requests by the number of their proxy, so many changes, and proxies that leave."""
+    """What happens: requests by the number of their proxy, so many changes, proxies that leave, questions
+    that the coordinator does not answer, requests whose clients may leave.
+    """
 
     requests: tuple[int, ...]
     changes: int
     leaves: tuple[int, ...]
+    failures: int = 0
+    cancels: tuple[int, ...] = ()
 
     @property
     def proxies(self) -> int:
@@ -80,7 +85,10 @@ class _Edges:
         self._world = world
 
     async def describe(self, name: str) -> CollectionVersion:
-        """The answer of the coordinator, on its way."""
+        """The answer of the coordinator, on its way, or none."""
+        if self._program.failures_left and await self._world.draw(2, "answer"):
+            self._program.failures_left -= 1
+            raise RpcError("the coordinator does not answer")
         found: CollectionVersion = await self._world.operation(
             "describe", lambda: self._meta().describe(name)
         )
@@ -136,6 +144,7 @@ class MetaProgram(RefiningProgram):
         self.meta: CollectionMeta | None = None
         self.requests = [_Request(proxy) for proxy in scenario.requests]
         self.changes_left = scenario.changes
+        self.failures_left = scenario.failures
         self._cache_class = cache
         self._coordinator_class = coordinator
 
@@ -149,7 +158,9 @@ class MetaProgram(RefiningProgram):
         for proxy in range(self.scenario.proxies):
             process.spawn(self._live(process, edges, proxy), f"proxy {proxy}")
         for number, request in enumerate(self.requests):
-            process.spawn(self._ask(process, request), f"request {number}")
+            asking = asyncio.create_task(self._ask(process, request), name=f"request {number}")
+            if number in self.scenario.cancels:
+                process.spawn(_leave(process, asking), f"leaver {number}")
         process.spawn(self._change(process), "changes")
 
     async def _live(self, process: Process, edges: _Edges, proxy: int) -> None:
@@ -168,11 +179,14 @@ class MetaProgram(RefiningProgram):
             return  # there is no such proxy yet, or no longer
         assert self.meta is not None
         request.begun, request.since = True, self.meta.acknowledged.get(NAME, 0)
-        await process.point("meta.look")
         try:
+            await process.point("meta.look")
             request.version = (await self.caches[request.proxy].get(NAME)).version
-        except SessionEndedError:
+        except (SessionEndedError, RpcError):
             request.failed = True
+        except asyncio.CancelledError:
+            request.failed = True
+            raise
 
     async def _change(self, process: Process) -> None:
         assert self.meta is not None
@@ -205,7 +219,13 @@ class MetaProgram(RefiningProgram):
 
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
-        return (tuple(self.observe().values()), self.changes_left)
+        return (tuple(self.observe().values()), self.changes_left, self.failures_left)
+
+
+async def _leave(process: Process, request: asyncio.Task[None]) -> None:
+    """The client is cancelled, wherever it waits. Before it has come there is nothing to cancel."""
+    await process.point("client.leave")
+    request.cancel()
 
 
 @functools.cache
@@ -224,6 +244,8 @@ def meta(
     requests: tuple[int, ...] | list[int] = (0, 0),
     changes: int = 1,
     leaves: tuple[int, ...] | list[int] = (),
+    failures: int = 0,
+    cancels: tuple[int, ...] | list[int] = (),
     cache: type[MetaCache] = MetaCache,
     coordinator: type[CollectionMeta] = CollectionMeta,
     protocol: str = SPECIFICATION,
@@ -234,9 +256,17 @@ def meta(
         requests: for each request the number of its proxy.
         changes: how often the collection is altered.
         leaves: proxies whose session ends.
+        failures: how many questions the coordinator does not answer.
+        cancels: requests whose clients may leave, at any step.
         cache: class of the proxies' caches.
         coordinator: class of the coordinator's part.
         protocol: the specification, or a variant of it.
     """
-    scenario = MetaScenario(requests=tuple(requests), changes=changes, leaves=tuple(leaves))
+    scenario = MetaScenario(
+        requests=tuple(requests),
+        changes=changes,
+        leaves=tuple(leaves),
+        failures=failures,
+        cancels=tuple(cancels),
+    )
     return MetaProgram(scenario, cache=cache, coordinator=coordinator, protocol=protocol)

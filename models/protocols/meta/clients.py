@@ -1,0 +1,304 @@
+"""A client that inserts while the schema changes, through proxies of different age: the real client and
+gateways, proxies with their queues and caches, and coordinator.
+
+No specification is followed here: what is looked at are the rows in the log, each with the version of the
+schema that it was made for, and how the client's requests end. What caches and coordinator do is judged step
+by step in ``program``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any
+
+from tidemark.impl.client.client import Client
+from tidemark.impl.client.connection import Json, RequestRefusedError
+from tidemark.impl.client.schemas import MISMATCH
+from tidemark.impl.cluster.server import LocalConnection
+from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.gateway import Gateway
+from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
+from tidemark.impl.proxy.writes import WriteTask
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.models.protocols.meta.refinement import NAME, meta_view
+from tidemark.models.simulation.program import Observation, Program
+from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+CLUSTER = "cluster"
+OF_ITS_TIME = "a_row_is_made_for_the_schema_of_its_time"
+"""Claim id: a row with a greater timestamp than a change is made for what the change has brought."""
+RETRY_ENDS = "a_retry_ends"
+"""Claim id: a request is made once more at most for each change, and once with a version that is no newer."""
+RETRY_SUCCEEDS = "a_retry_succeeds_when_the_schema_stands"
+"""Claim id: a client hears that its schema is an old one only if a change came between, or was under way."""
+CHANNEL = "dml_0_1v0"
+POINTS = ("meta.insert",)
+
+
+class ClientProgram(Program):
+    """One client, two proxies, one collection, whose first version each of them knows.
+
+    Args:
+        inserts: how many rows the client inserts, one after another.
+        changes: how often the schema changes.
+        client: class of the client. gateway: class of the proxies' gateways.
+    """
+
+    claims = (OF_ITS_TIME, RETRY_ENDS, RETRY_SUCCEEDS)
+    settings = Settings(clock=ClockOrder.UNTIMED)
+
+    def __init__(self, *, inserts: int, changes: int, client: type[Client], gateway: type[Gateway]) -> None:
+        self.inserts, self.changes = inserts, changes
+        self.given = 0
+        self.rows: list[tuple[int, int]] = []
+        self.changed: list[tuple[int, int]] = []
+        self.outcomes: list[str] = []
+        self.attempts = 0
+        self.calm = True
+        self.wrong: str | None = None
+        self.sent = 0
+        self._classes = (client, gateway)
+
+    def build(self, world: World) -> None:
+        """Define the process."""
+        self.world = world
+        world.process(CLUSTER, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        client, gateway = self._classes
+        self.meta = CollectionMeta(store=self, proxies=self, preemption=process)
+        self.meta.load([CollectionVersion(NAME, 1, "", number=1, channels=(CHANNEL,), changed=1)])
+        self.proxies = [self._proxy(process, number) for number in range(2)]
+        ways = [
+            LocalConnection(
+                gateway(
+                    host=_Host(proxy), oracle=self, collections=_Nothing(), segments=self,
+                    reader=_Nothing(), flushes=_Nothing(),
+                )
+            )
+            for proxy in self.proxies
+        ]  # fmt: skip
+        self.client = client(_EitherWay(self, ways))
+        self.client.schemas.versions[NAME] = 1
+        process.spawn(self._insert(process), "client")
+        process.spawn(self._change(process), "changes")
+
+    def _proxy(self, process: Process, number: int) -> Proxy:
+        ports = ProxyPorts(
+            oracle=self,
+            streams=self,
+            root_coord=_Nothing(),
+            clock=_Nothing(),
+            metadata=self,
+            preemption=_SomePoints(process),
+        )
+        proxy = Proxy(source=number + 1, ports=ports, config=ProxyConfig(parallel_tasks=2))
+        proxy.queues.start()
+        proxy.serving.set()
+        proxy.meta.insert(self.meta.describe(NAME))
+        return proxy
+
+    async def _insert(self, process: Process) -> None:
+        for key in range(self.inserts):
+            await process.point("client.come")
+            self.attempts, self.calm = 0, self.meta.change is None
+            try:
+                await self.client.insert(NAME, {key: "row"})
+            except RequestRefusedError as refused:
+                self.outcomes.append(refused.kind)
+                if refused.kind == MISMATCH and self.calm:
+                    self.wrong = f"{RETRY_SUCCEEDS}: insert {key} is refused, and nothing has changed"
+            else:
+                self.outcomes.append("ok")
+
+    async def _change(self, process: Process) -> None:
+        for _ in range(self.changes):
+            await process.point("client.alter")
+            version = await self.meta.alter(NAME, "schema")
+            self.given += 1
+            self.changed.append((version, self.given))
+
+    # The edges.
+
+    async def alloc(self, count: int) -> int:
+        """See Oracle."""
+
+        def give() -> int:
+            self.given += count
+            return self.given
+
+        return int(await self.world.operation("allocate", give))
+
+    async def append(self, message: Message, *, deadline: float) -> None:
+        """See MessageStream: the row is for the version that its request has named."""
+        del deadline
+        self.rows.append((message.ts, self.sent))
+        for version, ts in self.changed:
+            if message.ts > ts and self.sent < version:
+                self.wrong = f"{OF_ITS_TIME}: row {message.ts}, for version {self.sent}, after change {ts}"
+
+    async def settle(self, message: Message) -> AppendOutcome:
+        """See MessageStream."""
+        raise NotImplementedError(f"{message} has no unknown outcome")
+
+    def allocate(self, channel: str, rows: int, *, deletes: bool = False) -> int:
+        """See SegmentSource."""
+        del channel, rows, deletes
+        return 1
+
+    async def describe(self, name: str) -> CollectionVersion:
+        """See MetaSource."""
+        found: CollectionVersion = await self.world.operation("describe", lambda: self.meta.describe(name))
+        return found
+
+    async def save(self, record: CollectionVersion) -> None:
+        """See MetaVersions."""
+
+        def store() -> None:
+            self.calm = False
+
+        await self.world.operation(f"store {record.version}", store)
+
+    def listed(self) -> Collection[str]:
+        """See ProxyCaches."""
+        return [str(number) for number in range(len(self.proxies))]
+
+    async def invalidate(self, proxy: str, name: str, version: int) -> None:
+        """See ProxyCaches."""
+        cache = self.proxies[int(proxy)].meta
+        await self.world.operation(f"invalidate {proxy}", lambda: cache.invalidate(name, version))
+
+    def begins(self, method: str, version: int | None) -> None:
+        """The client calls: with an insert, an attempt begins; with a question for the schema, before it."""
+        if method == "describe" or version is None:
+            self.calm = self.meta.change is None
+            return
+        self.sent = version
+        self.attempts += 1
+        if self.attempts > self.changes + 2:
+            self.wrong = f"{RETRY_ENDS}: {self.attempts} attempts and {self.changes} changes"
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return rows and outcomes."""
+        return {CLUSTER: (tuple(self.rows), tuple(self.outcomes), self.wrong)}
+
+    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
+        """Return what was found wrong."""
+        del before, after, label
+        return self.wrong
+
+    def on_stutter(self, label: str) -> str | None:
+        """Likewise."""
+        del label
+        return self.wrong
+
+    def check_final(self) -> str | None:
+        """Each insert has ended."""
+        if self.wrong is None and len(self.outcomes) < self.inserts:
+            return f"{RETRY_ENDS}: {len(self.outcomes)} of {self.inserts} inserts have ended"
+        return self.wrong
+
+    def covered(self) -> frozenset[str]:
+        """Return what has happened."""
+        found = {"an insert is made again"} if self.attempts > 1 else set()
+        if MISMATCH in self.outcomes:
+            found.add("a client hears that its schema is an old one")
+        return frozenset(found)
+
+    def final(self) -> Hashable:
+        """Return how it has ended."""
+        return (tuple(self.rows), tuple(self.outcomes))
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        told = tuple(sorted(self.meta.change.told)) if self.meta.change is not None else None
+        return (
+            (self.given, self.sent, self.attempts, self.calm, self.wrong),
+            (tuple(self.rows), tuple(self.changed), tuple(self.outcomes)),
+            (meta_view(self.meta), told),
+            (tuple(sorted(self.client.schemas.versions.items())), self.client.session.timestamp),
+            tuple(_memory(proxy) for proxy in self.proxies),
+        )
+
+
+def _memory(proxy: Proxy) -> Hashable:
+    meta = proxy.meta
+    return (
+        tuple((name, entry.version) for name, entry in sorted(meta.entries.items())),
+        tuple(sorted(meta.floors.items())),
+        tuple(
+            (flight.leader, tuple(flight.waiting), flight.answer and flight.answer.version,
+             flight in meta.shared.values())
+            for flight in meta.flights
+        ),
+        tuple(_task(task) for task in proxy.queues.pending.values()),
+        tuple((queue.entered, tuple(task.ts for task in queue.unissued), tuple(sorted(queue.active)),
+               tuple(queue.stats_lock.users)) for queue in proxy.queues.queues.values()),
+        tuple(scheduler.free_slots for scheduler in proxy.queues.schedulers.values()),
+    )  # fmt: skip
+
+
+def _task(task: DmlTask) -> Hashable:
+    known = task.known.version if isinstance(task, WriteTask) and task.known is not None else None
+    return (task.number, task.ts, task.phase.value, task.left, type(task.error).__name__, known)
+
+
+class _Nothing:
+    """An edge that is not asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotImplementedError(f"{name} is not part of this program")
+
+
+class _Host(_Nothing):
+    """One proxy that serves."""
+
+    name = "proxy"
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
+
+    async def serving(self) -> Proxy:
+        return self._proxy
+
+
+class _SomePoints:
+    """Preemption where a cache takes an answer; the queues' own points are passed."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def point(self, name: str) -> None:
+        if name in POINTS:
+            await self._process.point(name)
+
+
+class _EitherWay:
+    """The client's connection: each call goes to one of the proxies."""
+
+    def __init__(self, program: ClientProgram, ways: Sequence[LocalConnection]) -> None:
+        self._program = program
+        self._ways = ways
+
+    async def call(self, method: str, **arguments: Any) -> Json:
+        """See Connection."""
+        self._program.begins(method, arguments.get("version"))
+        way = self._ways[await self._program.world.draw(len(self._ways), "proxy")]
+        return await way.call(method, **arguments)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def clients(
+    *, inserts: int = 1, changes: int = 1, client: type[Client] = Client, gateway: type[Gateway] = Gateway
+) -> ClientProgram:
+    """A program by plain arguments: see ``ClientProgram``."""
+    return ClientProgram(inserts=inserts, changes=changes, client=client, gateway=gateway)
