@@ -8,12 +8,11 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from tidemark.impl.errors import CollectionError, SchemaMismatchError, WriteFailedError
-from tidemark.impl.proxy.host import ProxyHost
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.queues import QueueKind
-from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReadTask
+from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, CallTask
 from tidemark.impl.proxy.writes import SegmentSource, WriteTask, delete_task, insert_task
 from tidemark.impl.timestamp import ZERO, Timestamp
@@ -22,6 +21,22 @@ from tidemark.impl.types import ChannelName
 Answer = TypeVar("Answer")
 Compose = Callable[[Sequence[ChannelName]], WriteTask]
 """The task of a write to a collection with these virtual channels."""
+
+
+class Host(Protocol):
+    """Keeps a proxy running. ``name``: of all its proxies, one after the other."""
+
+    name: str
+
+    async def serving(self) -> Proxy:
+        """The present one, once it takes requests."""
+
+
+class Reads(Protocol):
+    """The proxy's read path."""
+
+    async def execute(self, task: ReadTask) -> ReadAnswer:
+        """Carry out a read."""
 
 
 class Collections(Protocol):
@@ -64,11 +79,11 @@ class Gateway:
     def __init__(
         self,
         *,
-        host: ProxyHost,
+        host: Host,
         oracle: Oracle,
         collections: Collections,
         segments: SegmentSource,
-        reader: Reader,
+        reader: Reads,
         flushes: Flushes,
     ) -> None:
         self.name = host.name

@@ -191,7 +191,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(source="facts 12; B42")
     def fail(s, r: Request, f: Fetch):
-        """The question fails, or who has asked it is cancelled: that request fails, the others begin again."""
+        """The question fails, or its asker is cancelled: that request fails, the others begin again."""
         require(s.waits[r, f] & (s.flight[f] != "idle"))
         s.stage = each(s.Request, lambda q: ite(q == r, "failed", ite(s.waits[q, f], "begun", s.stage[q])))
         s.waits = each(s.Request, s.Fetch, lambda q, g: s.waits[q, g] & (g != f))
