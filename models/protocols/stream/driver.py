@@ -1,14 +1,16 @@
-"""Drives the real consumer of a channel by the actions of ``tidemark.spec.stream``, in the controlled world.
+"""Drives the real consumers of channels by the actions of ``tidemark.spec.stream``, in the controlled world.
 
-The driver itself appends to the log. A step of the consumer is offered when an event that may happen now
+The driver itself appends to the logs. A step of the consumer is offered when an event that may happen now
 represents it. By chance a pack is stored and reported as failed; the consumer then seeks.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from tidemark.impl.broker.messages import LogMessage, Tick
+from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -31,10 +33,27 @@ class DrivenStream(StreamProgram):
     async def _run_producers(self, process: Process) -> None:
         del process
 
-    def put(self, message: LogMessage) -> None:
-        """Append to the log."""
-        self.log.entries.append(message)
-        self.log.gate.look()
+    def put(self, message: LogMessage, channel: int = 0) -> None:
+        """Append to a log."""
+        log = self.logs[channel]
+        log.entries.append(message)
+        log.gate.look()
+
+
+def scenario_of(instance: Instance) -> StreamScenario:
+    """Room for what an instance may have in its logs."""
+    last, faults = int(str(instance.bounds["Ts"])), int(str(instance.bounds["Faults"]))
+    messages, places = int(str(instance.bounds["Message"])), int(str(instance.bounds["Place"]))
+    constants = instance.map_constants
+    return StreamScenario(
+        messages=(last,) * messages,
+        ticks=(last,) * (places - messages),
+        start=int(str(instance.constants["start"])),
+        channels=int(str(instance.bounds["Channel"])),
+        channel=tuple(map(int, constants["channel"])),
+        drops=tuple(number for number, drops in enumerate(constants["drops"]) if drops),
+        faults=FaultBudget(crashes=faults, storage_lost_acks=faults),
+    )
 
 
 class StreamAdapter(DrivenRun):
@@ -44,17 +63,12 @@ class StreamAdapter(DrivenRun):
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
-        last, faults = int(str(instance.bounds["Ts"])), int(str(instance.bounds["Faults"]))
-        messages, places = int(str(instance.bounds["Message"])), int(str(instance.bounds["Place"]))
-        scenario = StreamScenario(
-            messages=(last,) * messages,
-            ticks=(last,) * (places - messages),
-            start=int(str(instance.constants["start"])),
-            faults=FaultBudget(crashes=faults, storage_lost_acks=faults),
-        )
-        self._program = DrivenStream(scenario, consumer=self.consumer, protocol=instance.protocol)
+        self._program = self._made(instance)
         super().__init__(self._program)
         self._settle()
+
+    def _made(self, instance: Instance) -> DrivenStream:
+        return DrivenStream(scenario_of(instance), consumer=self.consumer, protocol=instance.protocol)
 
     # What the machine asks.
 
@@ -66,7 +80,7 @@ class StreamAdapter(DrivenRun):
         """See ``Adapter``."""
         message = self._message(step)
         if message is not None:
-            self._program.put(message)
+            self._program.put(message, self._channel(step))
             self._state = self._look()
             return
         events = self._events_of(step)
@@ -78,12 +92,19 @@ class StreamAdapter(DrivenRun):
 
     def _message(self, step: Step) -> LogMessage | None:
         """What a step appends to the log; None if it is a step of the consumer."""
+        number = int(step.args[0]) if step.args else 0
+        drops = number in self._program.scenario.drops
         if step.action == "append":
-            return message_of(int(step.args[0]), int(step.args[1]))
+            return message_of(number, int(step.args[1]), drops=drops)
         if step.action == "append_again":
-            number = int(step.args[0])
-            return message_of(number, int(self._program.values()["ts"][number]))
+            return message_of(number, int(self._program.values()["ts"][number]), drops=drops)
         return Tick(int(step.args[1])) if step.action == "send_tick" else None
+
+    def _channel(self, step: Step) -> int:
+        """The channel of a tick or a message."""
+        number = int(step.args[0])
+        is_tick = step.action in ("send_tick", "read_tick")
+        return number if is_tick else self._program.scenario.channel_of(number)
 
     def _events_of(self, step: Step) -> list[Event]:
         labels = {
@@ -104,3 +125,36 @@ class StreamAdapter(DrivenRun):
                 if event.label.startswith(_PROMPT):
                     self._fire(event)
                     break
+
+
+class AlignedAdapter(StreamAdapter):
+    """One run of a consumer of several channels that pursues as long as the log goes on. A variant of it
+    overrides ``aligned``.
+
+    It reads the channel that is furthest behind; the specification leaves open which of several. By chance it
+    stops pursuing.
+    """
+
+    aligned: ClassVar[type[AlignedConsumer]] = AlignedConsumer
+
+    def _made(self, instance: Instance) -> DrivenStream:
+        scenario = scenario_of(instance)
+        last = int(str(instance.bounds["Ts"]))
+        pursuing = replace(scenario, aligned=True, pursues=last + 1)
+        return DrivenStream(pursuing, consumer=self.aligned, protocol=instance.protocol)
+
+    def _events_of(self, step: Step) -> list[Event]:
+        events = super()._events_of(step)
+        consumer = self._program.consumer
+        if step.action == "store" and not events:
+            return [event for event in self._execution.world.enabled() if event.label.startswith("timer")]
+        if step.action in ("read_message", "read_tick") and isinstance(consumer, AlignedConsumer):
+            is_read = consumer.readers.index(consumer.next_reader()) == self._channel(step)
+            return events if is_read else []
+        return events
+
+    def perform(self, step: Step, chance: int) -> None:
+        """See ``Adapter``. A pack that grows is handed over before it is stored."""
+        if step.action == "store" and not super()._events_of(step):
+            self._fire(self._events_of(step)[0])
+        super().perform(step, chance)

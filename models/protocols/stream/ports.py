@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import InsertMessage, LogMessage
+from tidemark.impl.broker.messages import (
+    ChannelMessage,
+    DdlMessage,
+    InsertMessage,
+    LogMessage,
+    collection_of,
+    virtual,
+)
+from tidemark.impl.stream.aligned import AlignedPack, AlignedPosition
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.types import Row
 from tidemark.models.protocols.common.growing_log import GrowingLog
@@ -15,13 +23,17 @@ SINK = "sink"
 KEY = "stored"
 
 
-def message_of(number: int, ts: int) -> InsertMessage:
-    """A message of the log, by its number."""
+def message_of(number: int, ts: int, *, drops: bool = False) -> ChannelMessage:
+    """A message of the log, by its number: a row, or the drop of a collection that has this number."""
+    if drops:
+        return DdlMessage(ts, virtual("log", number, 0), "drop")
     return InsertMessage(ts, "log_1v0", (Row(ts, 1, number),))
 
 
 def number_of(message: LogMessage) -> int:
     """The number of a message."""
+    if isinstance(message, DdlMessage):
+        return int(collection_of(message.channel))
     assert isinstance(message, InsertMessage)
     return message.rows[0].key
 
@@ -38,13 +50,13 @@ class Stored(NamedTuple):
 
     done: tuple[int, ...]
     twice: tuple[int, ...]
-    position: StreamPosition
+    position: StreamPosition | AlignedPosition
 
 
 class Sink:
     """Takes a pack and its end position in one step."""
 
-    def __init__(self, store: Store, first: StreamPosition) -> None:
+    def __init__(self, store: Store, first: StreamPosition | AlignedPosition) -> None:
         self._store = store
         self._first = first
 
@@ -58,17 +70,17 @@ class Sink:
         found: Stored = self._store.content().get(KEY, Stored((), (), self._first))
         return found
 
-    async def load(self, world: World) -> StreamPosition:
+    async def load(self, world: World) -> StreamPosition | AlignedPosition:
         """The position of the last pack."""
 
-        def look() -> StreamPosition:
+        def look() -> StreamPosition | AlignedPosition:
             world.touch(reads=world.interner.bit(self.owner))
             return self.stored().position
 
-        position: StreamPosition = await world.operation("load", look)
+        position: StreamPosition | AlignedPosition = await world.operation("load", look)
         return position
 
-    async def put(self, pack: StreamPack) -> None:
+    async def put(self, pack: StreamPack | AlignedPack) -> None:
         """Store a pack. Raise StorageFailedError, or StorageUnknownError: it may be stored."""
 
         def change(content: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A consumer of one channel as a program under exploration: the log grows, packs are stored, memory is lost.
+"""A consumer as a program under exploration: logs grow, packs are stored, memory is lost.
 
 Each step must be a step of ``tidemark.spec.stream``, or change nothing of it.
 """
@@ -10,14 +10,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.impl.broker.messages import Entry, Tick
+from tidemark.impl.broker.messages import ChannelMessage, Entry, Tick
+from tidemark.impl.broker.ports import EntryLog
+from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition, Pursuit
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.stream.ports import SINK, Log, Sink, message_of
-from tidemark.models.protocols.stream.refinement import ConsumerView, abstract, consumer_view
+from tidemark.models.protocols.stream.refinement import Consumer, ConsumerView, abstract, consumer_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
@@ -25,6 +27,7 @@ from tidemark.models.simulation.settings import FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
+Position = StreamPosition | AlignedPosition
 SPECIFICATION = "tidemark.spec.stream:Stream"
 CONSUMER = "consumer"
 PRODUCERS = "producers"
@@ -39,6 +42,11 @@ class StreamScenario:
         copies: messages that are appended twice.
         ticks: the ticks, in their order.
         start: timestamp of the first position.
+        channels: how many there are; each gets all ticks.
+        channel: by message its channel; empty: all of them are in the first.
+        drops: messages that drop a collection.
+        aligned: the consumer reads several channels, or pursues.
+        pursues: packs grow while their tick is below this; None: they have one tick.
         faults: crashes of the consumer, and packs of which it does not learn whether they are stored.
     """
 
@@ -46,11 +54,40 @@ class StreamScenario:
     copies: tuple[int, ...] = ()
     ticks: tuple[int, ...] = ()
     start: int = 0
+    channels: int = 1
+    channel: tuple[int, ...] = ()
+    drops: tuple[int, ...] = ()
+    aligned: bool = False
+    pursues: int | None = None
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
+    def names(self) -> tuple[ChannelName, ...]:
+        """The channels."""
+        return tuple(f"log{channel or ''}" for channel in range(self.channels))
+
+    def channel_of(self, message: int) -> int:
+        """The channel of a message."""
+        return self.channel[message] if self.channel else 0
+
+    def consumer(self, made: type[Consumer], log: EntryLog, position: Position) -> Consumer:
+        """A consumer that goes on from a position."""
+        if not issubclass(made, AlignedConsumer):
+            assert isinstance(position, StreamPosition)
+            return made(log=log, channel=self.names[0], position=position)
+        assert isinstance(position, AlignedPosition)
+        upto = self.pursues
+        pursuit = None if upto is None else Pursuit(now=lambda: upto, lag=0)
+        return made(log=log, channels=self.names, position=position, pursuit=pursuit)
+
+    @property
+    def first(self) -> Position:
+        """The first position."""
+        return AlignedPosition(self.start) if self.aligned else StreamPosition(0, self.start)
+
+    @property
     def places(self) -> int:
-        """How many places the log may have."""
+        """How many places a log may have."""
         return len(self.messages) + len(self.copies) + len(self.ticks)
 
     def settings(self) -> Settings:
@@ -64,23 +101,34 @@ class StreamScenario:
         return Instance(
             protocol,
             bounds={
-                "Channel": 1,
+                "Channel": self.channels,
                 "Message": len(self.messages),
                 "Ts": max(*self.messages, *self.ticks),
                 "Place": self.places,
                 "Faults": faults.crashes + faults.storage_failures + faults.storage_lost_acks,
             },
             constants={
-                "channel": [0] * len(self.messages),
-                "drops": [False] * len(self.messages),
+                "channel": [self.channel_of(number) for number in range(len(self.messages))],
+                "drops": [number in self.drops for number in range(len(self.messages))],
                 "start": self.start,
             },
             name="scheduled",
         )
 
 
+class _Logs:
+    """The logs by channel, as a consumer reads them."""
+
+    def __init__(self, names: Sequence[ChannelName], logs: Sequence[Log]) -> None:
+        self._logs = dict(zip(names, logs, strict=True))
+
+    async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
+        """See EntryLog."""
+        return await self._logs[channel].read(channel, place)
+
+
 class StreamProgram(RefiningProgram):
-    """One log with its producers, and a consumer that stores its packs.
+    """Logs with their producers, and a consumer that stores its packs.
 
     Args:
         scenario: what happens.
@@ -95,46 +143,56 @@ class StreamProgram(RefiningProgram):
         self,
         scenario: StreamScenario,
         *,
-        consumer: type[ChannelConsumer] = ChannelConsumer,
+        consumer: type[Consumer] = ChannelConsumer,
         protocol: str = SPECIFICATION,
     ) -> None:
         abstraction = _abstraction(scenario, consumer, protocol)  # type: ignore[arg-type]  # a class can be hashed
         super().__init__(abstraction)
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.consumer: ChannelConsumer | None = None
-        self.pack: StreamPack | None = None
+        self.consumer: Consumer | None = None
+        self.pack: StreamPack | AlignedPack | None = None
         self.lost = 0
         self._living = 0
         self._consumer_class = consumer
 
     def populate(self, world: World) -> None:
         """Define the processes."""
-        self.log = Log(world)
+        self.logs = tuple(Log(world) for _ in self.scenario.names)
         # A store of its own: what a dead consumer has begun is over. See ``spec/flush`` for the other case.
         store = world.store(SINK, remote=False)
-        self.sink = Sink(store, StreamPosition(0, self.scenario.start))
+        self.sink = Sink(store, self.scenario.first)
         world.process(PRODUCERS, self._run_producers, daemon=True)
         world.process(CONSUMER, self._run_consumer, daemon=True)
 
     async def _run_producers(self, process: Process) -> None:
-        for number, ts in enumerate(self.scenario.messages):
-            process.spawn(self.log.append(f"append {number}", message_of(number, ts)), f"message {number}")
-        for number in self.scenario.copies:
-            message = message_of(number, self.scenario.messages[number])
-            process.spawn(self.log.append(f"again {number}", message, after=number), f"copy {number}")
-        process.spawn(self._send_ticks(), "ticks")
+        scenario = self.scenario
+        for number in range(len(scenario.messages)):
+            log, message = self._message(number)
+            process.spawn(log.append(f"append {number}", message), f"message {number}")
+        for number in scenario.copies:
+            log, message = self._message(number)
+            process.spawn(log.append(f"again {number}", message, after=number), f"copy {number}")
+        for channel, log in enumerate(self.logs):
+            process.spawn(self._send_ticks(log), f"ticks {channel or ''}".strip())
 
-    async def _send_ticks(self) -> None:
+    def _message(self, number: int) -> tuple[Log, ChannelMessage]:
+        """A message, and the log in which it comes."""
+        scenario = self.scenario
+        message = message_of(number, scenario.messages[number], drops=number in scenario.drops)
+        return self.logs[scenario.channel_of(number)], message
+
+    async def _send_ticks(self, log: Log) -> None:
         for value in self.scenario.ticks:
-            await self.log.append(f"tick {value}", Tick(value))
+            await log.append(f"tick {value}", Tick(value))
 
     async def _run_consumer(self, process: Process) -> None:
         self._living = process.incarnation
         self.consumer, self.pack = None, None
         while True:
             position = await self.sink.load(self.world)
-            consumer = self.consumer = self._consumer_class(log=self.log, channel="log", position=position)
+            log = _Logs(self.scenario.names, self.logs)
+            consumer = self.consumer = self.scenario.consumer(self._consumer_class, log, position)
             try:
                 await self._store_packs(consumer)
             except (StorageFailedError, StorageUnknownError):
@@ -142,7 +200,7 @@ class StreamProgram(RefiningProgram):
                 self.consumer, self.pack = None, None
                 self.lost += 1
 
-    async def _store_packs(self, consumer: ChannelConsumer) -> None:
+    async def _store_packs(self, consumer: Consumer) -> None:
         while True:
             self.pack = await consumer.next_pack()
             await self.sink.put(self.pack)
@@ -158,7 +216,7 @@ class StreamProgram(RefiningProgram):
         if lane.alive and self.consumer is not None and self._living == lane.incarnation:
             view = consumer_view(self.consumer, self.pack)
         return {
-            LOG: self.log.view(),
+            LOG: tuple(log.view() for log in self.logs),
             self.sink.owner: self.sink.stored(),
             CONSUMER: (view, crashes + self.lost),
         }
@@ -166,8 +224,14 @@ class StreamProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         consumer = self.consumer
-        memory = None if consumer is None else (repr(consumer.buffered), consumer.position)
-        return (tuple(self.observe().values()), memory, repr(self.pack), self.log.gate.view())
+        memory: Hashable = None
+        if isinstance(consumer, AlignedConsumer):
+            readers = consumer.readers
+            memory = (tuple((repr(one.buffered), one.position) for one in readers), repr(consumer.pack))
+        elif consumer is not None:
+            memory = (repr(consumer.buffered), consumer.position)
+        gates = tuple(log.gate.view() for log in self.logs)
+        return (tuple(self.observe().values()), memory, repr(self.pack), gates)
 
 
 class _NoLog:
@@ -182,7 +246,7 @@ _NOTHING = _NoLog()
 
 
 @functools.cache
-def _abstraction(scenario: StreamScenario, consumer: type[ChannelConsumer], protocol: str) -> Abstraction:
+def _abstraction(scenario: StreamScenario, consumer: type[Consumer], protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -190,7 +254,7 @@ def _abstraction(scenario: StreamScenario, consumer: type[ChannelConsumer], prot
         view, lost = known[CONSUMER]
         stored = known[f"store {SINK}/stored"]
         if view is None:
-            view = consumer_view(consumer(log=_NOTHING, channel="log", position=stored.position), None)
+            view = consumer_view(scenario.consumer(consumer, _NOTHING, stored.position), None)
         return abstract(
             known[LOG],
             stored,
@@ -234,5 +298,43 @@ def stream(
         ticks=tuple(ticks),
         start=start,
         faults=FaultBudget(crashes=crashes, storage_failures=failed_stores, storage_lost_acks=unknown_stores),
+    )
+    return StreamProgram(scenario, consumer=consumer, protocol=protocol)
+
+
+def aligned(
+    *,
+    messages: Sequence[int],
+    ticks: Sequence[int],
+    copies: Sequence[int] = (),
+    start: int = 0,
+    channels: int = 1,
+    channel: Sequence[int] = (),
+    drops: Sequence[int] = (),
+    pursues: int | None = None,
+    crashes: int = 0,
+    unknown_stores: int = 0,
+    consumer: type[AlignedConsumer] = AlignedConsumer,
+    protocol: str = SPECIFICATION,
+) -> StreamProgram:
+    """Return a program with a consumer of several channels, or one that pursues.
+
+    Args:
+        messages, ticks, copies, start, crashes, unknown_stores: see ``stream``; each channel gets all ticks.
+        channels, channel, drops, pursues: see ``StreamScenario``.
+        consumer: class of the consumer.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = StreamScenario(
+        messages=tuple(messages),
+        copies=tuple(copies),
+        ticks=tuple(ticks),
+        start=start,
+        channels=channels,
+        channel=tuple(channel),
+        drops=tuple(drops),
+        aligned=True,
+        pursues=pursues,
+        faults=FaultBudget(crashes=crashes, storage_lost_acks=unknown_stores),
     )
     return StreamProgram(scenario, consumer=consumer, protocol=protocol)

@@ -1,14 +1,15 @@
-"""From a live consumer, its log and what is stored of its packs to the state of ``tidemark.spec.stream``.
+"""From a live consumer, its logs and what is stored of its packs to the state of ``tidemark.spec.stream``.
 
 =====================  =====================================================================================
 specification          implementation
 =====================  =====================================================================================
-end, place, again,     the entries of the log
+end, place, again,     the entries of the logs
 ts, tick_at, highest
-read, at, last,        ``ChannelConsumer``; while there is none, a new one at the stored position
-seeking, buffered
-held, next_ts,         the pack that ``next_pack`` has given, until it is stored
-next_place
+read, at, seeking,     ``ChannelReader``, one for each channel; while there is no consumer, that of a new
+buffered               one at the stored position
+last                   ``ChannelConsumer`` or ``AlignedConsumer``
+held, next_ts,         the pack that ``next_pack`` has given, until it is stored; before that the one that an
+next_place             ``AlignedConsumer`` lets grow
 done, twice,           what is stored
 position_ts,
 position_place
@@ -18,51 +19,61 @@ faults                 noted: how often the memory was lost
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
 from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.stream.packs import StreamPack
+from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.models.protocols.stream.ports import Stored, number_of
 
 Entries = tuple[tuple[str, int, int], ...]
+Consumer = ChannelConsumer | AlignedConsumer
 
 
 @dataclass(frozen=True)
 class ConsumerView:
-    """The memory of a consumer. ``held``: the numbers of the messages in its pack; ``pack``: the end position
-    of the pack as timestamp and place; zeros if there is none.
+    """The memory of a consumer; the first four by channel. ``held``: the numbers of the messages in its pack;
+    ``next_ts``, ``next_places``: the end position of the pack; zeros if there is none.
     """
 
-    read: int
-    at: int
+    read: tuple[int, ...]
+    at: tuple[int, ...]
+    seeking: tuple[bool, ...]
     last: int
-    seeking: bool
     buffered: tuple[int, ...]
     held: tuple[int, ...] = ()
-    pack: tuple[int, int] = (0, 0)
+    next_ts: int = 0
+    next_places: tuple[int, ...] = ()
 
 
-def consumer_view(consumer: ChannelConsumer, pack: StreamPack | None) -> ConsumerView:
+def consumer_view(consumer: Consumer, pack: StreamPack | AlignedPack | None) -> ConsumerView:
     """The picture of a consumer, and of the pack that it has given last."""
-    held: tuple[int, ...] = ()
-    end = (0, 0)
-    if pack is not None:
-        held = tuple(number_of(message) for message in pack.messages)
-        end = (pack.finish.ts, pack.finish.place)
+    readers = consumer.readers if isinstance(consumer, AlignedConsumer) else (consumer,)
+    if pack is None and isinstance(consumer, AlignedConsumer):
+        pack = consumer.pack
     return ConsumerView(
-        read=consumer.read,
-        at=consumer.tick,
+        read=tuple(reader.read for reader in readers),
+        at=tuple(reader.tick for reader in readers),
+        seeking=tuple(reader.seeking for reader in readers),
         last=consumer.last,
-        seeking=consumer.seeking,
-        buffered=tuple(sorted({number_of(message) for _, message in consumer.buffered})),
-        held=held,
-        pack=end,
+        buffered=tuple(sorted({number_of(m) for reader in readers for _, m in reader.buffered})),
+        held=() if pack is None else tuple(number_of(message) for message in pack.messages),
+        next_ts=0 if pack is None else pack.finish.ts,
+        next_places=(0,) * len(readers) if pack is None else places_of(pack.finish, len(readers)),
     )
 
 
+def places_of(position: StreamPosition | AlignedPosition, channels: int) -> tuple[int, ...]:
+    """The place of a position in each channel."""
+    if isinstance(position, StreamPosition):
+        return (position.place,)
+    return position.places or (0,) * channels
+
+
 def abstract(
-    entries: Entries,
+    logs: Sequence[Entries],
     stored: Stored,
     view: ConsumerView,
     *,
@@ -70,49 +81,49 @@ def abstract(
     places: int,
     faults: int,
 ) -> dict[str, Any]:
-    """The state of ``tidemark.spec.stream`` with one channel, by variable name.
+    """The state of ``tidemark.spec.stream``, by variable name.
 
     view: while there is no consumer, that of a new one at the stored position. messages, places: how many
     there may be. faults: how often the memory was lost.
     """
     position = stored.position
     # A pack that was stored although its consumer does not know: it is not held any more.
-    taken = view.pack[0] <= position.ts
-    held, (next_ts, next_place) = ((), (0, 0)) if taken else (view.held, view.pack)
-    every = range(messages)
+    taken = view.next_ts <= position.ts
+    every, none = range(messages), (0,) * len(logs)
     return {
-        **_log(entries, messages, places),
-        "read": {0: view.read},
-        "at": {0: view.at},
+        **_logs(logs, messages, places),
+        "read": dict(enumerate(view.read)),
+        "at": dict(enumerate(view.at)),
         "last": view.last,
-        "seeking": {0: view.seeking},
+        "seeking": dict(enumerate(view.seeking)),
         "buffered": {m: m in view.buffered for m in every},
-        "held": {m: m in held for m in every},
-        "next_ts": next_ts,
-        "next_place": {0: next_place},
+        "held": {m: m in view.held and not taken for m in every},
+        "next_ts": 0 if taken else view.next_ts,
+        "next_place": dict(enumerate(none if taken else view.next_places)),
         "done": {m: m in stored.done for m in every},
         "twice": {m: m in stored.twice for m in every},
         "position_ts": position.ts,
-        "position_place": {0: position.place},
+        "position_place": dict(enumerate(places_of(position, len(logs)))),
         "faults": faults,
     }
 
 
-def _log(entries: Entries, messages: int, places: int) -> dict[str, Any]:
+def _logs(logs: Sequence[Entries], messages: int, places: int) -> dict[str, Any]:
     found: dict[int, list[int]] = {m: [] for m in range(messages)}
     ts = dict.fromkeys(range(messages), 0)
-    ticks = {(0, place): 0 for place in range(places + 1)}
-    for place, (kind, number, value) in enumerate(entries, start=1):
-        if kind == "tick":
-            ticks[0, place] = value
-        else:
-            found[number].append(place)
-            ts[number] = value
+    ticks = {(channel, place): 0 for channel in range(len(logs)) for place in range(places + 1)}
+    for channel, entries in enumerate(logs):
+        for place, (kind, number, value) in enumerate(entries, start=1):
+            if kind == "tick":
+                ticks[channel, place] = value
+            else:
+                found[number].append(place)
+                ts[number] = value
     return {
-        "end": {0: len(entries)},
+        "end": {channel: len(entries) for channel, entries in enumerate(logs)},
         "place": {m: found[m][0] if found[m] else 0 for m in found},
         "again": {m: found[m][1] if len(found[m]) > 1 else 0 for m in found},
         "ts": ts,
         "tick_at": ticks,
-        "highest": {0: max(ticks.values())},
+        "highest": {c: max(value for (d, _), value in ticks.items() if d == c) for c in range(len(logs))},
     }

@@ -1,11 +1,13 @@
-"""A wrong consumer for conformance: one fault of the implementation."""
+"""Wrong consumers for conformance: one fault of the implementation each."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.models.protocols.stream.driver import StreamAdapter
+from tidemark.models.protocols.stream.driver import AlignedAdapter, StreamAdapter
+from tidemark.models.protocols.stream.mutants.aligned import KeepsItsEnd
 from tidemark.models.protocols.stream.mutants.implementation import PlaceOfTheTick
 
 
@@ -13,3 +15,9 @@ class PositionIsThePlaceOfTheTick(StreamAdapter):
     """The position has the place of the tick, though a message before it is still buffered."""
 
     consumer: ClassVar[type[ChannelConsumer]] = PlaceOfTheTick
+
+
+class PursuitKeepsTheFirstEnd(AlignedAdapter):
+    """A pack that has grown ends at its first tick."""
+
+    aligned: ClassVar[type[AlignedConsumer]] = KeepsItsEnd

@@ -92,7 +92,7 @@ def empty_place_is_the_earliest(**scenario: Any) -> StreamProgram:
 class PlaceOfTheTick(ChannelConsumer):
     """The position has the place of the tick."""
 
-    def _place_of_position(self) -> int:
+    def place_of_position(self) -> int:
         return self.read
 
 

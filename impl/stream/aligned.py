@@ -1,0 +1,167 @@
+"""A consumer of several physical channels under one clock, and packs of several ticks (facts 5.1).
+
+What differs from the original: it reads its channels in turn, an entry at a time, and not all in rounds. A
+pack needs a tick of each, so that waiting for one of them holds up nothing. The size of a pursuit is counted
+in messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from tidemark.impl.broker.messages import ChannelMessage, DdlMessage
+from tidemark.impl.broker.ports import EntryLog
+from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.stream.reader import ChannelReader, each_once
+from tidemark.impl.timestamp import MILLISECOND, ZERO, Timestamp
+from tidemark.impl.types import ChannelName
+
+
+@dataclass(frozen=True)
+class AlignedPosition:
+    """Where a consumer goes on in each of its channels; what lies at or below ``ts`` it has.
+
+    places: as in ``StreamPosition``, in the order of the channels; empty for the beginning of all of them.
+    """
+
+    ts: Timestamp = ZERO
+    places: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class AlignedPack:
+    """The messages of all channels above the start's timestamp, up to that of the finish: channel by channel,
+    and tick by tick if there are several.
+    """
+
+    start: AlignedPosition
+    finish: AlignedPosition
+    messages: tuple[ChannelMessage, ...] = ()
+
+    @property
+    def drops(self) -> bool:
+        """A message in it drops a collection."""
+        return any(isinstance(m, DdlMessage) and m.text == "drop" for m in self.messages)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pursuit:
+    """How long a consumer that is behind lets a pack grow (``mq.enablePursuitMode``).
+
+    now: the present time. lag: it is behind if its tick is older than this. messages: a pack that has so many
+    grows no more. seconds: no more than this is waited for.
+    """
+
+    now: Callable[[], Timestamp]
+    lag: Timestamp = 10_000 * MILLISECOND
+    messages: int = 65_536
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.seconds <= 0 or self.messages < 1:
+            raise ValueError(
+                f"a pursuit of {self.seconds} s and {self.messages} messages; both must be positive"
+            )
+
+    def lets_grow(self, pack: AlignedPack) -> bool:
+        """The pack may get a further tick."""
+        return self.now() - pack.finish.ts > self.lag and len(pack.messages) < self.messages
+
+
+class AlignedConsumer:
+    """Gives the packs of several channels. A pack ends where all of them have the same tick.
+
+    The channel with the smallest tick is read on: who is at a greater one waits for it. If the channels do
+    not get the same ticks, there may never be a pack (hazard 32).
+
+    Args:
+        log: the entries by channel and place.
+        channels: the physical channels, always in the same order.
+        position: where to begin: the end of the last pack that is done with.
+        pursuit: when packs grow; None: a pack has one tick.
+
+    Attributes:
+        readers: one for each channel.
+        last: the end of the last pack, or the timestamp of the position.
+        pack: what is ready, and may grow until it is handed over.
+    """
+
+    reader_class: ClassVar[type[ChannelReader]] = ChannelReader
+
+    def __init__(
+        self,
+        *,
+        log: EntryLog,
+        channels: Sequence[ChannelName],
+        position: AlignedPosition | None = None,
+        pursuit: Pursuit | None = None,
+    ) -> None:
+        begins = position if position is not None else AlignedPosition()
+        places = begins.places or (0,) * len(channels)
+        self.readers = tuple(
+            self.reader_class(log=log, channel=channel, position=StreamPosition(place, begins.ts))
+            for channel, place in zip(channels, places, strict=True)
+        )
+        self.last: Timestamp = begins.ts
+        self.pack: AlignedPack | None = None
+        self._start = begins
+        self._pursuit = pursuit
+
+    async def next_pack(self) -> AlignedPack:
+        """Read until all channels are at a tick that is greater than the last, and further while behind."""
+        while self.pack is None:
+            await self._read_one()
+        await self._pursue()
+        pack, self.pack = self.pack, None
+        return pack
+
+    async def _pursue(self) -> None:
+        """Let the pack grow, while it may."""
+        if self._pursuit is not None and self.goes_on():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pursuit.seconds):
+                    while self.goes_on():
+                        await self._read_one()
+
+    def goes_on(self) -> bool:
+        """There is a pack that may grow. One that drops a collection does not."""
+        pack, pursuit = self.pack, self._pursuit
+        return pack is not None and pursuit is not None and not pack.drops and pursuit.lets_grow(pack)
+
+    async def _read_one(self) -> None:
+        tick = await self.next_reader().read_one()
+        if tick is not None and self._is_level() and tick > self.last:
+            self._gather(tick)
+
+    def next_reader(self) -> ChannelReader:
+        """Who is read next: the one that is furthest behind."""
+        return min(self.readers, key=lambda reader: reader.tick)
+
+    def _is_level(self) -> bool:
+        """All channels are at the same tick."""
+        return all(reader.tick == self.readers[0].tick for reader in self.readers)
+
+    def _gather(self, tick: Timestamp) -> None:
+        """Everything buffered up to the tick goes into the pack."""
+        messages = [message for reader in self.readers for message in reader.take_upto(tick)]
+        self.last = tick
+        finish = AlignedPosition(tick, self._places())
+        if self.pack is None:
+            self.pack = AlignedPack(self._start, finish, each_once(messages))
+        else:
+            self.pack = self._grown(self.pack, finish, messages)
+        self._start = finish
+
+    def _places(self) -> tuple[int, ...]:
+        """In each channel the place of the first message that is still buffered, or of the tick."""
+        return tuple(reader.place_of_position() for reader in self.readers)
+
+    def _grown(
+        self, pack: AlignedPack, finish: AlignedPosition, messages: list[ChannelMessage]
+    ) -> AlignedPack:
+        """The pack with the messages of a further tick."""
+        return replace(pack, finish=finish, messages=each_once((*pack.messages, *messages)))
