@@ -14,7 +14,7 @@ from tidemark.impl.proxy.meta_cache import MetaSource, NoMetadata
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.runtime import NoPreemption
-from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.timestamp import Batch, Timestamp
 
 
 class Oracle(Protocol):
@@ -49,6 +49,17 @@ class RootCoordClient(Protocol):
 
     async def update_channel_time_tick(self, report: TimeTickReport, *, deadline: float) -> None:
         """Report. Raise UnknownSessionError when the coordinator does not know the proxy, else RpcError."""
+
+
+class IdSource(Protocol):
+    """Ids from the root coordinator."""
+
+    async def allocate(self, count: int, *, deadline: float) -> Batch:
+        """Return at most ``count`` consecutive ids that no other answer has.
+
+        Raise RpcTimeoutError after ``deadline`` seconds, RpcError for any other failure: then nothing of the
+        answer may be used.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)

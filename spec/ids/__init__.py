@@ -1,4 +1,4 @@
-"""Ids in batches: fetched by proxies from an oracle of their own, given one by one."""
+"""Ids in batches: fetched by proxies from an oracle of their own, given in runs."""
 
 from tidemark.spec.ids.lemmas import Ids
 

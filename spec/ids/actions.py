@@ -1,10 +1,13 @@
 """Ids in batches: the steps.
 
 Rows get primary keys, and tasks get ids. A proxy fetches batches of them from the root coordinator, and gives
-them one by one. In Milvus the coordinator's side is a second timestamp oracle, under a key of its own in the
+them away in runs: one id to a task, several to the rows of a request. In Milvus the coordinator's side is a second timestamp oracle, under a key of its own in the
 store: it saves the end of its window ahead, and a batch is one call with a count. So that side is ``tso``,
 crashes and changes of the leader included, and is not described again. The claims are in
 ``spec/ids/claims.py``.
+
+``Row`` is what gets one run of consecutive ids: a task, a row, or several rows of one request. A request that
+needs more than a batch has left is several of them.
 
 Source: seed 004, 6.0.
 """
@@ -31,7 +34,7 @@ from tidemark.spec.language import (
 
 
 class IdsActions(Protocol, name="ids"):
-    """Batches of ids: asked for, answered, lost, given one by one; proxies that crash."""
+    """Batches of ids: asked for, answered, lost, given in runs; proxies that crash."""
 
     Proxy = Sort()
     Batch = Sort()
@@ -50,7 +53,8 @@ class IdsActions(Protocol, name="ids"):
     highest: Map[Batch, Key] = 0
     next: Map[Batch, Key] = 0  # the next id that is given; 0 before the answer
     has: Set[Row] = False
-    id: Map[Row, Key] = 0
+    id: Map[Row, Key] = 0  # the first id of its run
+    last: Map[Row, Key] = 0
     uses: Set[Row, Batch] = False  # the row has its id from this batch
     faults: Faults = 0
 
@@ -105,13 +109,14 @@ class IdsActions(Protocol, name="ids"):
         s.next[b] = ite(s.ONCE, s.next[b], s.lowest[b])
 
     @action(source="seed 004, 6.0")
-    def give(s, b: Batch, r: Row):
-        """A row gets the next id of a batch that its proxy holds."""
-        require(all_of(s.stage[b] == "held", ~s.has[r], s.next[b] <= s.highest[b]))
+    def give(s, b: Batch, r: Row, last: Key):
+        """A row gets the next ids of a batch that its proxy holds."""
+        require(all_of(s.stage[b] == "held", ~s.has[r], s.next[b] <= last, last <= s.highest[b]))
         s.has[r] = True
         s.id[r] = s.next[b]
+        s.last[r] = last
         s.uses[r, b] = True
-        s.next[b] = s.next[b] + 1
+        s.next[b] = last + 1
 
     @action(source="seed 004, 6.0")
     def crash(s, p: Proxy):

@@ -5,7 +5,7 @@ from tidemark.spec.language import all_of, exists, forall, implies, lemma, one_o
 
 
 class Ids(IdsClaims):
-    """Batches of ids: asked for, answered, lost, given one by one; proxies that crash."""
+    """Batches of ids: asked for, answered, lost, given in runs; proxies that crash."""
 
     @lemma(source="seed 004, 6.0")
     def batches_are_apart(s):
@@ -34,6 +34,12 @@ class Ids(IdsClaims):
             s.Batch,
             lambda r, b: implies(
                 s.uses[r, b],
-                all_of(s.has[r], s.is_granted(b), s.lowest[b] <= s.id[r], s.id[r] < s.next[b]),
+                all_of(
+                    s.has[r],
+                    s.is_granted(b),
+                    s.lowest[b] <= s.id[r],
+                    s.id[r] <= s.last[r],
+                    s.last[r] < s.next[b],
+                ),
             ),
         )

@@ -26,12 +26,13 @@ class RestartKeepsTheBatch(Ids):
 class GivesOneTooMany(Ids):
     """The end of a batch is taken for its last id."""
 
-    def give(s, b, r):
-        require(all_of(s.stage[b] == "held", ~s.has[r], s.next[b] <= s.highest[b] + 1))
+    def give(s, b, r, last):
+        require(all_of(s.stage[b] == "held", ~s.has[r], s.next[b] <= last, last <= s.highest[b] + 1))
         s.has[r] = True
         s.id[r] = s.next[b]
+        s.last[r] = last
         s.uses[r, b] = True
-        s.next[b] = s.next[b] + 1
+        s.next[b] = last + 1
 
 
 @mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)

@@ -1,0 +1,108 @@
+"""The edges of proxies and coordinator, made of objects of the controlled world: a store, clocks, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tidemark.impl.errors import RpcError, StoreError
+from tidemark.impl.proxy.ids import IdCache
+from tidemark.impl.timestamp import NANOSECONDS, Batch
+from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
+from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.ids.refinement import Question
+from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+COORDINATOR = "coordinator"
+STORE = "ids"
+WINDOW = "window"
+ANSWERS = "cell answers"
+"""The component of an observation that holds which questions were answered while they were awaited."""
+
+
+class StillClock:
+    """Both clocks of the coordinator: no time passes, so that a new incarnation is told the same time."""
+
+    def now(self) -> int:
+        """See WallClock."""
+        return NANOSECONDS
+
+    def monotonic(self) -> float:
+        """See SteadyClock."""
+        return 0.0
+
+
+class Window:
+    """The window of the ids in the store, as one incarnation sees it. A save outlives its sender."""
+
+    def __init__(self, process: Process) -> None:
+        self._store = process.store(STORE)
+
+    async def load(self) -> int:
+        """See WindowStore."""
+        found = await self._store.get(WINDOW)
+        return NEVER_SAVED if found is None else int(found)
+
+    async def save(self, end: int, leadership: Leadership) -> None:
+        """See WindowStore."""
+        del leadership  # one coordinator at a time
+
+        def raised(content: dict[str, int]) -> None:
+            content[WINDOW] = max(content.get(WINDOW, NEVER_SAVED), end)
+
+        try:
+            await self._store.transact("save", raised, keys=(WINDOW,), remote=True)
+        except (StorageFailedError, StorageUnknownError) as error:
+            raise StoreError(str(error)) from error
+
+
+class Answers:
+    """The questions that were answered while they were awaited: by proxy and number, the batch."""
+
+    def __init__(self, world: World) -> None:
+        self.given: dict[tuple[int, int], Batch] = {}
+        self._world = world
+        self._bit = world.interner.bit(ANSWERS)
+
+    def add(self, place: tuple[int, int], batch: Batch) -> None:
+        """Note an answer."""
+        self._world.touch(writes=self._bit)
+        self.given.setdefault(place, batch)
+
+    def view(self) -> tuple[tuple[tuple[int, int], Batch], ...]:
+        """All of them."""
+        return tuple(sorted(self.given.items()))
+
+    @staticmethod
+    def of(view: tuple[tuple[tuple[int, int], Batch], ...]) -> Mapping[tuple[int, int], Batch]:
+        """The same, to be looked up."""
+        return dict(view)
+
+
+class IdCalls:
+    """The coordinator as one incarnation of a proxy sees it: each question is noted.
+
+    cache: the ids of this incarnation; to be set before the first question.
+    """
+
+    def __init__(self, process: Process, place: int, questions: list[Question]) -> None:
+        """``questions``: those of all incarnations."""
+        self.cache: IdCache | None = None
+        self._process = process
+        self._place = place
+        self._questions = questions
+
+    async def allocate(self, count: int, *, deadline: float) -> Batch:
+        """See IdSource."""
+        del deadline  # a time-out is a fault
+        assert self.cache is not None
+        question = Question(lambda: self._process.alive, self.cache)
+        place = (self._place, len(self._questions))
+        self._questions.append(question)
+        try:
+            question.answer = Batch(*await remote(self._process, COORDINATOR, "allocate", count, place))
+        except RpcError:
+            question.failed = True
+            raise
+        return question.answer

@@ -1,0 +1,139 @@
+"""The proxy's ids on a plain event loop: runs, concurrency, cancellation, failure."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import chain
+
+import pytest
+
+from tests.impl.parts import run
+from tidemark.impl.errors import RpcError
+from tidemark.impl.proxy.ids import IdCache
+from tidemark.impl.rootcoord.ids import IdAllocator
+from tidemark.impl.runtime import NoPreemption, Supervisor
+from tidemark.impl.timestamp import Batch
+
+
+class Source:
+    """A coordinator that answers when it may; ``asked``: how many ids each question was for."""
+
+    def __init__(self, *, most: int = 10) -> None:
+        self.asked: list[int] = []
+        self.fails = False
+        self.may_answer = asyncio.Event()
+        self._most = most
+        self._given = 0
+
+    async def allocate(self, count: int = 1, *, deadline: float = 0.0) -> Batch:
+        """Answer with the next ids."""
+        del deadline
+        self.asked.append(count)
+        await self.may_answer.wait()
+        if self.fails:
+            raise RpcError("it is down")
+        first = self._given + 1
+        self._given += min(count, self._most)
+        return Batch(first, self._given)
+
+
+def _cache(source: Source, supervisor: Supervisor) -> IdCache:
+    return IdCache(
+        source=source, preemption=NoPreemption(), spawn=supervisor.spawn, batch=4, deadline=1.0
+    )
+
+
+def _ids(runs: tuple[Batch, ...]) -> list[int]:
+    return list(chain.from_iterable(range(run.first, run.last + 1) for run in runs))
+
+
+def test_callers_share_batches_in_the_order_in_which_they_come():
+    run(_callers_share_batches_in_the_order_in_which_they_come())
+
+
+async def _callers_share_batches_in_the_order_in_which_they_come():
+    source = Source()
+    source.may_answer.set()
+    cache = _cache(source, Supervisor())
+    taken = [_ids(runs) for runs in await asyncio.gather(*(cache.take(3) for _ in range(3)))]
+    assert taken == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert source.asked == [4, 4, 4]
+    assert cache.left == Batch(10, 12)
+
+
+def test_a_request_for_more_than_a_batch_has_several_runs():
+    run(_a_request_for_more_than_a_batch_has_several_runs())
+
+
+async def _a_request_for_more_than_a_batch_has_several_runs():
+    source = Source()
+    source.may_answer.set()
+    cache = _cache(source, Supervisor())
+    runs = await cache.take(25)
+    assert runs == (Batch(1, 10), Batch(11, 20), Batch(21, 25))
+    assert source.asked == [25, 15, 5]
+
+
+def test_a_caller_that_leaves_loses_no_batch():
+    run(_a_caller_that_leaves_loses_no_batch())
+
+
+async def _a_caller_that_leaves_loses_no_batch():
+    source = Source()
+    cache = _cache(source, Supervisor())
+    leaves, stays = (asyncio.create_task(cache.take(2)) for _ in range(2))
+    while not source.asked:
+        await asyncio.sleep(0)
+    leaves.cancel()
+    source.may_answer.set()
+    assert _ids(await stays) == [1, 2]
+    assert source.asked == [4]
+    assert leaves.cancelled()
+    assert not cache.waiting
+
+
+def test_all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
+    run(_all_who_wait_are_told_of_a_failure_and_later_ones_ask_again())
+
+
+async def _all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
+    source = Source()
+    source.fails = True
+    cache = _cache(source, Supervisor())
+    waiting = [asyncio.create_task(cache.take(1)) for _ in range(3)]
+    while not source.asked:
+        await asyncio.sleep(0)
+    source.may_answer.set()
+    answers = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [RpcError] * 3
+    assert "it is down" in str(answers[0])
+    assert source.asked == [4]
+    source.fails = False
+    assert _ids(await cache.take(1)) == [1]
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_none_is_not_asked_for(count: int):
+    run(_none_is_not_asked_for(count))
+
+
+async def _none_is_not_asked_for(count):
+    source = Source()
+    with pytest.raises(ValueError, match=f"{count} ids"):
+        await _cache(source, Supervisor()).take(count)
+    with pytest.raises(ValueError, match=f"{count} ids"):
+        await IdAllocator(oracle=source, most=5).allocate(count)
+    with pytest.raises(ValueError, match=f"most is {count}"):
+        IdAllocator(oracle=source, most=count)
+    assert source.asked == []
+
+
+def test_a_batch_is_no_larger_than_the_coordinator_allows():
+    run(_a_batch_is_no_larger_than_the_coordinator_allows())
+
+
+async def _a_batch_is_no_larger_than_the_coordinator_allows():
+    source = Source()
+    source.may_answer.set()
+    assert await IdAllocator(oracle=source, most=5).allocate(7) == Batch(1, 5)
+    assert source.asked == [5]
