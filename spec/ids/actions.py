@@ -1,10 +1,10 @@
 """Ids in batches: the steps.
 
 Rows get primary keys, and tasks get ids. A proxy fetches batches of them from the root coordinator, and gives
-them away in runs: one id to a task, several to the rows of a request. In Milvus the coordinator's side is a second timestamp oracle, under a key of its own in the
-store: it saves the end of its window ahead, and a batch is one call with a count. So that side is ``tso``,
-crashes and changes of the leader included, and is not described again. The claims are in
-``spec/ids/claims.py``.
+them away in runs: one id to a task, several to the rows of a request. In Milvus the coordinator's side is a
+second timestamp oracle, under a key of its own in the store: it saves the end of its window ahead, and a
+batch is one call with a count. So that side is ``tso``, crashes and changes of the leader included, and is
+not described again. The claims are in ``spec/ids/claims.py``.
 
 ``Row`` is what gets one run of consecutive ids: a task, a row, or several rows of one request. A request that
 needs more than a batch has left is several of them.

@@ -73,9 +73,7 @@ class IdsAdapter(DrivenRun):
             takes=tuple((row % proxies, 1) for row in range(rows)),
             questions=len(by) // proxies,
             crashable=(COORDINATOR, *(f"proxy {p}" for p in range(proxies))),
-            faults=FaultBudget(
-                crashes=_FAULTS, drops=_FAULTS, lost_replies=_FAULTS
-            ),
+            faults=FaultBudget(crashes=_FAULTS, drops=_FAULTS, lost_replies=_FAULTS),
         )
         self._program = DrivenIds(scenario, parts=self.parts, protocol=instance.protocol)
         super().__init__(self._program)

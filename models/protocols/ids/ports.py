@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.proxy.ids import IdCache
+from tidemark.impl.storage.memory_oracle import MemoryOracleStore
 from tidemark.impl.timestamp import NANOSECONDS, Batch
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
 from tidemark.models.protocols.common.calls import remote
@@ -33,10 +34,14 @@ class StillClock:
         return 0.0
 
 
-class Window:
-    """The window of the ids in the store, as one incarnation sees it. A save outlives its sender."""
+class Window(MemoryOracleStore):
+    """The window of the ids in the store, as one incarnation sees it. A save outlives its sender.
+
+    There is no election: one coordinator at a time.
+    """
 
     def __init__(self, process: Process) -> None:
+        super().__init__(steady=StillClock())
         self._store = process.store(STORE)
 
     async def load(self) -> int:
@@ -46,7 +51,7 @@ class Window:
 
     async def save(self, end: int, leadership: Leadership) -> None:
         """See WindowStore."""
-        del leadership  # one coordinator at a time
+        del leadership
 
         def raised(content: dict[str, int]) -> None:
             content[WINDOW] = max(content.get(WINDOW, NEVER_SAVED), end)

@@ -94,9 +94,7 @@ class IdsScenario:
 
     def settings(self) -> Settings:
         """The bounds of the world."""
-        return Settings(
-            faults=self.faults, crashable=frozenset(self.crashable), clock=ClockOrder.UNTIMED
-        )
+        return Settings(faults=self.faults, crashable=frozenset(self.crashable), clock=ClockOrder.UNTIMED)
 
     def instance(self, protocol: str) -> Instance:
         """The bounded instance of a specification with these requests."""
@@ -118,8 +116,7 @@ class IdsScenario:
 
 @dataclass(eq=False)
 class Asker:
-    """One proxy, all its incarnations. ``begun``: its requests, by number; ``over``: those that wait no longer.
-    """
+    """One proxy, all its incarnations. ``begun``: its requests, by number; ``over``: which wait no longer."""
 
     questions: list[Question] = field(default_factory=list)
     begun: dict[int, IdRequest] = field(default_factory=dict)
@@ -188,7 +185,7 @@ class IdsProgram(RefiningProgram):
             proxy, number = place
             if self.askers[proxy].questions[number].open:
                 self.answers.add(place, batch)
-            return tuple(batch)
+            return batch.first, batch.last
 
         process.serve("allocate", allocate)
         await oracle.start()
@@ -235,6 +232,7 @@ class IdsProgram(RefiningProgram):
         return self.scenario.takes[number][1]
 
     async def client(self, asker: Asker, number: int) -> None:
+        """Want ids, once; nothing more is done where there are none."""
         cache = asker.cache
         assert cache is not None
         request = asker.begun[number] = IdRequest(self.count_of(number))

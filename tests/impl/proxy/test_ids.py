@@ -22,6 +22,7 @@ class Source:
         self.asked: list[int] = []
         self.fails = False
         self.may_answer = asyncio.Event()
+        self.was_asked = asyncio.Event()
         self._most = most
         self._given = 0
 
@@ -29,6 +30,7 @@ class Source:
         """Answer with the next ids."""
         del deadline
         self.asked.append(count)
+        self.was_asked.set()
         await self.may_answer.wait()
         if self.fails:
             raise RpcError("it is down")
@@ -38,9 +40,7 @@ class Source:
 
 
 def _cache(source: Source, supervisor: Supervisor) -> IdCache:
-    return IdCache(
-        source=source, preemption=NoPreemption(), spawn=supervisor.spawn, batch=4, deadline=1.0
-    )
+    return IdCache(source=source, preemption=NoPreemption(), spawn=supervisor.spawn, batch=4, deadline=1.0)
 
 
 def _ids(runs: tuple[Batch, ...]) -> list[int]:
@@ -82,8 +82,7 @@ async def _a_caller_that_leaves_loses_no_batch():
     source = Source()
     cache = _cache(source, Supervisor())
     leaves, stays = (asyncio.create_task(cache.take(2)) for _ in range(2))
-    while not source.asked:
-        await asyncio.sleep(0)
+    await source.was_asked.wait()
     leaves.cancel()
     source.may_answer.set()
     assert _ids(await stays) == [1, 2]
@@ -101,8 +100,7 @@ async def _all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
     source.fails = True
     cache = _cache(source, Supervisor())
     waiting = [asyncio.create_task(cache.take(1)) for _ in range(3)]
-    while not source.asked:
-        await asyncio.sleep(0)
+    await source.was_asked.wait()
     source.may_answer.set()
     answers = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(answer) for answer in answers] == [RpcError] * 3
