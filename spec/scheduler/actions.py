@@ -59,7 +59,7 @@ class SchedulerActions(Protocol, name="scheduler"):
     SERIAL: Bool = option(True)  # of the ddl queue one task is active at a time
     SETTLED: Bool = option(True)  # a task leaves when it is known what became of its call
     DRAINED: Bool = option(True)  # a proxy is closed when each task is over
-    UNIQUE: Bool = option(True, assumes="No id is given to two tasks.")
+    UNIQUE: Bool = option(True)  # no id is given to two tasks
 
     queue: Map[Task, Queue] = constant()
     id: Map[Task, Id] = constant()  # the id that the task is given
@@ -168,16 +168,23 @@ class SchedulerActions(Protocol, name="scheduler"):
         s.floor[t] = 0
         s.notify(t)
 
-    @action(source="seed 004, 6.6.1: SetID, SetTs", relies_on=("tso.ordered", "tso.logical_never_carries"))
+    @action(
+        source="seed 004, 6.6.1: SetID, SetTs",
+        relies_on=("tso.ordered", "tso.logical_never_carries", "ids.ids_are_unique"),
+    )
     def stamp(s, t: Task, ts: Ts):
         """The task is given its id and its timestamp."""
         require(s.phase[t] == "asked")
         require(ts > s.floor[t])
-        require(~s.UNIQUE | forall(s.Task, lambda u: implies(s.has_id(u), s.id[u] != s.id[t])))
+        require(~s.UNIQUE | s.is_alone(t))
         s.phase[t] = "stamped"
         s.floor[t] = 0
         s.ts[t] = ts
         s.issued = maximum(s.issued, ts)
+
+    def is_alone(s, t):
+        """No task that was given an id has that of this one."""
+        return forall(s.Task, lambda u: implies(s.has_id(u), s.id[u] != s.id[t]))
 
     @action(fairness="weak", source="seed 004, 6.6.1: addUnissuedTask")
     def enqueue(s, t: Task):

@@ -1,7 +1,8 @@
-"""What the scheduler assumes of the oracle and of the statistics, in their words."""
+"""What the scheduler assumes of the oracle, of the ids and of the statistics, in their words."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.models.protocols.tso.readings import AnswerOfACall
+from tidemark.spec.ids import Ids
 from tidemark.spec.language import all_of, exists, forall, implies
 from tidemark.spec.proxy import Proxy
 from tidemark.spec.scheduler import Scheduler
@@ -13,6 +14,37 @@ class StampOfATask(AnswerOfACall, user=Scheduler, action="stamp", ts=Scheduler.T
     @staticmethod
     def floor(scheduler, t: Scheduler.Task):
         return scheduler.floor[t]
+
+
+class IdOfATask(Reading, user=Scheduler, owner=Ids, action="stamp"):
+    """Each task has its id from a run of its own: if the ids of two tasks are one, those of the runs are."""
+
+    @staticmethod
+    def glue(scheduler, ids, t: Scheduler.Task):
+        return forall(
+            scheduler.Task,
+            lambda u: implies(
+                scheduler.has_id(u),
+                exists(ids.Row, ids.Row, lambda q, r: are_the_runs(scheduler, ids, (t, u), (q, r))),
+            ),
+        )
+
+    @staticmethod
+    def takes(scheduler, t):
+        return scheduler.is_alone(t)
+
+
+def are_the_runs(scheduler, ids, tasks, runs):
+    """The two tasks have their ids from these two runs."""
+    (t, u), (q, r) = tasks, runs
+    return all_of(
+        q != r,
+        ids.has[q],
+        ids.has[r],
+        ids.id[q] <= ids.last[q],
+        ids.id[r] <= ids.last[r],
+        implies(scheduler.id[t] == scheduler.id[u], ids.id[q] == ids.id[r]),
+    )
 
 
 class ReportOfTheStatistics(Reading, user=Scheduler, owner=Proxy, action="report"):
