@@ -264,6 +264,7 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
     if isinstance(host, InterleaveEntry) and entry.killer is not None:
         # Its search ends at the first violation of a claim: here, of this one.
         changes["claims"] = (entry.killer,)
+        changes["live"] = tuple(claim for claim in host.live if claim == entry.killer)
     changed = host.model_copy(update=changes)
     (name,) = judges_of(host)
     for verdict in registry()[name].run(changed, context):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tidemark.impl.errors import RpcTimeoutError
@@ -51,8 +51,14 @@ class OracleProcess:
 
         process.serve("alloc", alloc)
 
-    def give(self, count: int) -> Timestamp:
-        """Return the last of so many new timestamps."""
+    def title(self, caller: str) -> str:
+        """What a call of it is named in a run."""
+        del caller
+        return "allocate"
+
+    def give(self, count: int, caller: str = "") -> Timestamp:
+        """Return the last of so many new timestamps. ``caller``: name of the asking task."""
+        del caller
         self.given += count
         return self.given
 
@@ -95,9 +101,9 @@ class OracleCalls:
 
         def give() -> Timestamp:
             self._world.touch(writes=bit)
-            return oracle.give(count)
+            return oracle.give(count, name)
 
-        return await self._world.operation("allocate", give)
+        return await self._world.operation(oracle.title(name), give)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +112,12 @@ class Pause:
 
     Attributes:
         name: of the point at which it ends.
-        times: how often it ends. Then a sleeper sleeps on.
+        times: how often it ends. Then a sleeper sleeps on. ``math.inf``: it ends again and again.
         after: it first ends after the work that follows the first pause of this name.
     """
 
     name: str
-    times: int
+    times: float
     after: str = ""
 
 
@@ -154,6 +160,36 @@ async def ask_alone(process: Process, oracle: OracleCalls, times: int, name: str
         await oracle.alloc(1)
 
 
+class SparingOracle(OracleProcess):
+    """Answers so many timestamps, and more only where one is needed; else it has no answer. So a loop that
+    asks for ever goes round through finitely many states, and meets calls that fail.
+
+    Args:
+        most: timestamps that are given in any case.
+        needed: whether something waits that only a further timestamp for this caller brings on.
+
+    Attributes:
+        silent: the last call had no answer.
+    """
+
+    def __init__(self, *, most: int, needed: Callable[[str], bool]) -> None:
+        super().__init__()
+        self.silent = False
+        self._most = most
+        self._needed = needed
+
+    def title(self, caller: str) -> str:
+        """Who asks is told apart: each of them has a right to its turn."""
+        return f"allocate for {caller}"
+
+    def give(self, count: int, caller: str = "") -> Timestamp:
+        """Return the last of so many new timestamps."""
+        self.silent = self.given + count > self._most and not self._needed(caller)
+        if self.silent:
+            raise RpcTimeoutError("the oracle does not answer")
+        return super().give(count, caller)
+
+
 class ChosenOracle(OracleProcess):
     """Gives what its driver has chosen.
 
@@ -165,9 +201,9 @@ class ChosenOracle(OracleProcess):
         super().__init__()
         self.next: Timestamp | None = None
 
-    def give(self, count: int) -> Timestamp:
+    def give(self, count: int, caller: str = "") -> Timestamp:
         """Return the chosen answer."""
-        del count
+        del count, caller
         if self.next is None:
             raise RpcTimeoutError("the oracle does not answer")
         return self.next

@@ -6,20 +6,29 @@ Each step must be a step of ``tidemark.spec.ddl``, or change nothing of it.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.errors import RpcError
-from tidemark.impl.rootcoord.ddl_lock_manager import Job
-from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
+from tidemark.impl.rootcoord.ddl_lock_manager import Job, JobStage
+from tidemark.impl.rootcoord.ddl_scheduler import DdlPhase, DdlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.common.oracle import ANSWERS, ORACLE, Answers, OracleCalls, OracleProcess
+from tidemark.models.protocols.common.oracle import (
+    ANSWERS,
+    ORACLE,
+    Answers,
+    OracleCalls,
+    OracleProcess,
+    SparingOracle,
+)
 from tidemark.models.protocols.ddl.refinement import abstract, ddl_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
@@ -35,6 +44,8 @@ class DdlScenario:
     """What happens: so many DDL tasks, dummies among them, background jobs, and questions of the reporter.
 
     silences: calls of the oracle that have no answer; it is a process of its own then.
+    endless: dummies come one after another, and questions for ever; the oracle answers both only where they
+        are needed.
     """
 
     tasks: int
@@ -42,6 +53,7 @@ class DdlScenario:
     jobs: int
     reports: int
     silences: int = 0
+    endless: bool = False
 
     def instance(self, protocol: str) -> Instance:
         """Return the bounded instance of a specification; the dummies are the last tasks."""
@@ -71,17 +83,30 @@ class DdlProgram(RefiningProgram):
         super().__init__(_abstraction(scenario, protocol))
         self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(drops=scenario.silences))
         self.scenario = scenario
-        self.oracle = OracleProcess()
+        self.oracle = self._sparing() if scenario.endless else OracleProcess()
         self.tasks = [DdlTask() for _ in range(scenario.tasks + scenario.dummies)]
         self.jobs = [Job() for _ in range(max(scenario.jobs, 1))]
         self.appended: set[Timestamp] = set()
         self.found: Timestamp | None = None
         self.reported: Timestamp = 0
-        self.reports_left = scenario.reports
+        self.reports_left = math.inf if scenario.endless else scenario.reports
         self.source: DdlSource | None = None
         self._calls: OracleCalls | None = None
         self._answers: Answers | None = None
         self._source_class = source
+
+    def _sparing(self) -> OracleProcess:
+        """A timestamp for each task and job, and for questions; then for what has to pass a job."""
+
+        def needed(caller: str) -> bool:
+            assert self.source is not None
+            over = [job.ts for job in self.jobs if job.stage is JobStage.UNLOCKED]
+            if not over or self.reported >= max(over):
+                return False
+            return (self.source.scheduler.min_ddl_ts >= max(over)) == (caller == "reporter")
+
+        scenario = self.scenario
+        return SparingOracle(most=scenario.tasks + scenario.jobs + scenario.reports, needed=needed)
 
     def populate(self, world: World) -> None:
         """Define the process."""
@@ -97,12 +122,30 @@ class DdlProgram(RefiningProgram):
         source = self.source = self._source_class(oracle=self._calls, preemption=process)
         for place, task in enumerate(self.tasks):
             silent = place >= self.scenario.tasks
+            if silent and self.scenario.endless:
+                continue
             work = source.scheduler.run_dummy if silent else self._task_of(source)
             process.spawn(self.come(process, functools.partial(work, task)), f"task {place}")
         for place, job in enumerate(self.jobs[: self.scenario.jobs]):
             work_of = functools.partial(source.lock_manager.run_task, self._append, job)
             process.spawn(self.come(process, work_of), f"job {place}")
         process.spawn(self._report(process, source), "reporter")
+        if self.scenario.endless:
+            self._begin_dummies(process, source)
+
+    def _begin_dummies(self, process: Process, source: DdlSource) -> None:
+        """Each dummy comes when the one before it is over, again and again until the oracle answers."""
+
+        async def run(place: int) -> None:
+            task = self.tasks[place]
+            while task.phase is not DdlPhase.FINISHED:
+                await process.point("client.come")
+                with suppress(RpcError):
+                    await source.scheduler.run_dummy(task)
+            if place + 1 < len(self.tasks):
+                process.spawn(run(place + 1), f"task {place + 1}")
+
+        process.spawn(run(self.scenario.tasks), f"task {self.scenario.tasks}")
 
     async def come(self, process: Process, work: Callable[[], Any]) -> None:
         """A task or a job comes."""
@@ -145,6 +188,12 @@ class DdlProgram(RefiningProgram):
         if jobs:
             return f"job {jobs[0]} is not over: {values['stage'][jobs[0]]}"
         return f"a report is not finished: {values['loop']}" if values["loop"] != "idle" else None
+
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the oracle is "silent"."""
+        assert name == "silent", name
+        del event
+        return isinstance(self.oracle, SparingOracle) and self.oracle.silent
 
     def observe(self) -> Observation:
         """Return what the source, the logs and the oracle hold."""
@@ -194,6 +243,7 @@ def ddl(
     jobs: int = 1,
     reports: int = 1,
     silences: int = 0,
+    endless: bool = False,
     source: type[DdlSource] = DdlSource,
     protocol: str = SPECIFICATION,
 ) -> DdlProgram:
@@ -205,8 +255,11 @@ def ddl(
         jobs: background jobs.
         reports: questions of the reporter.
         silences: calls of the oracle that are lost.
+        endless: dummies and questions come for ever.
         source: class of the DDL source.
         protocol: the specification, or a variant of it.
     """
-    scenario = DdlScenario(tasks=tasks, dummies=dummies, jobs=jobs, reports=reports, silences=silences)
+    scenario = DdlScenario(
+        tasks=tasks, dummies=dummies, jobs=jobs, reports=reports, silences=silences, endless=endless
+    )
     return DdlProgram(scenario, source=source, protocol=protocol)

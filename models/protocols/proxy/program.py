@@ -6,6 +6,7 @@ Each step must be a step of ``tidemark.spec.proxy``, or change nothing of it.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
-from tidemark.impl.proxy.values import DmlTask
+from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import (
@@ -25,12 +26,14 @@ from tidemark.models.protocols.common.oracle import (
     OracleCalls,
     OracleProcess,
     Pause,
+    SparingOracle,
     ask_alone,
 )
 from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
 from tidemark.models.simulation.world.process import Process
@@ -56,6 +59,7 @@ class ProxyScenario:
         greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
         near_oracle: a call of the oracle is one step, and answers come in the order of the timestamps.
         near_logs: an append is one step, and always succeeds.
+        endless: it ticks and reports for ever; the oracle, near, answers ticks only where they are needed.
         real_logs: the logs are those of the broker, over files in memory.
         oracle_faults: of the calls of the oracle.
         log_faults: of the calls of the logs.
@@ -70,6 +74,7 @@ class ProxyScenario:
     greatest: int = 0
     near_oracle: bool = False
     near_logs: bool = False
+    endless: bool = False
     real_logs: bool = False
     oracle_faults: FaultBudget = field(default_factory=FaultBudget)
     log_faults: FaultBudget = field(default_factory=FaultBudget)
@@ -82,7 +87,7 @@ class ProxyScenario:
     @property
     def last(self) -> int:
         """The greatest timestamp that may be given."""
-        return self.greatest or len(self.tasks) + self.ticks + self.others
+        return self.greatest or len(self.tasks) + self.ticks + self.others + self.endless
 
     def settings(self) -> Settings:
         """Return the bounds of the world."""
@@ -128,7 +133,7 @@ class ProxyProgram(RefiningProgram):
         self.scenario = scenario
         self.settings = scenario.settings()
         self.tasks = [DmlTask(channels) for channels in scenario.tasks]
-        self.oracle = OracleProcess()
+        self.oracle = self._sparing() if scenario.endless else OracleProcess()
         self.log = RealLogs(scenario.channels) if scenario.real_logs else LogProcess()
         self.reported: TimeTickReport | None = None
         self.proxy: Proxy | None = None
@@ -136,6 +141,18 @@ class ProxyProgram(RefiningProgram):
         self._parts = parts
         self._answers: Answers | None = None
         self._calls: OracleCalls | None = None
+
+    def _sparing(self) -> OracleProcess:
+        """One timestamp for each task, and so many for ticks."""
+
+        def needed(_: str) -> bool:
+            assert self.proxy is not None
+            report = self.proxy.ticker.report(1)
+            return all(task.phase is TaskPhase.POPPED for task in self.tasks) and (
+                report is None or any(report.value(c) < task.ts for task in self.tasks for c in task.channels)
+            )
+
+        return SparingOracle(most=len(self.tasks) + self.scenario.ticks, needed=needed)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -156,13 +173,15 @@ class ProxyProgram(RefiningProgram):
 
     async def _run_proxy(self, process: Process) -> None:
         self._calls = self._oracle_of(process)
-        config = self.config()
+        config, endless = self.config(), self.scenario.endless
         self.clock = CountedClock(
             process,
             {
-                config.tick_seconds: Pause("timer.tick", self.scenario.ticks),
+                config.tick_seconds: Pause("timer.tick", math.inf if endless else self.scenario.ticks),
                 # What is reported before the first tick says nothing.
-                config.report_seconds: Pause("timer.report", self.scenario.reports, after="timer.tick"),
+                config.report_seconds: Pause(
+                    "timer.report", math.inf if endless else self.scenario.reports, after="timer.tick"
+                ),
             },
         )
         near = self.log if self.scenario.near_logs else None
@@ -208,6 +227,12 @@ class ProxyProgram(RefiningProgram):
         if open_ones:
             return f"task {open_ones[0]} is not over: {values['phase'][open_ones[0]]}"
         return f"a tick is not finished: {values['tick']}" if values["tick"] != "idle" else None
+
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the oracle is "silent"."""
+        assert name == "silent", name
+        del event
+        return isinstance(self.oracle, SparingOracle) and self.oracle.silent
 
     def element(self, name: str, value: Any) -> Any:
         """Return a channel's place, or a task's: by its number among the requests, or by its timestamp."""
@@ -282,6 +307,7 @@ def proxy(
     interval: int = 1,
     near_oracle: bool = False,
     near_logs: bool = False,
+    endless: bool = False,
     real_logs: bool = False,
     delays: int = 0,
     drops: int = 0,
@@ -301,6 +327,7 @@ def proxy(
         interval: how far the gate may run ahead of the tick's timestamp.
         near_oracle: a call of the oracle is one step.
         near_logs: an append is one step.
+        endless: it ticks and reports for ever.
         real_logs: the logs are those of the broker.
         delays: budget of appends that arrive after the proxy has given up.
         drops: budget of appends that vanish.
@@ -318,6 +345,7 @@ def proxy(
         interval=interval,
         near_oracle=near_oracle,
         near_logs=near_logs,
+        endless=endless,
         real_logs=real_logs,
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),

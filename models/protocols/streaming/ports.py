@@ -220,7 +220,7 @@ class Clock(CountedClock):
         self,
         process: Process,
         pauses: Mapping[float, Pause],
-        left: dict[str, int],
+        left: dict[str, float],
         *,
         wait: Callable[[str], Awaitable[None]],
     ) -> None:

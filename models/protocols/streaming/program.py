@@ -7,6 +7,7 @@ must be a step of ``tidemark.spec.streaming``, or change nothing of it.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm, StreamingParts
 from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.common.oracle import Answers, OracleCalls, OracleProcess, Pause
+from tidemark.models.protocols.common.oracle import Answers, OracleCalls, OracleProcess, Pause, SparingOracle
 from tidemark.models.protocols.streaming.ports import (
     FLUSHER,
     LOG,
@@ -60,6 +61,7 @@ class StreamingScenario:
         early: clients come while the first tick of a term is still to be written.
         overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
             client has its answer.
+        endless: ticks are looked for again and again; the oracle answers them only where they are needed.
         faults: crashes of the node, calls whose outcome is unknown.
     """
 
@@ -71,6 +73,7 @@ class StreamingScenario:
     persists: int = 0
     early: bool = False
     overtaken: bool = False
+    endless: bool = False
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -85,7 +88,7 @@ class StreamingScenario:
 
     def instance(self, protocol: str) -> Instance:
         """The bounded instance of a specification. A term has a first tick of its own."""
-        ticks = self.ticks + 1 + self.losses
+        ticks = self.ticks + 1 + self.losses + self.endless
         return Instance(
             protocol,
             bounds={
@@ -129,9 +132,10 @@ class StreamingProgram(RefiningProgram):
         self.appends = [self._append(number) for number in range(scenario.appends)]
         self.node: StreamingNode | None = None
         self.term: OpenTerm | None = None
-        self.oracle = OracleProcess()
+        self.oracle = self._sparing() if scenario.endless else OracleProcess()
         self.log = LogProcess(log, most_bytes=MOST_BYTES)
-        self.left = {TICK: scenario.ticks, PERSIST: scenario.persists, RETRY: 1}
+        ticks = math.inf if scenario.endless else scenario.ticks
+        self.left: dict[str, float] = {TICK: ticks, PERSIST: scenario.persists, RETRY: 1}
         self._asked: set[int] = set()
         self._come: set[int] = set()
         self._answered: set[int] = set()
@@ -140,6 +144,15 @@ class StreamingProgram(RefiningProgram):
     def _append(self, number: int) -> Append:
         text = "x" * MOST_BYTES if number in self.scenario.large else ""
         return Append(CHANNEL, ((1, number, text),))
+
+    def _sparing(self) -> OracleProcess:
+        """One timestamp for each append, one for the term, and so many for ticks."""
+
+        def needed(_: str) -> bool:
+            passed = 0 if self.term is None else self.term.acks.passed
+            return any(one.stage is AppendStage.ACKNOWLEDGED and one.ts > passed for one in self.appends)
+
+        return SparingOracle(most=self.scenario.appends + 1 + self.scenario.ticks, needed=needed)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -153,9 +166,9 @@ class StreamingProgram(RefiningProgram):
         self._asked, self._come = set(), set()
         config = StreamingConfig(idle_rounds=self.scenario.idle_rounds)
         pauses = {
-            config.tick_seconds: Pause(TICK, self.scenario.ticks),
-            config.persist_seconds: Pause(PERSIST, self.scenario.persists),
-            config.retry_seconds: Pause(RETRY, 1),
+            config.tick_seconds: Pause(TICK, self.left[TICK]),
+            config.persist_seconds: Pause(PERSIST, self.left[PERSIST]),
+            config.retry_seconds: Pause(RETRY, self.left[RETRY]),
         }
         ports = StreamingPorts(
             oracle=OracleCalls(process, self.world, self.answers, near=self.oracle),
@@ -311,6 +324,7 @@ def streaming(
     persists: int = 0,
     early: bool = False,
     overtaken: bool = False,
+    endless: bool = False,
     crashes: int = 0,
     late: int = 0,
     lost_answers: int = 0,
@@ -331,6 +345,7 @@ def streaming(
         early: clients come while the first tick of a term is still to be written.
         overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
             client has its answer.
+        endless: ticks are looked for again and again; the oracle answers them only where they are needed.
         crashes: budget of crashes of the node.
         late: budget of appends that time out and come later.
         lost_answers: budget of appends that happen and time out.
@@ -348,6 +363,7 @@ def streaming(
         persists=persists,
         early=early,
         overtaken=overtaken,
+        endless=endless,
         faults=FaultBudget(crashes=crashes, delays=late, lost_replies=lost_answers),
     )
     return StreamingProgram(scenario, parts=parts, term=term, log=log, protocol=protocol)

@@ -185,7 +185,7 @@ class Source:
     channels: tuple[str, ...]
     channel_of: dict[int, str]
     answers: Answers
-    reports_left: int = 0
+    reports_left: float = 0
     upto: Timestamp | None = None
     messages: dict[int, MessageView] = field(default_factory=dict)
     promised: TimeTickReport | None = None

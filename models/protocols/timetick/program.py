@@ -6,6 +6,7 @@ Each step must be a step of ``tidemark.spec.timetick``, or change nothing of it.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +79,7 @@ class TimeTickScenario:
         prepared: at first the others are given their timestamps, then all proxies register, then the
             coordinator begins, then they.
         greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
+        endless: all sources report for ever.
         faults: crashes of the coordinator, and ticks whose sending fails.
     """
 
@@ -91,6 +93,7 @@ class TimeTickScenario:
     round_capacity: int = 1
     prepared: bool = False
     greatest: int = 0
+    endless: bool = False
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -155,6 +158,7 @@ class TimeTickProgram(RefiningProgram):
     Args:
         scenario: what happens.
         parts: which class plays which part of the coordinator: a variant replaces one of them.
+        coordinator: the class of the whole.
         protocol: the specification that each step must follow.
     """
 
@@ -166,6 +170,7 @@ class TimeTickProgram(RefiningProgram):
         scenario: TimeTickScenario,
         *,
         parts: RootCoordParts | None = None,
+        coordinator: type[RootCoord] = RootCoord,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
@@ -179,6 +184,7 @@ class TimeTickProgram(RefiningProgram):
         self.calls: list[SessionCalls] = []
         self._opened = 0
         self._parts = parts if parts is not None else RootCoordParts()
+        self._coordinator = coordinator
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -197,7 +203,9 @@ class TimeTickProgram(RefiningProgram):
 
     def _source(self, source: SourceId) -> Source:
         channels = self.scenario.channels
-        reports = 0 if source == DDL_SOURCE else self.scenario.reports[source - 1]
+        reports: float = 0 if source == DDL_SOURCE else self.scenario.reports[source - 1]
+        if self.scenario.endless:
+            reports = math.inf
         return Source(source, channels, self.scenario.sent_by(source), self.answers, reports)
 
     def _oracle_of(self, process: Process) -> OracleCalls:
@@ -233,7 +241,10 @@ class TimeTickProgram(RefiningProgram):
         )
         clock = CountedClock(
             process,
-            {0.2: Pause("timer.ddl", self.scenario.ddl_reports), 0.3: Pause("timer.dummy", 0)},
+            {
+                0.2: Pause("timer.ddl", math.inf if self.scenario.endless else self.scenario.ddl_reports),
+                0.3: Pause("timer.dummy", 0),
+            },
         )
         calls = SessionCalls(process, self.world, self.sessions)
         oracle = self._oracle_of(process)
@@ -250,7 +261,9 @@ class TimeTickProgram(RefiningProgram):
             watch=self._parts.watch,
             ddl=lambda **_: StubDdl(ddl),
         )
-        coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config, parts=parts)
+        coordinator = self._coordinator(
+            channels=self.scenario.channels, ports=ports, config=config, parts=parts
+        )
 
         process.serve("session_changed", calls.tell)
         process.serve("update_channel_time_tick", coordinator.update_channel_time_tick)
@@ -385,7 +398,9 @@ def timetick(
     crashes: int = 0,
     failed_sends: int = 0,
     unknown_sends: int = 0,
+    endless: bool = False,
     parts: RootCoordParts | None = None,
+    coordinator: type[RootCoord] = RootCoord,
     protocol: str = SPECIFICATION,
 ) -> TimeTickProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -403,7 +418,9 @@ def timetick(
         crashes: budget of crashes of the coordinator.
         failed_sends: budget of ticks that are not sent.
         unknown_sends: budget of ticks that are sent, and reported as failed.
+        endless: all sources report for ever.
         parts: classes of the coordinator.
+        coordinator: class of the whole.
         protocol: the specification, or a variant of it.
     """
     scenario = TimeTickScenario(
@@ -416,6 +433,7 @@ def timetick(
         expires=tuple(expires),
         round_capacity=round_capacity,
         prepared=prepared,
+        endless=endless,
         faults=FaultBudget(crashes=crashes, storage_failures=failed_sends, storage_lost_acks=unknown_sends),
     )
-    return TimeTickProgram(scenario, parts=parts, protocol=protocol)
+    return TimeTickProgram(scenario, parts=parts, coordinator=coordinator, protocol=protocol)

@@ -7,8 +7,10 @@ makes the same mistake, where there is one.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager, Job, ReaderStage
 from tidemark.impl.rootcoord.ddl_scheduler import DdlPhase, DdlScheduler, DdlTask, Execute
 from tidemark.impl.rootcoord.ddl_source import DdlSource
@@ -128,3 +130,23 @@ class _ForgetsToFinishSource(DdlSource):
 def only_the_first_task_is_finished(**scenario: Any) -> DdlProgram:
     """A task that ends before an earlier one is forgotten: the minimum never moves over it."""
     return ddl(source=_ForgetsToFinishSource, **scenario)
+
+
+class _WaitsForTheOracle(DdlScheduler):
+    async def run_dummy(self, task: DdlTask | None = None) -> None:
+        try:
+            await super().run_dummy(task)
+        except RpcError:
+            await asyncio.get_running_loop().create_future()
+
+
+class _WaitsForTheOracleSource(DdlSource):
+    scheduler_class = _WaitsForTheOracle
+
+
+@mutant(
+    killer="ddl.reports_pass_finished_jobs", source="property WL; B11", instance="ddl-endless", tier="full"
+)
+def a_silent_oracle_ends_the_dummies(**scenario: Any) -> DdlProgram:
+    """A dummy that has no answer of the oracle waits for one for ever, and none comes after it."""
+    return ddl(source=_WaitsForTheOracleSource, **scenario)

@@ -8,11 +8,13 @@ such variant, with the specification itself.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
+from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.scheduler import TaskScheduler
 from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics, Tracked
@@ -224,3 +226,19 @@ class _TakesOneTask(TaskScheduler):
 def scheduler_takes_one_task(**scenario: Any) -> ProxyProgram:
     """The scheduler executes one task, and then no more: the next one waits for ever, without any error."""
     return proxy(parts=ProxyParts(scheduler=_TakesOneTask), **scenario)
+
+
+class _WaitsForTheOracle(ChannelsTimeTicker):
+    async def tick(self) -> None:
+        try:
+            await super().tick()
+        except RpcError:
+            await asyncio.get_running_loop().create_future()
+
+
+@mutant(
+    killer="proxy.reports_pass_finished_tasks", source="property WL", instance="proxy-endless", tier="full"
+)
+def a_silent_oracle_ends_the_ticks(**scenario: Any) -> ProxyProgram:
+    """After a call of the oracle without an answer the ticker waits for one for ever: reports say no more."""
+    return proxy(parts=ProxyParts(ticker=_WaitsForTheOracle), **scenario)

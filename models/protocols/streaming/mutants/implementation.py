@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.errors import StoreError, UnknownOutcomeError
+from tidemark.impl.errors import RpcError, StoreError, UnknownOutcomeError
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.ack_manager import AckManager
 from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm, StreamingParts
+from tidemark.impl.streaming.time_tick import TimeTickOperator
 from tidemark.impl.streaming.values import Append, Term
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
@@ -230,3 +231,28 @@ class _AcknowledgesFirst(OpenTerm):
 def acknowledged_before_it_is_durable(**scenario: Any) -> StreamingProgram:
     """An append leaves the list when it is sent."""
     return streaming(term=_AcknowledgesFirst, **scenario)
+
+
+class _Discouraged(TimeTickOperator):
+    async def _tick(self) -> None:
+        try:
+            tick = await self._acks.collect()
+        except RpcError:
+            self.held_back = -1
+            return
+        if tick is not None:
+            self.to_write = tick
+            await self._write_tick()
+
+    def _is_held_back(self) -> bool:
+        return self.held_back < 0 or super()._is_held_back()
+
+
+@mutant(
+    killer="streaming.ticks_pass_a_message",
+    source="facts 11; property WL",
+    instance="streaming-endless",
+)
+def a_silent_oracle_ends_the_ticks(**scenario: Any) -> StreamingProgram:
+    """After a call of the oracle without an answer all ticks are held back."""
+    return streaming(parts=StreamingParts(operator=_Discouraged), **scenario)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
-from tidemark.impl.rootcoord.root_coord import RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.rootcoord.round_queue import Round
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.tick_sender import TickSender
@@ -243,3 +243,18 @@ class _SendsOneRound(TickSender):
 def sender_ends_after_a_round(**scenario: Any) -> TimeTickProgram:
     """The sender sends one round, and then no more: ticks stop for good, without any error."""
     return timetick(parts=RootCoordParts(sender=_SendsOneRound), **scenario)
+
+
+class _ReportsDdlOnce(RootCoord):
+    async def _run_ddl_ticks(self) -> None:
+        while self.reporting is None:
+            await self._ports.clock.sleep(self._config.ddl_tick_seconds)
+            await self.report_ddl()
+
+
+@mutant(
+    killer="timetick.ticks_advance", source="facts 4; property WL", instance="timetick-endless", tier="full"
+)
+def ddl_source_reports_once(**scenario: Any) -> TimeTickProgram:
+    """After its first report the DDL source makes no other: no round is complete, and ticks stop for good."""
+    return timetick(coordinator=_ReportsDdlOnce, **scenario)
