@@ -31,6 +31,7 @@ PROTOCOLS = {
     "dispatch": "tidemark.spec.dispatch:Dispatch",
     "segments": "tidemark.spec.segments:Segments",
     "reads": "tidemark.spec.reads:Reads",
+    "queries": "tidemark.spec.queries:Queries",
     "deletes": "tidemark.spec.deletes:Deletes",
     "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
@@ -174,6 +175,21 @@ _TRACE = {
     "transactions.bodies_come_at_their_commit": "a trace of `commit` and `read`",
     "transactions.an_open_transaction_outlives_a_crash": "a trace of `expire` and `crash`",
     "transactions.what_is_committed_is_delivered": "an end: evidence is finite",
+    "queries.an_answer_is_complete": "a trace of `deliver` and `reply`; its consequence is judged as "
+    "history.strong",
+    "queries.results_reach_their_own_request": "a trace of `answer` and `deliver`: results are not logged",
+    "queries.a_caller_is_answered_once": "nothing can: a client waits for one answer",
+    "queries.no_result_comes_too_early": "a trace of `hold`, `write` and `deliver`",
+    "queries.nothing_is_kept_of_what_is_over": _MEMORY,
+    "queries.nothing_is_written_to_a_closed_stream": "a trace of `write` and `close_stream`",
+    "queries.nothing_is_held_after_a_release": _MEMORY,
+    "queries.a_load_finds_what_was_persisted": _MEMORY,
+    "queries.an_acknowledged_load_is_whole": "a trace of `load`, `hold_row` and `end_load`: rows are not "
+    "logged one by one",
+    "queries.a_request_ends": "an end: evidence is finite",
+    "queries.a_removed_stream_is_closed": "an end: evidence is finite",
+    "queries.a_release_ends": "an end: evidence is finite",
+    "queries.a_load_ends": "an end: evidence is finite",
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",

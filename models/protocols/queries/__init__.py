@@ -1,0 +1,1 @@
+"""Queries over channels: what is judged, readings, mutants, findings."""

@@ -1,0 +1,87 @@
+"""Rules of seed 004 as they are written, each in the place of the one that holds."""
+
+from tidemark.spec.language import Map, Set, action, count, each, forall, ite, require
+from tidemark.spec.queries import Queries
+
+
+class AsManyResultsAsNodes(Queries):
+    """A request has enough when as many results have come as there are nodes."""
+
+    came: Set[Queries.Request, Queries.Result] = False
+
+    def is_enough(s, r):
+        return s.is_full(r) | (count(s.Result, lambda x: s.came[r, x]) >= count(s.Node, lambda n: n == n))
+
+    def deliver(s, x):
+        s.came = each(
+            s.Request, s.Result, lambda r, y: s.came[r, y] | ((y == x) & s.entry[r] & s.is_for(x, r))
+        )
+        super().deliver(x)
+
+
+class OneResultOfEachNode(Queries):
+    """A request has enough when each node has answered (seed 004, 6.2: all query nodes)."""
+
+    heard: Set[Queries.Request, Queries.Node] = False
+
+    def is_enough(s, r):
+        return s.is_full(r) | forall(s.Node, lambda n: s.heard[r, n])
+
+    def deliver(s, x):
+        s.heard = each(
+            s.Request,
+            s.Node,
+            lambda r, n: s.heard[r, n] | ((n == s.node[x]) & s.entry[r] & s.is_for(x, r)),
+        )
+        super().deliver(x)
+
+
+class LoadedByNumber(Queries):
+    """A load is acknowledged when the nodes together have as many rows as were persisted (seed 004, 6.4)."""
+
+    def is_loaded(s):
+        held = count(s.Node, s.Row, lambda n, w: s.copy[n, w] == "held")
+        return held >= count(s.Row, lambda w: s.wanted[w])
+
+
+class CountedAfterTheLookup(Queries):
+    """A request looks the stream up, and is counted as its writer in a later step."""
+
+    counted: Set[Queries.Request] = False
+
+    @action(fairness="weak", source="seed 004, 6.6.2: getDQLStream")
+    def count_in(s, r: Queries.Request):
+        """The request is counted."""
+        require((s.stage[r] == "holding") & ~s.counted[r])
+        s.counted[r] = True
+
+    def write(s, r):
+        require(s.counted[r])
+        super().write(r)
+
+    def close_stream(s, u):
+        require(s.object[u] == "removed")
+        require(forall(s.Request, lambda r: ~(s.uses[r, u] & s.counted[r])))
+        s.object[u] = "closed"
+
+
+class Loaded(Queries):
+    """The collection is loaded and the stream open from the beginning, and released once."""
+
+    load = None
+    store = None
+    persist = None
+
+    phase: Queries.Phase = "loaded"
+    told: Set[Queries.Node] = True
+    serves: Set[Queries.Node, Queries.Shard] = True
+    object: Map[Queries.Stream, Queries.Object] = "open"
+
+
+class LoadedAnswersWithWhatHasCome(Loaded):
+    """A request that has run out of time is answered with what has come."""
+
+    def run_out(s, r):
+        waits = s.stage[r] == "waiting"
+        super().run_out(r)
+        s.stage[r] = ite(waits, "answered", "failed")

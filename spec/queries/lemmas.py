@@ -1,0 +1,107 @@
+"""Inductive lemmas: why answers are complete and nothing is left over."""
+
+from tidemark.spec.language import all_of, exists, forall, implies, lemma, one_of
+from tidemark.spec.queries.claims import QueriesClaims
+
+
+class Queries(QueriesClaims):
+    """One collection: loaded, queried over its channels, released; query nodes that crash."""
+
+    @lemma(source="seed 004, 6.6.1: globally unique")
+    def numbers_are_apart(s):
+        """A request has a number from its begin, and no two have the same."""
+        return all_of(
+            forall(s.Request, lambda r: (s.number[r] > 0) == (s.stage[r] != "new")),
+            forall(
+                s.Request,
+                s.Request,
+                lambda q, r: implies((s.number[q] == s.number[r]) & (s.number[q] > 0), q == r),
+            ),
+        )
+
+    @lemma(source="seed 004, 6.2")
+    def results_have_what_they_cover(s):
+        """A result has every row of a shard that its request has to find."""
+        return forall(
+            s.Result,
+            s.Row,
+            lambda x, w: implies(
+                all_of(s.sent[x], s.covers[x, s.shard[w]], s.due[s.by[x], w]), s.carries[x, w]
+            ),
+        )
+
+    @lemma(source="seed 004, 6.2")
+    def what_has_come_is_found(s):
+        """Of a shard that has come, every row is found that has to be."""
+        return forall(
+            s.Request, s.Row, lambda r, w: implies(s.got[r, s.shard[w]] & s.due[r, w], s.found[r, w])
+        )
+
+    @lemma(source="seed 004, 6.2")
+    def replies_follow_requests(s):
+        """A result is written after its request, a request after it has begun."""
+        return all_of(
+            forall(s.Result, lambda x: implies(s.sent[x], s.written[s.by[x]])),
+            forall(s.Result, s.Shard, lambda x, c: implies(s.covers[x, c], s.sent[x])),
+            forall(s.Result, s.Row, lambda x, w: implies(s.carries[x, w], s.sent[x])),
+            forall(s.Request, lambda r: implies(s.written[r], ~one_of(s.stage[r], "new", "begun"))),
+        )
+
+    @lemma(source="seed 004, 6.4")
+    def what_is_due_was_wanted(s):
+        """What a request has to find was wanted, and what was wanted was persisted."""
+        return forall(
+            s.Row,
+            lambda w: all_of(
+                implies(s.wanted[w], s.persisted[w]),
+                forall(s.Request, lambda r: implies(s.due[r, w], s.wanted[w])),
+            ),
+        )
+
+    @lemma(source="seed 004, 6.4")
+    def who_has_rows_was_told(s):
+        """Only nodes that have the collection have rows of it, fetch them, or serve."""
+        return all_of(
+            implies(s.phase == "released", forall(s.Node, lambda n: ~s.told[n])),
+            forall(s.Node, s.Row, lambda n, w: implies(s.copy[n, w] != "none", s.told[n])),
+            forall(s.Node, s.Shard, lambda n, c: implies(s.serves[n, c], s.told[n])),
+        )
+
+    @lemma(source="seed 004, 6.6.2")
+    def who_waits_has_a_stream(s):
+        """A request in the map has written or is about to, and the stream of the collection is open."""
+        return forall(
+            s.Request,
+            lambda r: implies(
+                s.entry[r],
+                one_of(s.stage[r], "holding", "waiting") & exists(s.Stream, lambda u: s.object[u] == "open"),
+            ),
+        )
+
+    @lemma(source="seed 004, 6.6.2")
+    def streams_are_one_after_the_other(s):
+        """There is one stream at a time, of a collection that is not released."""
+        return forall(
+            s.Stream,
+            lambda u: implies(
+                one_of(s.object[u], "asked", "open"),
+                (s.phase != "released")
+                & forall(s.Stream, lambda v: implies(one_of(s.object[v], "asked", "open"), u == v)),
+            ),
+        )
+
+    @lemma(source="seed 004, 6.6.2")
+    def who_writes_has_one_stream(s):
+        """A request has a stream from when it gets it until its write returns, and only one."""
+        return forall(
+            s.Request,
+            s.Stream,
+            lambda r, u: implies(
+                s.uses[r, u],
+                all_of(
+                    s.stage[r] == "holding",
+                    one_of(s.object[u], "open", "removed"),
+                    forall(s.Stream, lambda v: implies(s.uses[r, v], u == v)),
+                ),
+            ),
+        )
