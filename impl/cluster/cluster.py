@@ -197,6 +197,7 @@ class Cluster:
                 root_coord=client,
                 clock=foundation.clock,
                 metadata=metadata,
+                ids=foundation.ids,
             )
             proxy = Proxy(source=source, ports=ports, config=config, parts=self._parts.proxy)
             self.caches.add(source, proxy.meta)

@@ -20,6 +20,7 @@ class ClusterDirectory:
         self.logs = root / "log"
         self.binlogs = root / "binlogs"
         self.oracle = root / "oracle.sqlite"
+        self.ids = root / "ids.sqlite"
         self.sessions = root / "sessions.sqlite"
         self.catalog = root / "catalog.sqlite"
         self.meta = root / "coordinator.sqlite"

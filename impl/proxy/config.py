@@ -19,6 +19,8 @@ class ProxyConfig:
         763 ms; hazard 28.)
     produce_timeout: deadline of one append in seconds.
     report_timeout: deadline of one report in seconds.
+    id_batch: ids that are asked for at a time (200,000; there the oracle's counter has no limit).
+    id_timeout: deadline of that question in seconds.
     """
 
     max_tasks: int = 1024
@@ -28,11 +30,18 @@ class ProxyConfig:
     tick_interval_ts: Interval = 200 * MILLISECOND
     produce_timeout: float = 10.0
     report_timeout: float = 5.0
+    id_batch: int = 10_000
+    id_timeout: float = 5.0
 
     def __post_init__(self) -> None:
-        for name, smallest in (("max_tasks", 1), ("parallel_tasks", 1), ("tick_interval_ts", 0)):
+        for name, smallest in (
+            ("max_tasks", 1),
+            ("parallel_tasks", 1),
+            ("id_batch", 1),
+            ("tick_interval_ts", 0),
+        ):
             if getattr(self, name) < smallest:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least {smallest}")
-        for name in ("tick_seconds", "report_seconds", "produce_timeout", "report_timeout"):
+        for name in ("tick_seconds", "report_seconds", "produce_timeout", "report_timeout", "id_timeout"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be a positive number of seconds")

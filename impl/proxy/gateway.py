@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Protocol, TypeVar
 
 from tidemark.impl.errors import CollectionError, SchemaMismatchError, WriteFailedError
@@ -125,6 +126,23 @@ class Gateway:
         return await self._write(
             collection, lambda channels: insert_task(channels, rows, self._segments), version=version
         )
+
+    async def insert_values(
+        self, collection: str, values: Sequence[str]
+    ) -> tuple[Timestamp, tuple[int, ...]]:
+        """Insert rows whose primary keys are made here. Their timestamp, and their keys.
+
+        Errors as for ``insert``, and RpcError if there are no ids. A row that is sent again has another key.
+        """
+        if not values:
+            raise WriteFailedError("nothing to write; give at least one value")
+        ids = (await self._host.serving()).ids
+        if ids is None:
+            raise WriteFailedError("this proxy has no source of ids; give the rows keys")
+        keys = tuple(
+            chain.from_iterable(range(first, last + 1) for first, last in await ids.take(len(values)))
+        )
+        return await self.insert(collection, list(zip(keys, values, strict=True))), keys
 
     async def delete(self, collection: str, keys: Sequence[int]) -> Timestamp:
         """Delete the rows of these keys. The timestamp of the delete."""

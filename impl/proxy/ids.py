@@ -112,6 +112,9 @@ class IdCache:
             self.left = await self._source.allocate(count, deadline=self._deadline)
         except RpcError as error:
             self._fail(str(error))
+        except asyncio.CancelledError:
+            self._fail("the proxy has ended")
+            raise
         finally:
             self.asking = False
             self._answered.set()

@@ -64,11 +64,12 @@ class IdSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyPorts:
-    """The world as one proxy sees it."""
+    """The world as one proxy sees it. Without ``ids`` its tasks are told apart by their timestamps alone."""
 
     oracle: Oracle
     streams: MessageStream
     root_coord: RootCoordClient
     clock: Clock
     metadata: MetaSource = field(default_factory=NoMetadata)
+    ids: IdSource | None = None
     preemption: Preemption = field(default_factory=NoPreemption)

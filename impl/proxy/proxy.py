@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
+from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.queues import CalledComponents, ProxyQueues, QueueKind, QueueParts
@@ -32,6 +33,7 @@ class Proxy:
 
     queues: all three; ``queue`` and ``scheduler`` are those of the writes.
     meta: what it keeps of the metadata.
+    ids: where its tasks and rows get theirs from; None if there is no source of ids.
     serving: set once the root coordinator has accepted a report, or it has ended. Until then it takes no
         writes: the coordinator would not wait for them (hazard 10).
     """
@@ -46,6 +48,17 @@ class Proxy:
         self._ports = ports
         self._config = config
         self.meta = chosen.meta(source=ports.metadata, preemption=ports.preemption)
+        self.ids = (
+            None
+            if ports.ids is None
+            else IdCache(
+                source=ports.ids,
+                preemption=ports.preemption,
+                spawn=self.supervisor.spawn,
+                batch=config.id_batch,
+                deadline=config.id_timeout,
+            )
+        )
         calls = CalledComponents()
         self.queues = chosen.queues(
             oracle=ports.oracle,
@@ -94,11 +107,14 @@ class Proxy:
         return task
 
     async def submit(self, task: DmlTask, kind: QueueKind = QueueKind.DML) -> None:
-        """Execute a task of a queue; returns when the client may be answered. Errors: ``ProxyQueues.submit``.
+        """Execute a task of a queue; returns when the client may be answered. Errors: ``ProxyQueues.submit``,
+        and RpcError if there is no id for it.
 
         A client that is cancelled leaves; its task goes to its end.
         """
         await self.serving.wait()
+        if self.ids is not None:
+            ((task.id, _),) = await self.ids.take(1)
         await self.queues.submit(kind, task)
 
     async def _run_ticker(self) -> None:

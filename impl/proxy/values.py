@@ -66,6 +66,7 @@ class DmlTask:
         them up again may fail or come to others (B8).
     error: what its caller hears instead of an outcome. left: the caller waits no longer.
     number: which one of its proxy's requests it is. place: in the order of entry into the queue.
+    id: no other task has it, of whichever proxy; 0 before it is given.
     """
 
     channels: tuple[ChannelName, ...]
@@ -80,6 +81,7 @@ class DmlTask:
     left: bool = False
     number: int = 0
     place: int = 0
+    id: int = 0
 
     @property
     def carried_out(self) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Collection
 
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.impl.rootcoord.ids import IdAllocator
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.rpc import Calls
+from tidemark.impl.timestamp import Batch
 
 
 class DirectRootCoordClient:
@@ -34,6 +36,19 @@ class DirectMetaSource:
     async def describe(self, name: str) -> CollectionVersion:
         """See MetaSource."""
         return self._meta.describe(name)
+
+
+class DirectIdClient:
+    """Whom proxies ask for ids. See ``IdSource``."""
+
+    def __init__(self, allocator: IdAllocator) -> None:
+        self._allocator = allocator
+        self._calls = Calls()
+
+    async def allocate(self, count: int, *, deadline: float) -> Batch:
+        """See IdSource."""
+        handler = self._allocator.allocate(count)
+        return await self._calls.call(handler, name="AllocID", deadline=deadline)
 
 
 class DirectProxyCaches:
