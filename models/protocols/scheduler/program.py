@@ -33,7 +33,7 @@ SPECIFICATION = "tidemark.spec.scheduler:Scheduler"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerScenario:
-    """What happens: tasks by their queue, callers that may leave, a close.
+    """What happens: tasks by their queue, callers that may leave, a close, an end without one.
 
     near_oracle: a call of the oracle is one step, and always succeeds.
     """
@@ -41,6 +41,7 @@ class SchedulerScenario:
     tasks: tuple[QueueKind, ...]
     leaves: tuple[int, ...] = ()
     closes: bool = False
+    crashes: bool = False
     near_oracle: bool = True
     oracle_faults: FaultBudget = field(default_factory=FaultBudget)
     log_faults: FaultBudget = field(default_factory=FaultBudget)
@@ -125,6 +126,8 @@ class SchedulerProgram(RefiningProgram):
         process.spawn(self._clients(process, self.queues), "clients")
         if self.scenario.closes:
             process.spawn(self._close(process, self.queues), "closer")
+        if self.scenario.crashes:
+            process.spawn(self._crash(process, self.queues, supervisor), "crasher")
         await supervisor.wait_failed()
 
     async def _clients(self, process: Process, queues: ProxyQueues) -> None:
@@ -145,12 +148,20 @@ class SchedulerProgram(RefiningProgram):
         await process.point("proxy.close")
         await queues.close()
 
+    async def _crash(self, process: Process, queues: ProxyQueues, supervisor: Supervisor) -> None:
+        """The proxy ends in the middle of its work, as when its session is over or its process is killed:
+        its callers see it, and what it has sent may still be carried out.
+        """
+        await process.point("proxy.crash")
+        queues.cut()
+        await supervisor.stop()
+
     # What is looked at.
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
-        """Each task is over, and no close is half-way."""
+        """Each task is over, or its proxy has ended; no close is half-way."""
         for t, phase in values["phase"].items():
-            if phase != "over":
+            if phase != "over" and values["mode"] != "crashed":
                 return f"task {t} is not over: {phase}"
         return "the proxy is not closed" if values["mode"] == "closing" else None
 
@@ -222,6 +233,7 @@ def scheduler(
     tasks: Sequence[str],
     leaves: Sequence[int] = (),
     closes: bool = False,
+    crashes: bool = False,
     near_oracle: bool = True,
     oracle_drops: int = 0,
     delays: int = 0,
@@ -237,6 +249,7 @@ def scheduler(
         tasks: by task the name of its queue.
         leaves: tasks whose callers may be cancelled, at any step.
         closes: the proxy is closed, at any step.
+        crashes: the proxy ends without a close, at any step.
         near_oracle: a call of the oracle is one step.
         oracle_drops: budget of calls of the oracle that vanish.
         delays: budget of calls that arrive after the worker has given up.
@@ -250,6 +263,7 @@ def scheduler(
         tasks=tuple(QueueKind(name) for name in tasks),
         leaves=tuple(leaves),
         closes=closes,
+        crashes=crashes,
         near_oracle=near_oracle,
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),

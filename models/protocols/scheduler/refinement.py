@@ -4,16 +4,16 @@
 ===================  =======================================================================================
 specification        implementation
 ===================  =======================================================================================
-mode                 ``ProxyQueues.mode``
+mode                 ``ProxyQueues.mode``; ended is crashed
 issued               the greatest timestamp that the oracle has answered
 reported             nothing is reported here
 phase, ts            ``DmlTask``: a task that was answered before it was stamped is over; one whose messages
                      all have an outcome has ended
 floor                the greatest answered timestamp when the question was asked: noted by the adapter
 tail, place          ``DmlTaskQueue.entered``, ``DmlTask.place``
-active               ``DmlTaskQueue.active``
+active               ``DmlTaskQueue.active``, while the proxy runs
 carried, unknown     the log has the message; or the task does not know, and the log has not refused it
-caller, notices      ``DmlTask.left``, ``Notice.times``
+caller, notices      ``DmlTask.left``, ``Notice.times``; who hears that the proxy has ended is cut
 ===================  =======================================================================================
 """
 
@@ -23,15 +23,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.errors import RpcError
-from tidemark.impl.proxy.queues import ProxyQueues, QueueKind
+from tidemark.impl.errors import ProxyEndedError, RpcError
+from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueuesMode
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
 from tidemark.models.protocols.proxy.refinement import LogView
 
 
 class TaskView(NamedTuple):
     """One task. ``place``: in the order of entry of its queue; 0 before. ``refused``: it was not admitted,
-    and has not asked the oracle.
+    and has not asked the oracle. ``cut``: its caller was told that the proxy has ended.
     """
 
     phase: str
@@ -42,6 +42,7 @@ class TaskView(NamedTuple):
     unknown: bool
     left: bool
     refused: bool
+    cut: bool
     notices: int
 
 
@@ -61,19 +62,21 @@ def queues_view(
     floors: Sequence[int],
 ) -> QueuesView:
     """The picture of the queues. ``floors``: see the table; 0 for a task that does not ask."""
+    ended = queues.mode is QueuesMode.ENDED
     return QueuesView(
-        mode=queues.mode.value,
+        mode="crashed" if ended else queues.mode.value,
         tasks=tuple(
             TaskView(
-                phase=_phase(task),
+                phase=_phase(task, ended=ended),
                 floor=floors[number],
                 ts=task.ts,
                 place=task.place,
-                active=queues.queues[kind].active.get(task.ts) is task,
-                unknown=AppendOutcome.UNKNOWN in task.outcomes.values(),
+                active=queues.queues[kind].active.get(task.ts) is task and not ended,
+                unknown=_is_unknown(task, ended=ended),
                 left=task.left,
                 refused=not task.ts and task.error is not None and not isinstance(task.error, RpcError),
-                notices=task.answered.times,
+                cut=_is_cut(task),
+                notices=task.answered.times - _is_cut(task),
             )
             for number, (kind, task) in enumerate(tasks)
         ),
@@ -81,9 +84,21 @@ def queues_view(
     )
 
 
-def _phase(task: DmlTask) -> str:
+def _is_cut(task: DmlTask) -> bool:
+    return isinstance(task.error, ProxyEndedError)
+
+
+def _is_unknown(task: DmlTask, *, ended: bool) -> bool:
+    """Nobody asks any more what became of a call that was under way when the proxy ended."""
+    outcomes = task.outcomes.values()
+    return AppendOutcome.UNKNOWN in outcomes or (ended and AppendOutcome.UNDER_WAY in outcomes)
+
+
+def _phase(task: DmlTask, *, ended: bool) -> str:
     if task.phase is TaskPhase.NEW:
-        return "over" if task.answered.is_set() else "new"
+        return "over" if task.answered.is_set() and not _is_cut(task) else "new"
+    if ended and task.phase is not TaskPhase.POPPED:
+        return "lost"
     if task.phase is TaskPhase.RUNNING:
         return "ended" if task.carried_out else "running"
     later = {TaskPhase.FINISHED: "ended", TaskPhase.POPPED: "over"}
@@ -121,4 +136,6 @@ def _caller(task: TaskView) -> str:
         return "absent"
     if task.left and not task.refused:
         return "left"
+    if task.cut:
+        return "cut"
     return "told" if task.notices else "waits"

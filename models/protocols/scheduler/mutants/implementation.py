@@ -23,6 +23,7 @@ _VARIANTS = "tidemark.models.protocols.scheduler.mutants"
 LEAVES = "scheduler-impl-leaves"
 CLOSE = "scheduler-impl-close"
 LATE = "scheduler-impl-late-call"
+CRASH = "scheduler-impl-crash"
 
 
 class _TwoAtATime(ProxyQueues):
@@ -175,3 +176,28 @@ class _DropsInSilence(TaskScheduler):
 def what_is_dropped_is_not_told(**scenario: Any) -> SchedulerProgram:
     """The caller of a task that a closing proxy does not begin is not told."""
     return scheduler(parts=QueueParts(scheduler=_DropsInSilence), **scenario)
+
+
+class _EndsInSilence(ProxyQueues):
+    def cut(self) -> None:
+        self._refuse_all()
+        self.mode = QueuesMode.ENDED
+
+
+@mutant(killer="refinement", source="seed 004, 6.6.1: WaitToFinish", instance=CRASH)
+def the_end_of_the_proxy_is_not_told(**scenario: Any) -> SchedulerProgram:
+    """Whoever waits for a proxy that ends without a close waits for ever."""
+    return scheduler(queues=_EndsInSilence, **scenario)
+
+
+class _TellsAll(ProxyQueues):
+    def cut(self) -> None:
+        super().cut()
+        for task in self.pending.values():
+            task.answered.set()
+
+
+@mutant(killer="refinement", source="seed 004, 6.6.1: Notify", instance=CRASH)
+def the_end_of_the_proxy_is_told_twice(**scenario: Any) -> SchedulerProgram:
+    """Whoever waits when the proxy ends is told so, and told again."""
+    return scheduler(queues=_TellsAll, **scenario)
