@@ -6,7 +6,8 @@ from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, physical
 from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.errors import LateRowError
 from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.stream.packs import StreamPack, StreamPosition
+from tidemark.impl.stream.node_dispatchers import NodeDispatchers
+from tidemark.impl.stream.packs import PackSource, StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Position, StartPosition
 
 
@@ -14,23 +15,31 @@ class PackReader:
     """A ``WriteAheadLog`` over the physical channels. A new incarnation of a node opens a new reader.
 
     It reads a log from its beginning: a checkpoint says what is durable, and not where that ends in the file.
+
+    dispatchers: of this incarnation of the node; None: each channel is read by itself.
     """
 
-    def __init__(self, log: EntryLog) -> None:
+    def __init__(self, log: EntryLog, *, dispatchers: NodeDispatchers | None = None) -> None:
         self._log = log
-        self._consumers: dict[ChannelName, ChannelConsumer] = {}
+        self._dispatchers = dispatchers
+        self._sources: dict[ChannelName, PackSource] = {}
         self._ready: dict[ChannelName, Pack] = {}
 
     async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
         """See WriteAheadLog. Raises LateRowError for a message behind its tick."""
-        if channel not in self._consumers:
-            self._consumers[channel] = ChannelConsumer(
-                log=self._log, channel=physical(channel), position=StreamPosition(0, after.ts)
-            )
+        if channel not in self._sources:
+            self._sources[channel] = self._open(channel, StreamPosition(0, after.ts))
         while channel not in self._ready or self._ready[channel].end.ts <= after.ts:
-            pack = await self._consumers[channel].next_pack()
+            pack = await self._sources[channel].next_pack()
             self._ready[channel] = _rows_to_store(pack.of(channel))
+            if self._ready[channel].drop and self._dispatchers is not None:
+                self._dispatchers.deregister(channel)  # nothing follows
         return self._ready[channel]
+
+    def _open(self, channel: ChannelName, position: StreamPosition) -> PackSource:
+        if self._dispatchers is not None:
+            return self._dispatchers.register(channel, position)
+        return ChannelConsumer(log=self._log, channel=physical(channel), position=position)
 
 
 def _rows_to_store(pack: StreamPack) -> Pack:

@@ -34,6 +34,7 @@ from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
+from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.system.clocks import SystemTimestampClock
 from tidemark.impl.timestamp import MILLISECOND, Timestamp
 from tidemark.impl.types import ChannelName
@@ -170,7 +171,9 @@ class Cluster:
         return record
 
     def _make_query_node(self, number: int) -> QueryNode:
-        ports = QueryNodePorts(log=self.foundation.broker, store=self.storage.store)
+        broker = self.foundation.broker
+        dispatchers = NodeDispatchers(broker, config=self.config.dispatchers)
+        ports = QueryNodePorts(log=broker, store=self.storage.store, dispatchers=dispatchers)
         return QueryNode(node_id=f"query-node-{number + 1}", ports=ports)
 
     async def _watch_query_nodes(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidemark.impl.stream.targets import DispatcherConfig
 from tidemark.impl.timestamp import MILLISECOND, Interval
 
 
@@ -19,6 +20,8 @@ class ClusterConfig:
     segment_rows: a segment that was given so many rows gets no more.
     full_buffer_bytes: a segment's buffer of this size is stored.
     checkpoint_ts: how often a channel checkpoint is reported, in message time.
+    packs, lag_seconds: how many packs a node may leave behind for a channel (16 in Milvus), and how long (3 s),
+        before that channel gets a dispatcher of its own.
     compaction_seconds: pause between two rounds in which deletes are brought into segments.
     """
 
@@ -31,18 +34,25 @@ class ClusterConfig:
     segment_rows: int = 2000
     full_buffer_bytes: int = 16 * 1024
     checkpoint_ts: Interval = 500 * MILLISECOND
+    packs: int = 16
+    lag_seconds: float = 3.0
     compaction_seconds: float = 0.2
 
     def __post_init__(self) -> None:
-        for name in ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes"):
+        for name in ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes", "packs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("tick_seconds", "lease_seconds", "compaction_seconds"):
+        for name in ("tick_seconds", "lease_seconds", "lag_seconds", "compaction_seconds"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be a positive number of seconds")
         for name in ("graceful_ts", "checkpoint_ts"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 0")
+
+    @property
+    def dispatchers(self) -> DispatcherConfig:
+        """Of each node."""
+        return DispatcherConfig(capacity=self.packs, tolerant_seconds=self.lag_seconds)
 
     @property
     def channel_names(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.types import ChannelName
 
 DATA_NODE = "data-node-1"
@@ -41,12 +42,13 @@ class StorageSide:
         self._meta = SqliteMetaStore(directory.meta)
         self.store = ParquetStore(directory.binlogs)
         self.coordinator = Coordinator(meta=self._meta)
+        self._dispatchers = NodeDispatchers(foundation.broker, config=config.dispatchers)
         self.node = DataNode(
             node_id=DATA_NODE,
             session=time.time_ns(),
             ports=DataNodePorts(
                 clock=foundation.clock,
-                log=PackReader(foundation.broker),
+                log=PackReader(foundation.broker, dispatchers=self._dispatchers),
                 store=self.store,
                 coordinator=DirectCoordinatorClient(self.coordinator),
             ),
@@ -80,6 +82,8 @@ class StorageSide:
         self.flushes = CollectionFlush(
             oracle=self._oracle, allocator=self.allocator, service=self._flush_service
         )
+        stack.push_async_callback(self._dispatchers.stop)
+        supervisor.spawn(self._dispatchers.supervisor.wait_failed, "dispatchers of the data node")
         self.node.start()
         stack.push_async_callback(self.node.stop)
         supervisor.spawn(self.node.supervisor.wait_failed, "data node")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.ports import Preemption
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.stream.packs import StreamPack
+from tidemark.impl.stream.packs import PackSource, StreamPack
 from tidemark.impl.timestamp import Timestamp
 
 Work = InsertMessage | DeleteMessage
@@ -22,9 +21,7 @@ class ShardPipeline:
         waiting: messages of the pack whose turn is still to come, in their order.
     """
 
-    def __init__(
-        self, *, consumer: ChannelConsumer, delegator: ShardDelegator, preemption: Preemption
-    ) -> None:
+    def __init__(self, *, consumer: PackSource, delegator: ShardDelegator, preemption: Preemption) -> None:
         self.pack: Timestamp = delegator.service_time.value
         self.waiting: list[Work] = []
         self.consumer = consumer

@@ -15,17 +15,23 @@ from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.stream.consumer import ChannelConsumer
+from tidemark.impl.stream.node_dispatchers import NodeDispatchers
+from tidemark.impl.stream.packs import PackSource, StreamPosition
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueryNodePorts:
-    """The world as one query node sees it."""
+    """The world as one query node sees it.
+
+    dispatchers: of this incarnation of the node, which ends them; None: each channel is read by itself.
+    """
 
     log: EntryLog
     store: ObjectStore
     preemption: Preemption = field(default_factory=NoPreemption)
+    dispatchers: NodeDispatchers | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,7 @@ class QueryNode:
     Attributes:
         delegators: by channel; a channel is added before it can be read.
         pipelines: by channel, once its stream runs.
+        dispatchers: where its streams come from, unless it reads each channel by itself.
     """
 
     def __init__(
@@ -64,6 +71,9 @@ class QueryNode:
         self._config = config if config is not None else QueryNodeConfig()
         self._parts = parts if parts is not None else QueryNodeParts()
         self._streams: dict[ChannelName, asyncio.Task[None]] = {}
+        self.dispatchers = ports.dispatchers
+        if self.dispatchers is not None:
+            self.supervisor.spawn(self.dispatchers.supervisor.wait_failed, f"dispatchers {node_id}")
 
     async def watch(self, description: ChannelDescription) -> None:
         """Take up a channel; returns when it is served.
@@ -81,10 +91,15 @@ class QueryNode:
         except BaseException:
             await self.release(channel)
             raise
-        consumer = self._parts.consumer(log=ports.log, channel=physical(channel), position=description.seek)
-        pipeline = self._parts.pipeline(consumer=consumer, delegator=delegator, preemption=ports.preemption)
+        source = self._open(channel, description.seek)
+        pipeline = self._parts.pipeline(consumer=source, delegator=delegator, preemption=ports.preemption)
         self.pipelines[channel] = pipeline
         self._streams[channel] = self.supervisor.spawn(pipeline.run, f"pipeline {channel}")
+
+    def _open(self, channel: ChannelName, position: StreamPosition) -> PackSource:
+        if self.dispatchers is not None:
+            return self.dispatchers.register(channel, position)
+        return self._parts.consumer(log=self._ports.log, channel=physical(channel), position=position)
 
     async def release(self, channel: ChannelName) -> None:
         """Serve the channel no more: its reads fail. Nothing happens if it is not served."""
@@ -96,11 +111,15 @@ class QueryNode:
         if stream is not None:
             stream.cancel()
             await asyncio.gather(stream, return_exceptions=True)
+        if self.dispatchers is not None:
+            self.dispatchers.deregister(channel)
 
     async def stop(self) -> None:
         """Release everything and end all work."""
         for channel in list(self.delegators):
             await self.release(channel)
+        if self.dispatchers is not None:
+            await self.dispatchers.stop()
         await self.supervisor.stop()
 
     async def load_segment(self, channel: ChannelName, request: LoadSegment) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from tidemark.impl.broker.messages import ChannelMessage, DdlMessage, DeleteMessage, InsertMessage, is_for
 from tidemark.impl.timestamp import ZERO, Timestamp
@@ -62,3 +63,10 @@ class StreamPack:
     def of(self, channel: ChannelName) -> StreamPack:
         """What the pack holds for one virtual channel. The tick holds for all of them."""
         return replace(self, messages=tuple(m for m in self.messages if is_for(m, channel)))
+
+
+class PackSource(Protocol):
+    """Where the packs of a channel come from: a consumer of its own, or a dispatcher."""
+
+    async def next_pack(self) -> StreamPack:
+        """The next pack. Waits for one."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from tidemark.impl.broker.messages import Tick
 from tidemark.impl.proxy.reads import ReadClock
 from tidemark.impl.querynode.query_node import QueryNodeParts
+from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -154,6 +155,7 @@ class ReadsAdapter(DrivenRun):
     def _next_tick(self, node: Node) -> Timestamp | None:
         """The end of the next pack."""
         consumer = node.pipeline.consumer
+        assert isinstance(consumer, ChannelConsumer)
         found = (entry.message for entry in self._program.log.entries[consumer.read :])
         return next((m.ts for m in found if isinstance(m, Tick) and m.ts > consumer.last), None)
 

@@ -27,6 +27,7 @@ from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
+from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
@@ -485,6 +486,7 @@ def memory_of(mine: Node) -> Hashable:
         for name, segment in sorted(kind.items())
     ]
     consumer = mine.pipeline.consumer
+    assert isinstance(consumer, ChannelConsumer)  # no dispatchers here: spec/dispatch has its own program
     return (
         tuple(segments),
         tuple(sorted(delegator.growing)),

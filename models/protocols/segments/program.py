@@ -16,6 +16,7 @@ from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
+from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
@@ -200,6 +201,7 @@ class SegmentsProgram(RefiningProgram):
                 for segment in kind.values()
             ]
             consumer = None if pipeline is None else pipeline.consumer
+            assert consumer is None or isinstance(consumer, ChannelConsumer)
             memory = (
                 tuple(segments),
                 (repr(delegator.deletes.kept), delegator.deletes.floor, repr(delegator.excluded.upto)),

@@ -1,6 +1,9 @@
 """The embedded cluster in one event loop: the opening example at every level, and what may go wrong in it."""
 
+import asyncio
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -205,3 +208,42 @@ def test_the_check_of_the_promises_can_fail():
     assert judged([1, 2], 25, 25, ConsistencyLevel.BOUNDED, begun=400) == []
     assert "below write 20" in judged([1], 15, 15, ConsistencyLevel.CUSTOMIZED, named=20)[0]
     assert promises.judged == 13
+
+
+def test_each_node_reads_a_physical_channel_once_and_a_slow_shard_holds_up_no_other(tmp_path):
+    """Shards of two collections lie in one physical channel. One whose pipeline stands still is split off;
+    when it goes on it is merged again, and nothing is missing.
+    """
+    config = replace(QUICK, channels=1, query_nodes=1, proxies=1, packs=2, lag_seconds=0.1)
+
+    async def scenario():
+        async with running(tmp_path, config) as cluster:
+            user = client(cluster, 0)
+            for name in ("slow", "quick"):
+                await user.create(name)
+            node: Any = cluster.replicas.nodes[0]
+            shards = list(node.pipelines)
+            [manager] = node.dispatchers.managers.values()
+            await until(lambda: manager.main is not None and sorted(manager.main.targets) == sorted(shards))
+            assert (manager.deputies, len(manager.tasks)) == ({}, 1)
+            gate = asyncio.Event()
+            pipeline = node.pipelines[shards[0]]
+            process, pipeline.process = pipeline.process, lambda pack: held(gate, process, pack)
+            await user.insert("slow", {1: "a"})
+            written = await user.insert("quick", {1: "b"})
+            stopped = node.service_time(shards[0])
+            await until(lambda: list(manager.main.targets) == [shards[1]])
+            await until(lambda: node.service_time(shards[1]) > written)
+            assert node.service_time(shards[0]) <= max(stopped, written)
+            gate.set()
+            await until(lambda: len(manager.main.targets) == 2)
+            assert (await user.query("slow", level=ConsistencyLevel.STRONG)).rows == {1: "a"}
+            assert (await user.query("quick", level=ConsistencyLevel.STRONG)).rows == {1: "b"}
+
+    play(scenario)
+
+
+async def held(gate, process, pack):
+    """Process a pack once the gate is open."""
+    await gate.wait()
+    await process(pack)

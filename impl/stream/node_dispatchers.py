@@ -1,0 +1,61 @@
+"""The dispatchers of one node: a manager for each physical channel from which it serves virtual ones."""
+
+from __future__ import annotations
+
+from tidemark.impl.broker.messages import physical
+from tidemark.impl.broker.ports import EntryLog
+from tidemark.impl.ports import Preemption
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.stream.manager import DispatcherManager
+from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.stream.targets import DispatcherConfig, Target
+from tidemark.impl.types import ChannelName
+
+
+class NodeDispatchers:
+    """Opens the streams of virtual channels, so that a node reads a physical channel once, and not once for
+    each virtual one.
+
+    managers: by physical channel; one that was begun stays until ``stop``. supervisor: has the failure of any
+    of them.
+    """
+
+    def __init__(
+        self,
+        log: EntryLog,
+        *,
+        preemption: Preemption | None = None,
+        config: DispatcherConfig | None = None,
+        manager: type[DispatcherManager] = DispatcherManager,
+    ) -> None:
+        self.managers: dict[ChannelName, DispatcherManager] = {}
+        self.supervisor = Supervisor()
+        self._log = log
+        self._preemption = preemption
+        self._config = config
+        self._manager_class = manager
+
+    def register(self, channel: ChannelName, position: StreamPosition) -> Target:
+        """The stream of a virtual channel from the end of a pack on. Raise ValueError if it has one."""
+        return self._manager(physical(channel)).register(channel, position)
+
+    def deregister(self, channel: ChannelName) -> None:
+        """End the stream of a virtual channel. Nothing happens if there is none."""
+        manager = self.managers.get(physical(channel))
+        if manager is not None:
+            manager.deregister(channel)
+
+    async def stop(self) -> None:
+        """End all streams."""
+        await self.supervisor.stop()
+        for manager in self.managers.values():
+            await manager.stop()
+
+    def _manager(self, name: ChannelName) -> DispatcherManager:
+        if name not in self.managers:
+            manager = self.managers[name] = self._manager_class(
+                log=self._log, channel=name, preemption=self._preemption, config=self._config
+            )
+            manager.start()
+            self.supervisor.spawn(manager.supervisor.wait_failed, f"dispatchers of {name}")
+        return self.managers[name]
