@@ -20,8 +20,8 @@ class ClusterConfig:
     segment_rows: a segment that was given so many rows gets no more.
     full_buffer_bytes: a segment's buffer of this size is stored.
     checkpoint_ts: how often a channel checkpoint is reported, in message time.
-    packs, lag_seconds: how many packs a node may leave behind for a channel (16 in Milvus), and how long (3 s),
-        before that channel gets a dispatcher of its own.
+    packs, lag_seconds: how many packs a node may leave behind for a channel (16 in Milvus), and how long
+        (3 s), before that channel gets a dispatcher of its own.
     compaction_seconds: pause between two rounds in which deletes are brought into segments.
     """
 
