@@ -44,19 +44,18 @@ class LevelZeroCompactor:
         self._key_filter = key_filter
         self.locks: dict[SegmentId, SteppedLock] = {}
 
-    async def compact(self, channel: ChannelName) -> int:
-        """Apply the level-zero binlogs of the channel that are ripe, and drop them. Returns how many."""
-        dropped = 0
+    async def compact(self, channel: ChannelName) -> None:
+        """Apply the level-zero binlogs of the channel that are ripe, and drop them."""
         for level in self._ripe(channel):
             for record in self._older(channel, level):
                 await self._apply(level, record.segment_id)
-            dropped += await self._drop(channel, level)
-        return dropped
+            await self._drop(channel, level)
 
-    async def rewrite(self, channel: ChannelName) -> int:
-        """Write the segments with deletes anew, without the rows that are removed. Returns how many."""
-        having = [record.segment_id for record in self._segments(channel) if record.compaction.deltas]
-        return sum([await self._rewrite(segment) for segment in having])
+    async def rewrite(self, channel: ChannelName) -> None:
+        """Write the segments with deletes anew, without the rows that are removed."""
+        for record in self._segments(channel):
+            if record.compaction.deltas:
+                await self._rewrite(record.segment_id)
 
     # Which binlogs, and which segments.
 
@@ -79,7 +78,7 @@ class LevelZeroCompactor:
 
     def _segments(self, channel: ChannelName) -> list[SegmentRecord]:
         known = self._coordinator.segments_of(channel)
-        return [record for record in known if not (is_level_zero(record.segment_id) or record.dropped)]
+        return [record for record in known if not is_level_zero(record.segment_id)]
 
     def _older(self, channel: ChannelName, level: BinlogRecord) -> list[SegmentRecord]:
         """The segments with rows that are older than a delete of the binlog."""
@@ -98,7 +97,7 @@ class LevelZeroCompactor:
             taken = [delete for delete in await self._store.get(level.path) if delete.key in known]
             deltas = record.compaction.deltas
             if taken:
-                path = f"{record.channel}/segment-{segment_id}/delta-{_name(level)}"
+                path = f"{record.channel}/segment-{segment_id}/delta-{level.path.replace('/', '-')}"
                 await self._store.put(path, taken)
                 deltas = (*deltas, BinlogRecord(path, tuple(delete.ts for delete in taken)))
             applied = (*record.compaction.applied, level.path)
@@ -106,23 +105,22 @@ class LevelZeroCompactor:
             changed = replace(record.compaction, applied=applied, deltas=deltas)
             await self._coordinator.replace_segment(record, replace(record, compaction=changed))
 
-    async def _drop(self, channel: ChannelName, level: BinlogRecord) -> bool:
-        """Take the binlog out of its segment, if every segment with older rows has its deletes."""
+    async def _drop(self, channel: ChannelName, level: BinlogRecord) -> None:
+        """Take the binlog out of its segment: every segment with older rows has its deletes."""
         await self._preemption.point("compaction.drop")
-        if not all(level.path in record.compaction.applied for record in self._older(channel, level)):
-            return False
-        record = next((one for one in self._levels(channel) if level in one.binlogs), None)
-        if record is None:
-            return False  # another has dropped it
-        left = tuple(one for one in record.binlogs if one != level)
-        done = replace(record.compaction, applied=(*record.compaction.applied, level.path))
-        return await self._coordinator.replace_segment(record, replace(record, binlogs=left, compaction=done))
+        for record in self._levels(channel):
+            if level in record.binlogs:
+                left = tuple(one for one in record.binlogs if one != level)
+                done = replace(record.compaction, applied=(*record.compaction.applied, level.path))
+                await self._coordinator.replace_segment(
+                    record, replace(record, binlogs=left, compaction=done)
+                )
 
-    async def _rewrite(self, segment_id: SegmentId) -> bool:
+    async def _rewrite(self, segment_id: SegmentId) -> None:
         async with self._alone(segment_id).holding("compaction.lock"):
             record = self._coordinator.segments[segment_id]
             if not record.compaction.deltas:
-                return False  # another has done it
+                return  # another has done it
             deletes = await self._rows(record.compaction.deltas)
             rows = [row for row in await self._rows(record.binlogs) if not self._is_removed(row, deletes)]
             binlogs: tuple[BinlogRecord, ...] = ()
@@ -133,7 +131,7 @@ class LevelZeroCompactor:
                 binlogs = (BinlogRecord(path, tuple(row.ts for row in rows)),)
             changed = replace(record.compaction, deltas=(), start=record.start())
             await self._preemption.point("compaction.rewrite")
-            return await self._coordinator.replace_segment(
+            await self._coordinator.replace_segment(
                 record, replace(record, binlogs=binlogs, compaction=changed)
             )
 
@@ -146,8 +144,3 @@ class LevelZeroCompactor:
 
     def _alone(self, segment_id: SegmentId) -> SteppedLock:
         return self.locks.setdefault(segment_id, SteppedLock(self._preemption))
-
-
-def _name(level: BinlogRecord) -> str:
-    """A name that no other binlog of level zero has: its segment and its own name."""
-    return "-".join(level.path.split("/")[-2:])

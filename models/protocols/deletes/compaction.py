@@ -19,7 +19,7 @@ read, shown             the record that the query node was given for a segment, 
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -56,12 +56,16 @@ from tidemark.models.simulation.world.world import World
 MACHINE = "machine"
 VISIBLE = "loaded_rows_are_right"
 """Claim id: once the stream was read, the query node shows the rows of the log that are not deleted."""
+DELETES_ARE_GONE = "deletes_are_gone"
+"""Claim id: at the end no level-zero binlog is left, and segments hold the rows that are not deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionScenario:
     """log: as in ``program.deletes``. keys: of each position. compactions, rewrites: tasks that try once
-    each. loads: with level-zero segments or without, one after another.
+    each, at any time; one more of both follows when all have ended. loads: with level-zero segments or
+    without, one after another. late: everything is taken before it is written out: first all deletes
+    together, and then the rows, with a report in between.
     """
 
     log: tuple[int, ...]
@@ -70,6 +74,7 @@ class CompactionScenario:
     rewrites: int
     loads: tuple[bool, ...]
     crashes: int
+    late: bool
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -78,12 +83,24 @@ class CompactionScenario:
 
     @property
     def levels(self) -> int:
-        """Each delete may be written out once in each life."""
+        """Each delete may be written out once in each life; all of them together if it is late."""
+        if self.late:
+            return 1 + self.crashes
         return sum(map(is_level_zero, self.log)) * (1 + self.crashes)
 
     def row(self, position: int) -> Row:
         """What the log has at a position, as it is stored."""
         return Row(position, self.log[position - 1], self.keys[position - 1])
+
+    def every(self) -> list[Row]:
+        """All that the log has."""
+        return [self.row(position + 1) for position, segment in enumerate(self.log) if segment]
+
+    def left(self) -> list[int]:
+        """The positions of the rows that no newer delete removes."""
+        deletes = [row for row in self.every() if is_level_zero(row.segment_id)]
+        rows = [row for row in self.every() if row not in deletes]
+        return [row.ts for row in rows if not any(d.key == row.key and d.ts > row.ts for d in deletes)]
 
     def instance(self, protocol: str = SPECIFICATION) -> Instance:
         """Return the bounded instance of a specification with this log."""
@@ -148,7 +165,7 @@ class CompactionProgram(RefiningProgram):
     """
 
     table = "deletes"
-    claims = (VISIBLE,)
+    claims = (VISIBLE, DELETES_ARE_GONE)
 
     def __init__(
         self,
@@ -174,6 +191,7 @@ class CompactionProgram(RefiningProgram):
         self.coordinator: Coordinator | None = None
         self.compactor: LevelZeroCompactor | None = None
         self.delegator: ShardDelegator | None = None
+        self.busy = 0
 
     def populate(self, world: World) -> None:
         """Define the process and what is stored at the start."""
@@ -198,57 +216,71 @@ class CompactionProgram(RefiningProgram):
                 self.node, consumed=answer.seek.ts, rows=(), writing=(), deletes=(),
                 syncs=[sync._replace(state="none") for sync in self.node.syncs],
             )  # fmt: skip
-        process.spawn(self._consume(process, owner, known), "plan")
-        for number in range(self.scenario.compactions):
-            process.spawn(self._compact(process), f"compactor {number}")
-        for number in range(self.scenario.rewrites):
-            process.spawn(self._rewrite(process), f"rewriter {number}")
+        work = {
+            "plan": self._consume(process, owner, known),
+            **{f"compactor {n}": self._compact(process) for n in range(self.scenario.compactions)},
+            **{f"rewriter {n}": self._rewrite(process) for n in range(self.scenario.rewrites)},
+        }
+        self.busy = len(work)
+        for name, task in work.items():
+            process.spawn(self._then(task), name)
+
+    async def _then(self, work: Awaitable[None]) -> None:
+        """The last to end compacts once more: what is left then stays."""
+        await work
+        self.busy -= 1
+        if not self.busy:
+            assert self.compactor is not None
+            await self.compactor.compact(CHANNEL)
+            await self.compactor.rewrite(CHANNEL)
 
     # The data node.
 
     async def _consume(self, process: Process, owner: Owner, known: Sequence[SegmentRecord]) -> None:
         node, recorded = self.node, {record.segment_id: record.dml_position.ts for record in known}
+        waiting: dict[int, list[int]] = {}
         for position in range(node.consumed + 1, len(self.scenario.log) + 1):
             await process.point("plan.take")
             node.consumed, segment = position, self.scenario.log[position - 1]
             if segment == 0 or position <= recorded.get(segment, 0):
                 continue
-            path = f"{CHANNEL}/segment-{segment}/{owner.term}-{position}"
             if is_level_zero(segment):
-                await self._write_delete(process, owner, position, path)
+                node.deletes = (*node.deletes, position)
             else:
-                await self._write_row(process, owner, position, path)
+                node.rows = (*node.rows, position)
+            waiting.setdefault(segment, []).append(position)
+            if not self.scenario.late:
+                await self._write(process, owner, segment, waiting.pop(segment))
+        for segment in sorted(waiting):
+            if not is_level_zero(segment):
+                await self._report(process, owner)
+            await self._write(process, owner, segment, waiting[segment])
         await self._report(process, owner)
         for segment in self.scenario.segments:
             await process.point("plan.end")
             await self._save(owner, segment, len(self.scenario.log), None, flushed=True)
-        process.spawn(self._load(process), "query node")
+        await self._load(process)
 
-    async def _write_row(self, process: Process, owner: Owner, position: int, path: str) -> None:
-        self.node.rows = (position,)
+    async def _write(self, process: Process, owner: Owner, segment: int, positions: list[int]) -> None:
+        """Write out what is held of a segment, and have it recorded."""
+        node, found = self.node, tuple(positions)
+        path = f"{CHANNEL}/segment-{segment}/{owner.term}-{positions[-1]}"
         await process.point("plan.sync")
-        self.node.rows, self.node.writing = (), (position,)
-        self._put(path, position)
+        if is_level_zero(segment):
+            node.deletes = ()
+            node.syncs.append(Sync(path, found, "syncing"))
+        else:
+            node.rows = tuple(position for position in node.rows if position not in found)
+            node.writing = found
+        # The object is there when it is named.
+        self.world.store(OBJECTS).content()[path] = tuple(map(self.scenario.row, positions))
         await process.point("plan.save")
-        await self._save(owner, self.scenario.log[position - 1], position, BinlogRecord(path, (position,)))
-        self.node.writing = ()
-
-    async def _write_delete(self, process: Process, owner: Owner, position: int, path: str) -> None:
-        node = self.node
-        node.deletes = (position,)
-        await process.point("plan.sync")
-        node.deletes = ()
-        node.syncs.append(Sync(path, (position,), "syncing"))
-        self._put(path, position)
-        await process.point("plan.save")
-        await self._save(owner, self.scenario.log[position - 1], position, BinlogRecord(path, (position,)))
-        node.syncs[-1] = node.syncs[-1]._replace(state="answered")
-        await process.point("plan.finish")
-        node.syncs[-1] = node.syncs[-1]._replace(state="none")
-
-    def _put(self, path: str, position: int) -> None:
-        """The object is there when it is named."""
-        self.world.store(OBJECTS).content()[path] = (self.scenario.row(position),)
+        await self._save(owner, segment, positions[-1], BinlogRecord(path, found))
+        node.writing = ()
+        if is_level_zero(segment):
+            node.syncs[-1] = node.syncs[-1]._replace(state="answered")
+            await process.point("plan.finish")
+            node.syncs[-1] = node.syncs[-1]._replace(state="none")
 
     async def _save(
         self, owner: Owner, segment: int, position: int, binlog: BinlogRecord | None, *, flushed: bool = False
@@ -260,7 +292,8 @@ class CompactionProgram(RefiningProgram):
     async def _report(self, process: Process, owner: Owner) -> None:
         assert self.coordinator is not None
         await process.point("plan.report")
-        self.node.report = self.node.consumed
+        held = (*self.node.rows, *self.node.deletes)
+        self.node.report = max(self.node.report, min(held, default=self.node.consumed + 1) - 1)
         await process.point("plan.update")
         position = ChannelPosition(CHANNEL, EndPosition(self.node.report), owner)
         await self.coordinator.update_channel_checkpoints(UpdateCheckpoints((position,)))
@@ -315,31 +348,31 @@ class CompactionProgram(RefiningProgram):
     def _follow(self, delegator: ShardDelegator) -> None:
         """The stream from the start on, and then a look at everything."""
         end = len(self.scenario.log)
-        every = [
-            self.scenario.row(position) for position in range(1, end + 1) if self.scenario.log[position - 1]
-        ]
-        deletes = [row for row in every if is_level_zero(row.segment_id)]
-        for row in every:
-            if row.ts > self.load.start and row in deletes:
+        for row in self.scenario.every():
+            if row.ts <= self.load.start:
+                continue
+            if is_level_zero(row.segment_id):
                 delegator.delete(DeleteMessage(row.ts, CHANNEL, row.segment_id, (row.key,)))
-            elif row.ts > self.load.start:
+            else:
                 delegator.insert((row,))
-        seen = {row.ts for row in delegator.collect(ShardRead(end, moment=end))}
-        wanted = {
-            row.ts
-            for row in every
-            if row not in deletes and not any(d.key == row.key and d.ts > row.ts for d in deletes)
-        }
-        if seen != wanted:
-            self.wrong = (
-                f"{VISIBLE}: the rows {sorted(wanted)} are not deleted, and the node has {sorted(seen)}"
-            )
+        seen = sorted(row.ts for row in delegator.collect(ShardRead(end, moment=end)))
+        if seen != self.scenario.left():
+            self.wrong = f"{VISIBLE}: the rows {self.scenario.left()} are there, and the node has {seen}"
 
     # What is looked at.
 
     def complaint(self) -> str | None:
         """What the query node shows is what the log says."""
         return self.wrong
+
+    def check_final(self) -> str | None:
+        """Return what is left of deletes, or missing, when all is done."""
+        segments = self.meta.segments.values()
+        levels = [one.path for r in segments if is_level_zero(r.segment_id) for one in r.binlogs]
+        stored = {p for r in segments for one in r.binlogs for p in one.row_positions}
+        if levels or stored != set(self.scenario.left()):
+            return f"{DELETES_ARE_GONE}: the binlogs {levels} and the positions {sorted(stored)} are left"
+        return None
 
     def element(self, name: str, value: Any) -> Any:
         """Return a number."""
@@ -367,7 +400,7 @@ class CompactionProgram(RefiningProgram):
         records = [self.meta.segments[one] for one in sorted(self.meta.segments)]
         extra = tuple((record, record.compaction) for record in records)
         term = self.meta.channels[CHANNEL].term if self.meta.channels else 0
-        return (tuple(self.observe().values()), extra, term, users, memory, self.wrong)
+        return (tuple(self.observe().values()), extra, term, users, memory, self.wrong, self.busy)
 
 
 def abstract(
@@ -441,6 +474,7 @@ def compaction(
     rewrites: int = 0,
     loads: Sequence[bool] = (),
     crashes: int = 0,
+    late: bool = False,
     coordinator: type[Coordinator] = Coordinator,
     compactor: type[LevelZeroCompactor] = LevelZeroCompactor,
     delegator: type[ShardDelegator] = ShardDelegator,
@@ -453,6 +487,7 @@ def compaction(
         compactions, rewrites: how many tasks try to compact, and to rewrite, once each.
         loads: loads of the channel, one after another: with level-zero segments or without.
         crashes: of the machine, all of it.
+        late: see ``CompactionScenario``.
         coordinator, compactor, delegator: classes of the implementation.
     """
     scenario = CompactionScenario(
@@ -462,5 +497,6 @@ def compaction(
         rewrites=rewrites,
         loads=tuple(loads),
         crashes=crashes,
+        late=late,
     )
     return CompactionProgram(scenario, coordinator=coordinator, compactor=compactor, delegator=delegator)

@@ -75,13 +75,16 @@ def play(tmp_path, scenario, **given):
 def test_a_delete_removes_the_older_row_of_its_key_and_leaves_level_zero(tmp_path):
     async def scenario(bench):
         assert bench.coordinator.delete_checkpoint(CHANNEL) == 2
-        assert await bench.compactor.compact(CHANNEL) == 1
+        await bench.compactor.compact(CHANNEL)
         assert await bench.rows(-1) == []
         assert bench.coordinator.delete_checkpoint(CHANNEL) == 5
         assert await bench.rows(1) == list(ROWS), "a rewriting removes rows, and nothing else does"
-        assert await bench.compactor.rewrite(CHANNEL) == 1
+        await bench.compactor.rewrite(CHANNEL)
         assert await bench.rows(1) == [ROWS[1], ROWS[2]]
-        assert await bench.compactor.compact(CHANNEL) == await bench.compactor.rewrite(CHANNEL) == 0
+        done = dict(bench.coordinator.segments)
+        await bench.compactor.compact(CHANNEL)
+        await bench.compactor.rewrite(CHANNEL)
+        assert bench.coordinator.segments == done
 
     play(tmp_path, scenario)
 
@@ -106,7 +109,7 @@ def test_what_was_done_is_known_to_the_next_coordinator(tmp_path):
 )
 def test_a_level_zero_binlog_waits(tmp_path, given, why):
     async def scenario(bench):
-        assert await bench.compactor.compact(CHANNEL) == 0, why
+        await bench.compactor.compact(CHANNEL)
         assert await bench.rows(-1) == [DELETE], why
 
     play(tmp_path, scenario, **given)

@@ -76,11 +76,9 @@ def applied_is_noted_and_not_done(**scenario: Any) -> CompactionProgram:
 
 
 class _LeavesALevel(LevelZeroCompactor):
-    async def compact(self, channel: ChannelName) -> int:
-        return sum([await self._drop(channel, level) for level in self._ripe(channel)])
-
-    def _older(self, channel: ChannelName, level: BinlogRecord) -> list[SegmentRecord]:
-        return []
+    async def compact(self, channel: ChannelName) -> None:
+        for level in self._ripe(channel):
+            await self._drop(channel, level)
 
 
 @mutant(killer="refinement", source="facts 10.4; B38", instance=COMPACT)
@@ -90,11 +88,10 @@ def a_level_is_dropped_unapplied(**scenario: Any) -> CompactionProgram:
 
 
 class _DropsTheSegment(LevelZeroCompactor):
-    async def _drop(self, channel: ChannelName, level: BinlogRecord) -> bool:
-        dropped = await super()._drop(channel, level)
+    async def _drop(self, channel: ChannelName, level: BinlogRecord) -> None:
+        await super()._drop(channel, level)
         for record in self._levels(channel):
             await self._coordinator.replace_segment(record, replace(record, binlogs=()))
-        return dropped
 
 
 @mutant(killer="refinement", source="facts 10.4", instance=LEVELS)
@@ -126,11 +123,11 @@ def a_rewritten_segment_is_forgotten(**scenario: Any) -> CompactionProgram:
 
 
 class _KeepsRows(LevelZeroCompactor):
-    async def _rewrite(self, segment_id: SegmentId) -> bool:
+    async def _rewrite(self, segment_id: SegmentId) -> None:
         record = self._coordinator.segments[segment_id]
         await self._preemption.point("compaction.rewrite")
         changed = replace(record.compaction, deltas=())
-        return await self._coordinator.replace_segment(record, replace(record, compaction=changed))
+        await self._coordinator.replace_segment(record, replace(record, compaction=changed))
 
 
 @mutant(killer="refinement", source="facts 10.4", instance=COMPACT)
