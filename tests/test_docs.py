@@ -100,6 +100,20 @@ def test_paths_and_files_exist(document: str) -> None:
     assert wrong == []
 
 
+def test_each_section_of_the_design_has_its_place() -> None:
+    """Each section of seed 004 and of seed 002's DDL names files of both rooms, and each claim a finding."""
+    rows = [line.split("|")[1:-1] for line in text_of("docs/proxy.md").splitlines() if line.startswith("| ")]
+    sections = [row for row in rows if re.match(r" (6\.|seed 002, DDL)", row[0])]
+    found = {" ".join(row[0].split()[:1]) for row in sections}
+    assert found == {"6.0", "6.2", "6.3", "6.4", "6.5", "6.6.1", "6.6.2", "6.6.3", "6.6.4", "seed"}
+    for section, spec, impl in sections:
+        assert "`spec/" in spec or section.startswith(" 6.5 "), section
+        assert "`impl/" in impl, section
+    claims = [row for row in rows if row[0].startswith(' "')]
+    assert len(claims) == 7
+    assert all("FINDINGS.md#" in finding for *_, finding in claims)
+
+
 def test_named_tests_exist() -> None:
     """``path::name`` is a test of that file: a renamed test takes its promise along."""
     named = [tuple(code.split("::")) for code in CODE.findall(text_of("tests/README.md")) if "::" in code]
