@@ -14,6 +14,11 @@ from tidemark.checks.interleave.strategies.strategy import Remembering, StateStr
 from tidemark.models.simulation import Execution, Footprint, ProgramRef
 
 _SEED = 20240229
+_LEAST = 50
+_STATES_FOR_ONE = 10
+"""Where states are merged: of these random executions there is one for so many states, and so many at least,
+within what the options allow. In a program of few states they soon come to the same places again.
+"""
 
 
 class _Node:
@@ -21,21 +26,31 @@ class _Node:
 
     choices: how many events were enabled; 0 as long as none has come here without a violation.
     after: footprint of the step, and where it led, by choice.
+    ended: an execution has ended here.
     """
 
-    __slots__ = ("after", "choices")
+    __slots__ = ("after", "choices", "ended")
 
     def __init__(self) -> None:
         self.choices = 0
+        self.ended = False
         self.after: dict[int, tuple[Footprint, _Node]] = {}
 
 
 class Auditor(RandomWalk, StateStrategy, Remembering):
-    """A random walk that looks at every declared state on its way, where it has not been before."""
+    """A random walk that looks at every declared state on its way, where it has not been before.
+
+    An execution whose choices are all those of an earlier one is that execution: it counts, and is not run.
+
+    Attributes:
+        states: digests of the declared states on its way.
+        repeated: executions that were not run, because an earlier one is the same.
+    """
 
     def __init__(self, *, executions: int, state_of: Callable[[Execution], bytes]) -> None:
         super().__init__(seed=_SEED, executions=executions)
         self.states: set[bytes] = set()
+        self.repeated = 0
         self._state_of = state_of
         self._root = self._at = _Node()
         self._step: tuple[_Node, int] | None = None
@@ -44,8 +59,14 @@ class Auditor(RandomWalk, StateStrategy, Remembering):
 
     def new_execution(self) -> bool:
         """Draw the choices up to the first step that was not taken before, that one included."""
-        if not super().new_execution():
-            return False
+        while super().new_execution():
+            if not self._drawn().ended:
+                return True
+            self.repeated += 1
+        return False
+
+    def _drawn(self) -> _Node:
+        """Draw choices as far as executions have come. Return where that ends."""
         self._ahead, self._known, self._step = [], [], None
         self._at = node = self._root
         while node.choices:
@@ -55,7 +76,7 @@ class Auditor(RandomWalk, StateStrategy, Remembering):
             if footprint is not None and node.choices:
                 self._known.append(footprint)
         self._ahead.reverse()
-        return True
+        return node
 
     def known(self) -> Sequence[Footprint]:
         """Return the steps that were taken and checked before."""
@@ -79,6 +100,13 @@ class Auditor(RandomWalk, StateStrategy, Remembering):
         self._at = node.after[place][1] if place in node.after else _Node()
         return place
 
+    def done(self, last: Footprint | None) -> None:
+        """Note the last step, and that this execution has been seen to its end."""
+        if self._step is not None and last is not None:
+            before, place = self._step
+            before.after[place] = (last, self._at)
+        self._at.ended = not self._at.choices
+
 
 _NOWHERE = _Node()
 
@@ -92,13 +120,16 @@ class Sample:
     histories: bool = False
 
 
-def random_sample(program: ProgramRef, options: Options, *, timed: bool = False) -> Sample | None:
+def random_sample(
+    program: ProgramRef, options: Options, *, timed: bool = False, states: int | None = None
+) -> Sample | None:
     """Run the executions of the audit. None if nothing is reduced, or no audit is wanted.
 
     Args:
         program: the program.
-        options: how the search was done.
+        options: how the search was done; the audit has at most as many executions as they say.
         timed: the clock was a part of its histories.
+        states: states that the search has met, which bound the audit of a small program.
     """
     from tidemark.models.simulation import Interner
 
@@ -115,13 +146,19 @@ def random_sample(program: ProgramRef, options: Options, *, timed: bool = False)
     if merging:
         state_of = functools.partial(Execution.history_state, timed=timed)
         auditor = Auditor(
-            executions=options.audit,
+            executions=_size(options.audit, states),
             state_of=state_of if options.histories else Execution.declared_state,
         )
         result = search(program, auditor, Interner(), few, None)
+        result.statistics.executions += auditor.repeated
         return Sample(result, frozenset(auditor.states), options.histories)
     walk = RandomWalk(seed=_SEED, executions=options.audit)
     return Sample(search(program, walk, Interner(), few, None))
+
+
+def _size(most: int, states: int | None) -> int:
+    """How many random executions explain a search that met so many states."""
+    return most if states is None else min(most, max(_LEAST, states // _STATES_FOR_ONE))
 
 
 def check_explained(result: Exploration, sample: Sample) -> None:

@@ -28,7 +28,7 @@ class Options:
     """Collect digests of the Mazurkiewicz traces."""
     audit: int = 20
     """Random executions that an exhaustive search must explain: it has seen their outcomes, violations and,
-    where states are merged, their states as well. 0: no audit."""
+    where states are merged, their states as well; there they are fewer if the states are few. 0: no audit."""
     check_every: int = 997
     """Run the first execution, and each one whose number is one more than a multiple of this, twice. 0:
     never."""

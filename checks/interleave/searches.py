@@ -70,7 +70,7 @@ def explore(
     if result.remaining:
         result.remaining = tuple(strategy.remaining())
     elif item == WHOLE and not result.reasons:
-        sample = random_sample(program, options, timed=timed)
+        sample = random_sample(program, options, timed=timed, states=len(result.states))
         if sample is not None:
             check_explained(result, sample)
     result.bounds = bounds_text(program, options)

@@ -110,7 +110,7 @@ def explore_on_spark(
     options = options or Options()
     search = _Search(session, program, options, spread or Spread())
     total = search.run(tick or _silent)
-    sample = random_sample(program, options)
+    sample = random_sample(program, options, states=len(total.states))
     if sample is not None:
         check_explained(total, sample)
     total.bounds = bounds_text(program, options)

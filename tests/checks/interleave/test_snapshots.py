@@ -44,7 +44,9 @@ def test_what_is_remembered_is_what_would_be_found(monkeypatch: pytest.MonkeyPat
 
 
 class Plain(RandomWalk, StateStrategy):
-    """An audit that looks at every state of every execution."""
+    """An audit that runs every execution, and looks at every state of it."""
+
+    repeated = 0
 
     def __init__(self, *, executions: int, state_of: Callable[[Execution], bytes]) -> None:
         super().__init__(seed=audit._SEED, executions=executions)
@@ -83,5 +85,14 @@ def test_the_audit_looks_at_the_same_executions_as_a_plain_walk(
         plain.result.finals,
         set(plain.result.violations),
     )
-    assert found.result.statistics.steps == plain.result.statistics.steps
+    assert found.result.statistics.executions == plain.result.statistics.executions == options.audit
+    assert found.result.statistics.steps <= plain.result.statistics.steps
     assert once < 0.7 * (len(looked) - once)
+
+
+def test_the_audit_of_a_small_program_is_small() -> None:
+    """One random execution for ten states, but never less than the least, nor more than was asked for."""
+    assert [audit._size(200, states) for states in (0, 600, 9000, None)] == [50, 60, 200, 200]
+    assert audit._size(20, 9000) == 20
+    few = explore(SMALL, Options(reduction=Reduction.STATES, audit=200))
+    assert few.statistics.audited == 50
