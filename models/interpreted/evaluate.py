@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.models.instance import Instance
@@ -79,7 +79,10 @@ class Compiler:
                 return self._apply(node)
             case Select(map=source, keys=keys):
                 lookup, places = self.lookup(source), [self.scalar(key) for key in keys]
-                return lambda env: lookup(env, tuple(place(env) for place in places))
+                if len(places) == 1:
+                    place = places[0]
+                    return lambda env: lookup(env, (place(env),))
+                return lambda env: lookup(env, tuple([place(env) for place in places]))
             case Quantified():
                 return self._quantified(node)
             case Choose():
@@ -94,15 +97,18 @@ class Compiler:
         args = [self.scalar(arg) for arg in node.args]
         match node.op:
             case "and":
-                return lambda env: all(arg(env) for arg in args)
+                return _junction(args, stops=False)
             case "or":
-                return lambda env: any(arg(env) for arg in args)
+                return _junction(args, stops=True)
             case "not":
-                return lambda env: not args[0](env)
+                one = args[0]
+                return lambda env: not one(env)
             case "implies":
-                return lambda env: not args[0](env) or args[1](env)
+                one, two = args
+                return lambda env: not one(env) or two(env)
             case "ite":
-                return lambda env: args[1](env) if args[0](env) else args[2](env)
+                test, one, two = args
+                return lambda env: one(env) if test(env) else two(env)
         function, one, two = _BINARY[node.op], args[0], args[1]
         return lambda env: function(one(env), two(env))
 
@@ -120,19 +126,29 @@ class Compiler:
     def _quantified(self, node: Quantified) -> Evaluate:
         body = self.scalar(node.body)
         names = [binder.name for binder in node.binders]
-        values = list(
-            itertools.product(*(self.instance.domain(binder.type).values for binder in node.binders))
-        )
-        folds: dict[str, Callable[[Iterable[Any]], Any]] = {"forall": all, "exists": any, "count": sum}
-        fold = folds[node.kind]
+        values = [
+            dict(zip(names, item, strict=True))
+            for item in itertools.product(
+                *(self.instance.domain(binder.type).values for binder in node.binders)
+            )
+        ]
+        counts = node.kind == "count"
+        stops = {"forall": False, "exists": True, "count": None}[node.kind]
 
         def evaluate(env: Env) -> Any:
             saved = env.locals
-            env.locals = dict(saved)
+            inner = env.locals = dict(saved)
+            count = 0
             try:
-                return fold(_bind(env, names, item, body) for item in values)
+                for item in values:
+                    inner.update(item)
+                    found = body(env)
+                    if found == stops:
+                        return found
+                    count += found
             finally:
                 env.locals = saved
+            return count if counts else not stops
 
         return evaluate
 
@@ -143,10 +159,11 @@ class Compiler:
 
         def evaluate(env: Env) -> Any:
             saved = env.locals
-            env.locals = dict(saved)
+            inner = env.locals = dict(saved)
             try:
                 for value in order:
-                    if _bind(env, (name,), (value,), body):
+                    inner[name] = value
+                    if body(env):
                         return value
             finally:
                 env.locals = saved
@@ -156,18 +173,7 @@ class Compiler:
 
     def offset(self, kind: MapType) -> Callable[[tuple[Value, ...]], int | None]:
         """Place of a key in a stored map, or None outside the instance."""
-        domains = self.instance.domains(kind.keys)
-
-        def place(keys: tuple[Value, ...]) -> int | None:
-            at = 0
-            for domain, key in zip(domains, keys, strict=True):
-                index = domain.index(key)
-                if index is None:
-                    return None
-                at = at * domain.size + index
-            return at
-
-        return place
+        return {at: place for place, at in enumerate(self.instance.entries(kind))}.get
 
     def lookup(self, node: Expr) -> Lookup:
         """A closure for the value of a map at given keys, which may lie outside the instance."""
@@ -212,7 +218,7 @@ class Compiler:
                 return (lambda env: env.after[slot]) if primed else (lambda env: env.before[slot])
             case MapComprehension():
                 find, entries = self.lookup(node), list(self.instance.entries(kind))
-                return lambda env: tuple(find(env, at) for at in entries)
+                return lambda env: tuple([find(env, at) for at in entries])
             case Apply(op="ite", args=(condition, then, other)):
                 test, one, two = self.scalar(condition), self.table(then), self.table(other)
                 return lambda env: one(env) if test(env) else two(env)
@@ -224,7 +230,7 @@ class Compiler:
         base, find, place = self.table(source), self.lookup(source), self.offset(map_type(source))
 
         def evaluate(env: Env) -> tuple[Value, ...]:
-            at = tuple(key(env) for key in keys)
+            at = tuple([key(env) for key in keys])
             index, new, old = place(at), value(env), base(env)
             if index is None:
                 env.out_of_bounds = env.out_of_bounds or new != find(env, at)
@@ -234,9 +240,16 @@ class Compiler:
         return evaluate
 
 
-def _bind(env: Env, names: Any, values: Any, body: Evaluate) -> Any:
-    env.locals.update(zip(names, values, strict=True))
-    return body(env)
+def _junction(args: list[Evaluate], *, stops: bool) -> Evaluate:
+    """All of them, or with ``stops`` any; what comes after the one that decides is not evaluated."""
+
+    def evaluate(env: Env) -> bool:
+        for arg in args:
+            if arg(env) == stops:
+                return stops
+        return not stops
+
+    return evaluate
 
 
 def _scoped(env: Env, names: list[str], values: tuple[Value, ...], body: Evaluate) -> Any:

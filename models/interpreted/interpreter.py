@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,7 +41,7 @@ class Transition:
 class _Compiled:
     action: Action
     guards: tuple[Evaluate, ...]
-    updates: tuple[tuple[int, Variable, Evaluate], ...]
+    updates: tuple[tuple[int, Evaluate, Callable[[Any], bool]], ...]
     instances: tuple[tuple[Value, ...], ...]
 
 
@@ -63,7 +63,7 @@ class Interpreter:
         return _Compiled(
             action,
             tuple(self.compiler.scalar(guard.expr) for guard in action.guards),
-            tuple((slots[v.name], v, self._value(v, expr)) for v, expr in action.updates),
+            tuple((slots[v.name], self._value(v, expr), self._bounds(v)) for v, expr in action.updates),
             tuple(itertools.product(*(self.instance.domain(param.type).values for param in action.params))),
         )
 
@@ -116,27 +116,31 @@ class Interpreter:
         """The transition by ``step``, or None if it is not enabled."""
         item = self._actions[step.action]
         env = self._env(item, state, step)
-        if not all(check(env) for check in item.guards):
-            return None
-        return self.effect(state, step)
+        for check in item.guards:
+            if not check(env):
+                return None
+        env.out_of_bounds = False  # what a guard looks at is not written
+        return self._effect(item, env, step)
 
     def effect(self, state: State, step: Step) -> Transition:
         """What the assignments of ``step`` make of a state, whether or not the guard holds."""
         item = self._actions[step.action]
-        env = self._env(item, state, step)
-        after = list(state)
+        return self._effect(item, self._env(item, state, step), step)
+
+    def _effect(self, item: _Compiled, env: Env, step: Step) -> Transition:
+        after = list(env.before)
         in_bounds = True
-        for slot, variable, evaluate in item.updates:
-            after[slot] = evaluate(env)
-            in_bounds = in_bounds and self._in_bounds(variable, after[slot])
+        for slot, evaluate, fits in item.updates:
+            value = after[slot] = evaluate(env)
+            in_bounds = in_bounds and fits(value)
         return Transition(step, tuple(after), in_bounds and not env.out_of_bounds)
 
-    def _in_bounds(self, variable: Variable, value: Any) -> bool:
+    def _bounds(self, variable: Variable) -> Callable[[Any], bool]:
+        """Whether a value of the variable lies within the bounds."""
         kind = variable.type
         if isinstance(kind, MapType):
-            domain = self.instance.domain(kind.value)
-            return all(domain.index(item) is not None for item in value)
-        return self.instance.domain(kind).index(value) is not None
+            return frozenset(self.instance.domain(kind.value).values).issuperset
+        return frozenset(self.instance.domain(kind).values).__contains__
 
     def successors(self, state: State) -> Iterator[Transition]:
         """All transitions, one for each enabled step, in declared order."""
