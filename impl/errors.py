@@ -47,6 +47,14 @@ class CorruptDataError(ImplementationError):
     """Stored bytes do not say what their writer promised."""
 
 
+class TransactionOverError(ImplementationError):
+    """The transaction is not open, or its time is over. This append of it is not in the log."""
+
+
+class TransactionBusyError(ImplementationError):
+    """A transaction cannot end while bodies of it are under way."""
+
+
 class NotLeaderError(ImplementationError):
     """The oracle that was asked does not lead, or leads no longer."""
 

@@ -1,8 +1,9 @@
 """``python -m tidemark.impl.demo.streaming [--kills N] [--seed N]``: a streaming node, killed many times.
 
-Clients append while the node is killed with SIGKILL at random moments, again and again, on real files. At the
-end every row that was acknowledged must be stored, each row once, none invented, and the node's own records
-must have counted each row once. Exit code 0 if so, 1 otherwise.
+Clients append rows, deletes and transactions while the node is killed with SIGKILL at random moments, again
+and again, on real files. At the end every row and delete that was acknowledged must be stored, each once,
+none invented, each transaction whole or not at all, and the node's own records must have counted each once.
+Exit code 0 if so, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -14,10 +15,20 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.impl.demo.streaming_process import KEYS_PER_LIFE, store_file, value_of
+from tidemark.impl.broker.messages import is_level_zero, rows_of
+from tidemark.impl.demo.streaming_process import (
+    BODIES,
+    KEYS_PER_LIFE,
+    is_committed,
+    is_delete,
+    store_file,
+    transaction_of,
+    value_of,
+)
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
 from tidemark.impl.types import Row
 
@@ -30,6 +41,8 @@ DRAIN_SECONDS = 120.0
 class Outcome:
     """Keys that were acknowledged and are not stored, that are stored more than once, or that are wrong.
 
+    deletes, transactions: how many of them are stored.
+    broken: transactions that are stored in part, at several timestamps, or though they were not committed.
     miscounted: segments of which the node's own records say another number of rows than are stored.
     """
 
@@ -38,20 +51,24 @@ class Outcome:
     lost: tuple[int, ...]
     doubled: tuple[int, ...]
     invented: tuple[int, ...]
+    deletes: int
+    transactions: int
+    broken: tuple[tuple[int, int], ...]
     miscounted: tuple[int, ...]
 
     @property
     def clean(self) -> bool:
         """Whether all is as it must be. No row at all proves nothing."""
-        wrong = (self.lost, self.doubled, self.invented, self.miscounted)
+        wrong = (self.lost, self.doubled, self.invented, self.broken, self.miscounted)
         return self.acknowledged > 0 and not any(wrong)
 
     def describe(self) -> str:
         """The counts in one line."""
         return (
-            f"{self.acknowledged} rows acknowledged, {self.stored} stored: {len(self.lost)} lost,"
-            f" {len(self.doubled)} doubled, {len(self.invented)} invented, {len(self.miscounted)} segments"
-            " miscounted"
+            f"{self.acknowledged} rows and deletes acknowledged, {self.stored} stored"
+            f" ({self.deletes} deletes, {self.transactions} transactions): {len(self.lost)} lost,"
+            f" {len(self.doubled)} doubled, {len(self.invented)} invented,"
+            f" {len(self.broken)} transactions broken, {len(self.miscounted)} segments miscounted"
         )
 
 
@@ -118,9 +135,10 @@ async def compare(directory: Path, acknowledged: set[int]) -> Outcome:
         _, summary = await store.load()
     finally:
         await store.close()
-    rows = [row for message in messages.values() for row in message.rows]
+    rows = [row for together in messages.values() for message in together for row in rows_of(message)]
     counts = Counter(row.key for row in rows)
     segments = Counter(row.segment_id for row in rows)
+    transactions = _transactions(rows)
     differs = [s for s in segments.keys() | summary.rows.keys() if segments[s] != summary.rows.get(s, 0)]
     return Outcome(
         acknowledged=len(acknowledged),
@@ -128,12 +146,33 @@ async def compare(directory: Path, acknowledged: set[int]) -> Outcome:
         lost=tuple(sorted(acknowledged - counts.keys())),
         doubled=tuple(sorted(key for key, count in counts.items() if count > 1)),
         invented=tuple(sorted(row.key for row in rows if _is_invented(row))),
+        deletes=sum(is_level_zero(row.segment_id) for row in rows),
+        transactions=len(transactions),
+        broken=tuple(sorted(which for which, found in transactions.items() if _is_broken(which[1], found))),
         miscounted=tuple(sorted(differs)),
     )
 
 
 def _is_invented(row: Row) -> bool:
-    return row.value != value_of(row.key) or row.segment_id != row.key % 3 or row.key < KEYS_PER_LIFE
+    if row.key < KEYS_PER_LIFE or is_level_zero(row.segment_id) is not is_delete(row.key):
+        return True
+    return not is_delete(row.key) and (row.value, row.segment_id) != (value_of(row.key), row.key % 3)
+
+
+def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
+    """The rows of transactions, by life and number."""
+    found: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        number = transaction_of(row.key)
+        if number is not None:
+            found.setdefault((row.key // KEYS_PER_LIFE, number), []).append(row)
+    return found
+
+
+def _is_broken(number: int, rows: Sequence[Row]) -> bool:
+    """Not whole, or not committed."""
+    keys, timestamps = {row.key for row in rows}, {row.ts for row in rows}
+    return len(keys) != BODIES or len(timestamps) != 1 or not is_committed(number)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,8 @@
 """The process that is killed: a streaming node over the files of one directory, with clients of its own.
 
-Each client appends one row after the other, and says on the standard output which one is acknowledged. With
-``--drain`` there are no appends: the process ends when everything in the log is stored.
+Two clients append one row after the other, one appends deletes, and one transactions of three bodies, of
+which it rolls some back and lets some last too long. They say on the standard output what is acknowledged.
+With ``--drain`` there are no appends: the process ends when everything in the log is stored.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import argparse
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.errors import RpcError, TermClosedError, UnknownOutcomeError
+from tidemark.impl.errors import RpcError, TermClosedError, TransactionOverError, UnknownOutcomeError
 from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
@@ -21,14 +23,20 @@ from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.term import OpenTerm
+from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.system.clocks import SystemWallClock
 from tidemark.impl.timestamp import ZERO, Timestamp, compose, milliseconds
 
 CHANNEL = "demo_1v0"
 CLIENTS = 4
+DELETES, TRANSACTIONS = 2, 3
+"""The clients that append deletes, and transactions."""
+BODIES = 3
 KEYS_PER_LIFE = 1_000_000
 PER_FILE = 32
+LASTS = compose(5_000, 0)
+"""How long a transaction may last: 5 s."""
 CONFIG = StreamingConfig(tick_seconds=0.005, idle_rounds=4, persist_seconds=0.02, retry_seconds=0.01)
 
 
@@ -67,15 +75,68 @@ def announce(event: str, **facts: object) -> None:
     sys.stdout.flush()
 
 
+def transaction_of(key: int) -> int | None:
+    """The number of a key's transaction, counted from 0 in each life; None: it belongs to none."""
+    number, client = divmod(key % KEYS_PER_LIFE, CLIENTS)
+    return number // BODIES if client == TRANSACTIONS else None
+
+
+def is_committed(transaction: int) -> bool:
+    """Whether its client commits it in time. Of eight, two are rolled back and one lasts too long."""
+    return transaction % 4 != 3 and not lasts_too_long(transaction)
+
+
+def lasts_too_long(transaction: int) -> bool:
+    """Whether its client lets it last too long."""
+    return transaction % 8 == 5
+
+
+def is_delete(key: int) -> bool:
+    """Whether the key is deleted, and not a row: those of one client, and the last body of a transaction."""
+    number, client = divmod(key % KEYS_PER_LIFE, CLIENTS)
+    return client == DELETES or (client == TRANSACTIONS and number % BODIES == BODIES - 1)
+
+
+def append_of(key: int) -> Append:
+    """The row or the delete of a key."""
+    if is_delete(key):
+        return Append(CHANNEL, deletes=(key,))
+    return Append(CHANNEL, ((key % 3, key, value_of(key)),))
+
+
 async def run_client(node: StreamingNode, keys: range) -> None:
-    """Append rows, and say which are acknowledged."""
+    """Append rows or deletes, and say which are acknowledged."""
     for key in keys:
         try:
-            await node.append(Append(CHANNEL, ((key % 3, key, value_of(key)),)))
+            await node.append(append_of(key))
         except (TermClosedError, UnknownOutcomeError, RpcError):
             await asyncio.sleep(CONFIG.retry_seconds)
         else:
             announce("acknowledged", key=key)
+
+
+async def run_transactions(node: StreamingNode, keys: range) -> None:
+    """Append transactions, and say which keys of committed ones are acknowledged."""
+    for first in range(0, len(keys), BODIES):
+        mine = keys[first : first + BODIES]
+        try:
+            await run_transaction(node, mine)
+        except (TermClosedError, UnknownOutcomeError, RpcError, TransactionOverError):
+            await asyncio.sleep(CONFIG.retry_seconds)
+
+
+async def run_transaction(node: StreamingNode, keys: range) -> None:
+    """One transaction, with all its bodies at once."""
+    transaction = transaction_of(keys[0])
+    assert transaction is not None
+    begin = Append(CHANNEL, part=Part.BEGIN, lasts=1 if lasts_too_long(transaction) else LASTS)
+    await node.append(begin)
+    bodies = [replace(append_of(key), part=Part.BODY, transaction=begin.ts) for key in keys]
+    await asyncio.gather(*(node.append(body) for body in bodies))
+    part = Part.ROLLBACK if transaction % 4 == 3 else Part.COMMIT
+    await node.append(Append(CHANNEL, part=part, transaction=begin.ts))
+    for key in keys if part is Part.COMMIT else ():
+        announce("acknowledged", key=key)
 
 
 async def run(directory: Path, life: int, *, drain: bool) -> None:
@@ -97,7 +158,10 @@ async def run(directory: Path, life: int, *, drain: bool) -> None:
     if not drain:
         first = life * KEYS_PER_LIFE
         clients = [range(first + n, first + KEYS_PER_LIFE, CLIENTS) for n in range(CLIENTS)]
-        await asyncio.gather(*(run_client(node, keys) for keys in clients))
+        await asyncio.gather(
+            *(run_client(node, keys) for keys in clients[:TRANSACTIONS]),
+            run_transactions(node, clients[TRANSACTIONS]),
+        )
     end = term.opening.end
     saved = term.recovery
     while min(saved.saved.flusher, saved.saved.recovery) < end:  # noqa: ASYNC110  # it is saved in the end

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.broker.messages import LogMessage, decode, encode
 from tidemark.impl.errors import (
     CorruptDataError,
     LogCutError,
@@ -26,6 +25,7 @@ from tidemark.impl.errors import (
 )
 from tidemark.impl.storage.file_log import FileLogWriter, checked, log_file, read_lines
 from tidemark.impl.storage.files import SYSTEM_FILES, Files
+from tidemark.impl.streaming.transaction_messages import StreamingMessage, decode_any, encode_any
 from tidemark.impl.streaming.values import Opening, Record, Term
 
 TERMS = "terms"
@@ -85,7 +85,7 @@ class FencedLog:
             await self._note(self.term + 1, self.cut)
             return Opening(self.term, self.end)
 
-    async def append(self, term: Term, since: int, message: LogMessage) -> int:
+    async def append(self, term: Term, since: int, message: StreamingMessage) -> int:
         """See TermLog."""
         async with self._turn:
             self._check(term)
@@ -117,6 +117,10 @@ class FencedLog:
         if place <= self.cut:
             raise LogCutError(f"{self._root} is cut behind place {self.cut}: {place} is in object storage")
         return self.records[place - self.cut - 1 :]
+
+    async def scan(self, above: int) -> Sequence[Record]:
+        """See TermLog."""
+        return self.records[max(above - self.cut, 0) :]
 
     async def truncate(self, upto: int) -> None:
         """See TermLog: only whole files are forgotten."""
@@ -181,13 +185,13 @@ def _name(number: int) -> str:
 
 
 def _line(record: Record) -> bytes:
-    document = [record.place, record.term, record.since, encode(record.message)]
+    document = [record.place, record.term, record.since, encode_any(record.message)]
     return checked(json.dumps(document, separators=(",", ":")).encode())
 
 
 def _record(line: bytes, *, where: Path) -> Record:
     place, term, since, message = _document(line, where=where)
-    return Record(place, term, since, decode(message))
+    return Record(place, term, since, decode_any(message))
 
 
 def _document(line: bytes, *, where: Path) -> Any:

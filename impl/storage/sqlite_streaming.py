@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
-from tidemark.impl.broker.messages import InsertMessage, decode_text, encode_text
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, decode, encode
 from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
 from tidemark.impl.streaming.ports import Summary
+from tidemark.impl.streaming.transaction_messages import DataMessage
 from tidemark.impl.streaming.values import Checkpoints
 
 SCHEMA = Schema(
-    version=1,
+    version=2,
     remedy="use a new directory",
     text="""
 CREATE TABLE messages (
     place INTEGER PRIMARY KEY,
-    message TEXT NOT NULL
+    messages TEXT NOT NULL
 ) STRICT;
 CREATE TABLE flusher (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -27,10 +29,11 @@ CREATE TABLE flusher (
 CREATE TABLE recovery (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     place INTEGER NOT NULL,
-    rows TEXT NOT NULL
+    rows TEXT NOT NULL,
+    start INTEGER NOT NULL
 ) STRICT;
 INSERT INTO flusher VALUES (1, 0);
-INSERT INTO recovery VALUES (1, 0, '{}')
+INSERT INTO recovery VALUES (1, 0, '{}', 0)
 """,
 )
 
@@ -46,9 +49,9 @@ class SqliteStreamingStore:
             what=f"what a streaming node stores in {file}",
         )
 
-    async def put(self, place: int, message: InsertMessage) -> None:
+    async def put(self, place: int, messages: Sequence[DataMessage]) -> None:
         """See MessageStore."""
-        row = (place, encode_text(message))
+        row = (place, json.dumps([encode(message) for message in messages], separators=(",", ":")))
         async with self._transactions.begin() as database:
             await database.execute("INSERT OR IGNORE INTO messages VALUES (?, ?)", row)
 
@@ -58,25 +61,25 @@ class SqliteStreamingStore:
             rows = await database.execute("SELECT place FROM messages WHERE place > ?", (above,))
         return {int(place) for (place,) in rows}
 
-    async def messages(self) -> dict[int, InsertMessage]:
-        """All messages by place. Raise CorruptDataError for what is none."""
+    async def messages(self) -> dict[int, tuple[DataMessage, ...]]:
+        """What is stored by place. Raise CorruptDataError for what is none."""
         async with self._transactions.begin() as database:
-            rows = await database.execute("SELECT place, message FROM messages ORDER BY place")
-        return {int(place): self._insert(text) for place, text in rows}
+            rows = await database.execute("SELECT place, messages FROM messages ORDER BY place")
+        return {int(place): tuple(self._data(one) for one in json.loads(text)) for place, text in rows}
 
-    def _insert(self, text: str) -> InsertMessage:
-        message = decode_text(text)
-        if not isinstance(message, InsertMessage):
-            raise CorruptDataError(f"{self._file} stores {text[:80]!r}, which has no rows; restore it")
+    def _data(self, document: Any) -> DataMessage:
+        message = decode(document)
+        if not isinstance(message, InsertMessage | DeleteMessage):
+            raise CorruptDataError(f"{self._file} stores {document!r}, which has no rows; restore it")
         return message
 
     async def load(self) -> tuple[Checkpoints, Summary]:
         """See CheckpointStore."""
         async with self._transactions.begin() as database:
             [(flusher,)] = await database.execute("SELECT place FROM flusher")
-            [(recovery, rows)] = await database.execute("SELECT place, rows FROM recovery")
+            [(place, rows, start)] = await database.execute("SELECT place, rows, start FROM recovery")
         counts = {int(segment): int(count) for segment, count in json.loads(rows).items()}
-        return Checkpoints(flusher=flusher, recovery=recovery), Summary(recovery, counts)
+        return Checkpoints(flusher=flusher, recovery=start), Summary(place, counts, start)
 
     async def save_flusher(self, upto: int) -> None:
         """See CheckpointStore."""
@@ -85,9 +88,9 @@ class SqliteStreamingStore:
 
     async def save_recovery(self, summary: Summary) -> None:
         """See CheckpointStore."""
-        values = (summary.place, json.dumps(dict(summary.rows)))
+        values = (summary.place, json.dumps(dict(summary.rows)), summary.start)
         async with self._transactions.begin() as database:
-            await database.execute("UPDATE recovery SET place = ?, rows = ?", values)
+            await database.execute("UPDATE recovery SET place = ?, rows = ?, start = ?", values)
 
     async def close(self) -> None:
         """Close the file."""

@@ -12,6 +12,7 @@ from tidemark.impl.errors import TermClosedError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append, AppendStage, Opening
 from tidemark.impl.timestamp import Timestamp
 
@@ -37,6 +38,7 @@ class AckManager:
     Args:
         opening: the term, and the end of the log at its beginning.
         first: the tick that begins the term.
+        transactions: those that hold starts back.
 
     Attributes:
         lock: spans draw and entry; ``collect`` holds it, too.
@@ -49,14 +51,23 @@ class AckManager:
         is_open: nothing changes any more once the term is closed.
     """
 
-    def __init__(self, *, opening: Opening, first: Timestamp, oracle: Oracle, preemption: Preemption) -> None:
+    def __init__(
+        self,
+        *,
+        opening: Opening,
+        first: Timestamp,
+        oracle: Oracle,
+        preemption: Preemption,
+        transactions: Transactions,
+    ) -> None:
         self.term = opening.term
         self.lock = SteppedLock(preemption)
         self.drawn: Append | None = None
         self.waiting: dict[Timestamp, Append] = {}
         self.ended: list[Detail] = []
         self.last = self.passed = first
-        self.confirmed = opening.end
+        self.transactions = transactions
+        self.confirmed = self._held_back(opening.end, first)
         self.is_open = True
         self._oracle = oracle
         self._preemption = preemption
@@ -99,6 +110,7 @@ class AckManager:
 
     def written(self, tick: Timestamp, place: int) -> None:
         """A tick is in the log."""
+        self.transactions.ticked(tick)
         self.ended.append(Detail(tick, self.last, place))
 
     # Ticks.
@@ -128,13 +140,18 @@ class AckManager:
         if prefix <= self.passed:
             return None
         self.passed = prefix
-        self.confirmed = max(self.confirmed, self._start(prefix))
+        self.confirmed = max(self.confirmed, self._held_back(self._start(prefix), prefix))
         self.ended = [detail for detail in self.ended if detail.until > prefix]
         return prefix
 
     def _start(self, prefix: Timestamp) -> int:
         """The last place that was known when nothing later than the prefix was given."""
         return max((detail.place for detail in self.ended if detail.until <= prefix), default=0)
+
+    def _held_back(self, start: int, tick: Timestamp) -> int:
+        """A start from which readers of this tick find the begin of each transaction that is not over."""
+        earliest = self.transactions.earliest(tick)
+        return start if earliest is None else min(start, earliest - 1)
 
     @property
     def is_quiet(self) -> bool:

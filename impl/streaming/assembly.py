@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from tidemark.impl.broker.messages import DdlMessage, Tick
+from tidemark.impl.broker.messages import ChannelMessage, Tick
 from tidemark.impl.streaming.transaction_messages import (
     DataMessage,
     Part,
@@ -29,6 +30,16 @@ class Assembled:
     commit: Timestamp = ZERO
 
 
+class Complete(NamedTuple):
+    """What a record completes: messages with their timestamp.
+
+    begun: its own place, or that of the begin of its transaction.
+    """
+
+    begun: int
+    messages: tuple[ChannelMessage, ...]
+
+
 class Assembly:
     """What a reader knows of the transactions of a log, from the place at which it has begun.
 
@@ -44,7 +55,7 @@ class Assembly:
         self.kept: dict[TransactionId, Assembled] = {}
         self.tick: Timestamp = ZERO
 
-    def take(self, record: Record) -> tuple[DataMessage | DdlMessage, ...]:
+    def take(self, record: Record) -> Complete:
         """Read the next record. Return what is complete by it: its message, or all of a transaction with the
         timestamp of its commit. A transaction whose begin was not read is left out: it was delivered before.
         """
@@ -52,27 +63,28 @@ class Assembly:
         if isinstance(message, Tick):
             self.tick = max(self.tick, message.ts)
             self.kept = {number: one for number, one in self.kept.items() if not self._is_over(one)}
-            return ()
+            return Complete(record.place, ())
         if not isinstance(message, TransactionMessage):
-            return (message,)
+            return Complete(record.place, (message,))
         if message.part is Part.BEGIN:
             self.kept[message.number] = Assembled(record.place, message.until)
-            return ()
-        return self._go_on(message)
-
-    def _go_on(self, message: TransactionMessage) -> tuple[DataMessage, ...]:
+            return Complete(record.place, ())
         one = self.kept.get(message.number)
         if one is None or one.commit:
-            return ()
-        if message.part is Part.BODY and message.content is not None:
-            return self._keep(one, message.content)
+            return Complete(record.place, ())
+        return Complete(one.begun, self._go_on(one, message))
+
+    def _go_on(self, one: Assembled, message: TransactionMessage) -> tuple[ChannelMessage, ...]:
+        if message.part is Part.COMMIT:
+            one.commit = message.ts
+            return tuple(at(body, message.ts) for body in one.bodies)
         if message.part is Part.ROLLBACK:
             del self.kept[message.number]
-            return ()
-        one.commit = message.ts
-        return tuple(at(body, message.ts) for body in one.bodies)
+        elif message.content is not None:
+            return self._keep(one, message.content)
+        return ()
 
-    def _keep(self, one: Assembled, body: DataMessage) -> tuple[DataMessage, ...]:
+    def _keep(self, one: Assembled, body: DataMessage) -> tuple[ChannelMessage, ...]:
         """Keep a body back."""
         one.bodies.append(body)
         return ()

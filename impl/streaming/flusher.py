@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
-from tidemark.impl.broker.messages import InsertMessage
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.errors import StoreError
 from tidemark.impl.ports import Clock
+from tidemark.impl.streaming.assembly import Assembly, Complete
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.ports import MessageStore, TermLog
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.transaction_messages import DataMessage
 from tidemark.impl.streaming.values import Record
 
 Work = Callable[[], Awaitable[None]]
@@ -24,7 +26,8 @@ class Flusher:
 
     Attributes:
         reading: the last place that was read.
-        buffered: messages that were read and are not stored, by place.
+        buffered: what was read and is not stored, by place; a transaction by that of its commit.
+        assembly: transactions of which a part was read.
     """
 
     def __init__(
@@ -36,9 +39,11 @@ class Flusher:
         stored: Collection[int],
         clock: Clock,
         config: StreamingConfig,
+        assembly: Assembly,
     ) -> None:
         self.reading = recovery.start()
-        self.buffered: dict[int, InsertMessage] = {}
+        self.buffered: dict[int, Complete] = {}
+        self.assembly = assembly
         self._stored = stored
         self._log = log
         self._store = store
@@ -55,9 +60,10 @@ class Flusher:
 
     def _take(self, record: Record) -> None:
         self.reading = record.place
-        if isinstance(record.message, InsertMessage) and record.place not in self._stored:
-            self.buffered[record.place] = record.message
-        self._recovery.observe(record)
+        complete = self.assembly.take(record)
+        if _data_of(complete) and record.place not in self._stored:
+            self.buffered[record.place] = complete
+        self._recovery.observe(record.place, _data_of(complete), self.assembly.earliest())
         self._arrived.set()
 
     async def run_stores(self) -> None:
@@ -70,13 +76,18 @@ class Flusher:
     async def _store_all(self) -> None:
         while self.buffered:
             place = min(self.buffered)
-            await self._store.put(place, self.buffered[place])
+            await self._store.put(place, _data_of(self.buffered[place]))
             del self.buffered[place]
         await self._recovery.move_flusher(self.checkpoint())
 
     def checkpoint(self) -> int:
-        """Everything up to this place is stored."""
-        return min(self.buffered, default=self.reading + 1) - 1
+        """Everything up to this place is stored, and no transaction that begins there is open."""
+        return min([self.reading + 1, *self._needed()]) - 1
+
+    def _needed(self) -> list[int]:
+        """Places that a flusher which begins anew has to read."""
+        earliest = self.assembly.earliest()
+        return [one.begun for one in self.buffered.values()] + ([] if earliest is None else [earliest])
 
     async def run_records(self) -> None:
         """Save the node's own records from time to time. Ends by cancellation."""
@@ -90,3 +101,8 @@ class Flusher:
                 return await work()
             except StoreError:
                 await self._clock.sleep(self._config.retry_seconds)
+
+
+def _data_of(complete: Complete) -> tuple[DataMessage, ...]:
+    """What is stored of it."""
+    return tuple(one for one in complete.messages if isinstance(one, InsertMessage | DeleteMessage))

@@ -66,6 +66,7 @@ class StreamingNode:
                 recovery = self._parts.recovery(store=ports.checkpoints, log=ports.log)
                 await recovery.load()
                 stored = await ports.messages.places(recovery.start())
+                records = await ports.log.scan(recovery.start())
                 first = await ports.oracle.alloc(1)
             except (RpcError, StoreError):
                 await ports.clock.sleep(self._config.retry_seconds)
@@ -75,6 +76,7 @@ class StreamingNode:
                     first=first,
                     recovery=recovery,
                     stored=stored,
+                    records=records,
                     ports=ports,
                     config=self._config,
                     parts=self._parts,

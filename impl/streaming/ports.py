@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidemark.impl.broker.messages import InsertMessage, LogMessage
 from tidemark.impl.ports import Clock, Preemption
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
 from tidemark.impl.types import SegmentId
 
@@ -22,7 +22,7 @@ class TermLog(Protocol):
         is in the log or will never be. Raise RpcError or StoreError: a term may have begun.
         """
 
-    async def append(self, term: Term, since: int, message: LogMessage) -> int:
+    async def append(self, term: Term, since: int, message: StreamingMessage) -> int:
         """The place of the message, once it is durable.
 
         Raise MessageTooLargeError when it is not in the log and will not be. Raise RpcError or StoreError
@@ -34,6 +34,9 @@ class TermLog(Protocol):
         the place was cut off.
         """
 
+    async def scan(self, above: int) -> Sequence[Record]:
+        """The records above a place, as far as they are not cut off. It does not wait."""
+
     async def truncate(self, upto: int) -> None:
         """Forget what lies at or below a place; perhaps less than that."""
 
@@ -41,8 +44,10 @@ class TermLog(Protocol):
 class MessageStore(Protocol):
     """Object storage, as far as messages are in it. Raise StoreError on failure."""
 
-    async def put(self, place: int, message: InsertMessage) -> None:
-        """Store a message by its place in the log. To store it again changes nothing."""
+    async def put(self, place: int, messages: Sequence[DataMessage]) -> None:
+        """Store a message by its place in the log, or all of a transaction by that of its commit. Whole or
+        not at all; to store it again changes nothing.
+        """
 
     async def places(self, above: int) -> Collection[int]:
         """The places above this one whose messages are stored."""
@@ -50,10 +55,15 @@ class MessageStore(Protocol):
 
 @dataclass(frozen=True)
 class Summary:
-    """The node's own records: how many rows each segment has up to a place of the log."""
+    """The node's own records: how many rows each segment has up to a place of the log.
+
+    start: the records go on from the log behind this place. It lies before the begin of each transaction that
+    is not over at ``place``: its rows are not counted yet, and its commit alone does not say what they are.
+    """
 
     place: int = 0
     rows: Mapping[SegmentId, int] = field(default_factory=dict)
+    start: int = 0
 
 
 class CheckpointStore(Protocol):

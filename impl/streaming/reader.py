@@ -1,27 +1,64 @@
-"""Readers of a streaming node's log: they go on from a record, and miss nothing that is later."""
+"""Readers of a streaming node's log: they go on from a record, and miss nothing that is later.
+
+A transaction comes with the timestamp of its commit, whole or not at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from tidemark.impl.broker.messages import Entry
+from tidemark.impl.broker.messages import Entry, Tick
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
+from tidemark.impl.streaming.assembly import Assembly
 from tidemark.impl.streaming.ports import TermLog
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.types import ChannelName
 
 
 class RecordLog:
-    """A streaming node's log as an ``EntryLog``, for the consumers of packs."""
+    """A streaming node's log as the ``EntryLog`` of one consumer of packs.
 
-    def __init__(self, log: TermLog) -> None:
+    Attributes:
+        assembly: transactions of which a part was read.
+        last: the last place that was read.
+    """
+
+    def __init__(self, log: TermLog, assembly: Assembly) -> None:
+        self.assembly = assembly
+        self.last = 0
         self._log = log
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """See EntryLog."""
+        """See EntryLog. Reads no further than a tick: there the consumer asks what is open. What is not
+        complete yields no entry.
+        """
         del channel
-        return [Entry(record.place, record.term, record.message) for record in await self._log.read(place)]
+        records = await self._log.read(max(place, self.last + 1))
+        return list(self._entries(records))
+
+    def _entries(self, records: Sequence[Record]) -> Iterator[Entry]:
+        for record in records:
+            self.last = record.place
+            complete = self.assembly.take(record)
+            for message in complete.messages:
+                yield Entry(record.place, record.term, message)
+            if isinstance(record.message, Tick):
+                yield Entry(record.place, record.term, record.message)
+                return
+
+
+class TransactionConsumer(ChannelConsumer):
+    """A consumer of packs that goes on before the begin of each transaction that is not over."""
+
+    def __init__(self, *, records: RecordLog, channel: ChannelName, position: StreamPosition) -> None:
+        super().__init__(log=records, channel=channel, position=position)
+        self.records = records
+
+    def _place_of_position(self) -> int:
+        place = super()._place_of_position()
+        earliest = self.records.assembly.earliest()
+        return place if earliest is None else min(place, earliest)
 
 
 def position_of(record: Record) -> StreamPosition:
@@ -29,7 +66,16 @@ def position_of(record: Record) -> StreamPosition:
     return StreamPosition(record.since + 1, record.message.ts)
 
 
-def reader(log: TermLog, channel: ChannelName, after: Record | None = None) -> ChannelConsumer:
-    """A consumer of packs that has everything up to the timestamp of ``after``; None: from the beginning."""
-    position = EARLIEST if after is None else position_of(after)
-    return ChannelConsumer(log=RecordLog(log), channel=channel, position=position)
+def reader(
+    log: TermLog,
+    channel: ChannelName,
+    after: Record | None = None,
+    *,
+    position: StreamPosition | None = None,
+    assembly: type[Assembly] = Assembly,
+) -> TransactionConsumer:
+    """A consumer of packs that has everything up to the timestamp of ``after``, or goes on from a position;
+    with neither, from the beginning.
+    """
+    start = position or (EARLIEST if after is None else position_of(after))
+    return TransactionConsumer(records=RecordLog(log, assembly()), channel=channel, position=start)

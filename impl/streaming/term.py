@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.impl.broker.messages import LogMessage, Tick
+from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import (
     MessageTooLargeError,
     RpcError,
     StoreError,
     TermClosedError,
+    TransactionOverError,
     UnknownOutcomeError,
 )
 from tidemark.impl.runtime import Supervisor, Work
 from tidemark.impl.streaming.ack_manager import AckManager
+from tidemark.impl.streaming.assembly import Assembled, Assembly
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.time_tick import TimeTickOperator
-from tidemark.impl.streaming.values import Append, Opening
+from tidemark.impl.streaming.transaction_messages import StreamingMessage, TransactionId
+from tidemark.impl.streaming.transactions import Transactions
+from tidemark.impl.streaming.values import Append, Opening, Record
 from tidemark.impl.timestamp import Timestamp
 
 
@@ -33,6 +37,8 @@ class StreamingParts:
     operator: type[TimeTickOperator] = TimeTickOperator
     flusher: type[Flusher] = Flusher
     recovery: type[RecoveryStorage] = RecoveryStorage
+    transactions: type[Transactions] = Transactions
+    assembly: type[Assembly] = Assembly
 
 
 class OpenTerm:
@@ -43,6 +49,7 @@ class OpenTerm:
         first: the timestamp of its first tick: greater than all that earlier terms were given.
         recovery: the recovery storage, loaded.
         stored: places above the start whose messages are stored.
+        records: the log above the start of the recovery storage: open transactions are found there.
     """
 
     def __init__(
@@ -52,6 +59,7 @@ class OpenTerm:
         first: Timestamp,
         recovery: RecoveryStorage,
         stored: Collection[int],
+        records: Sequence[Record],
         ports: StreamingPorts,
         config: StreamingConfig,
         parts: StreamingParts,
@@ -59,7 +67,14 @@ class OpenTerm:
         self.opening = opening
         self.closed = asyncio.Event()
         self.recovery = recovery
-        self.acks = parts.acks(opening=opening, first=first, oracle=ports.oracle, preemption=ports.preemption)
+        self.transactions = parts.transactions(_open_in(records, parts.assembly()))
+        self.acks = parts.acks(
+            opening=opening,
+            first=first,
+            oracle=ports.oracle,
+            preemption=ports.preemption,
+            transactions=self.transactions,
+        )
         self.operator = parts.operator(acks=self.acks, write=self._write, clock=ports.clock, config=config)
         self.flusher = parts.flusher(
             log=ports.log,
@@ -68,6 +83,7 @@ class OpenTerm:
             stored=stored,
             clock=ports.clock,
             config=config,
+            assembly=parts.assembly(),
         )
         self.supervisor = Supervisor()
         self._log = ports.log
@@ -92,17 +108,26 @@ class OpenTerm:
 
     async def append(self, append: Append) -> None:
         """Append, and acknowledge. Raise TermClosedError or the oracle's RpcError: nothing is appended.
-        Raise MessageTooLargeError likewise. Raise UnknownOutcomeError: the term is over.
+        Raise MessageTooLargeError, TransactionOverError, TransactionBusyError likewise. Raise
+        UnknownOutcomeError: the term is over.
         """
-        await self.acks.admit(append)
+        self.transactions.admit(append)
         try:
-            place = await self._write(append.since, append.message())
-        except MessageTooLargeError:
-            self.acks.refuse(append)
+            await self.acks.admit(append)
+        except RpcError:
+            self.transactions.failed(append)
             raise
+        try:
+            self.transactions.stamped(append)
+            place = await self._write(append.since, append.message())
+        except (MessageTooLargeError, TransactionOverError):
+            self.acks.refuse(append)
+            self.transactions.failed(append)
+            raise
+        self.transactions.landed(append, place)
         self.acks.acknowledge(append, place)
 
-    async def _write(self, since: int, message: LogMessage) -> int:
+    async def _write(self, since: int, message: StreamingMessage) -> int:
         """Append a message or a tick. An unknown outcome closes the term: what is not known cannot be said to
         have failed (B54).
         """
@@ -127,3 +152,10 @@ class OpenTerm:
         self.close()
         await self.supervisor.stop()
         self.supervisor.check()
+
+
+def _open_in(records: Sequence[Record], assembly: Assembly) -> Mapping[TransactionId, Assembled]:
+    """The transactions that are open at the end of these records."""
+    for record in records:
+        assembly.take(record)
+    return assembly.open()

@@ -14,7 +14,6 @@ from tidemark.impl.broker.messages import (
     DeleteMessage,
     InsertMessage,
     LogMessage,
-    Tick,
     decode,
     encode,
 )
@@ -99,16 +98,3 @@ def _content(document: Any) -> DataMessage | None:
     if message is None or isinstance(message, InsertMessage | DeleteMessage):
         return message
     raise CorruptDataError(f"{document!r} is no body of a transaction; restore the log")
-
-
-__all__ = [
-    "DataMessage",
-    "Part",
-    "StreamingMessage",
-    "Tick",
-    "TransactionId",
-    "TransactionMessage",
-    "at",
-    "decode_any",
-    "encode_any",
-]

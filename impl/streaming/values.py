@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.impl.broker.messages import InsertMessage, LogMessage
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
+from tidemark.impl.streaming.transaction_messages import (
+    DataMessage,
+    Part,
+    StreamingMessage,
+    TransactionId,
+    TransactionMessage,
+)
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName, Row, SegmentId
 
@@ -24,7 +31,7 @@ class Record:
     place: int
     term: Term
     since: int
-    message: LogMessage
+    message: StreamingMessage
 
 
 @dataclass(frozen=True)
@@ -47,21 +54,44 @@ class AppendStage(Enum):
 
 @dataclass(eq=False)
 class Append:
-    """Rows on their way into the log: (segment, key, value). It is appended once.
+    """Rows on their way into the log: (segment, key, value); or deletes. It is appended once.
 
-    term, ts, since: given by the node. place: in the log; 0 while that is not known.
+    deletes: keys, instead of rows, for the level-zero segment ``level_zero``. part: of a transaction; None:
+    of none. transaction: to which it belongs, unless it begins one. lasts: how long one that it begins may
+    last, as a difference of timestamps. term, ts, since: given by the node. place: in the log; 0 while that
+    is not known.
     """
 
     channel: ChannelName
-    rows: tuple[tuple[SegmentId, int, str], ...]
+    rows: tuple[tuple[SegmentId, int, str], ...] = ()
+    deletes: tuple[int, ...] = ()
+    level_zero: SegmentId = -1
+    part: Part | None = None
+    transaction: TransactionId = ZERO
+    lasts: int = 0
     stage: AppendStage = AppendStage.NEW
     term: Term = 0
     ts: Timestamp = ZERO
     since: int = 0
     place: int = 0
 
-    def message(self) -> InsertMessage:
+    def message(self) -> StreamingMessage:
         """What is appended. Every row has the timestamp of the message."""
+        if self.part is None:
+            return self.content()
+        return TransactionMessage(
+            ts=self.ts,
+            channel=self.channel,
+            part=self.part,
+            transaction=self.transaction,
+            until=self.ts + self.lasts if self.part is Part.BEGIN else ZERO,
+            content=self.content() if self.part is Part.BODY else None,
+        )
+
+    def content(self) -> DataMessage:
+        """The rows or the deletes, with the timestamp of the message."""
+        if self.deletes:
+            return DeleteMessage(self.ts, self.channel, self.level_zero, self.deletes)
         return InsertMessage(self.ts, self.channel, tuple(Row(self.ts, *row) for row in self.rows))
 
 

@@ -36,6 +36,7 @@ from tidemark.spec.language import (
     forall,
     implies,
     ite,
+    one_of,
     require,
 )
 
@@ -131,8 +132,8 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="facts 11")
     def roll_back(s, t: Transaction):
-        """A transaction is given up; what is on its way may still come."""
-        require(s.stage[t] == "open")
+        """A transaction is given up, perhaps too late; what is on its way may still come."""
+        require(one_of(s.stage[t], "open", "gone"))
         s.end = s.end + 1
         s.stage[t] = "rolled_back"
 

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from tidemark.impl.broker.messages import InsertMessage, LogMessage
+from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.ports import Summary
+from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.gate import Gate
@@ -29,7 +30,7 @@ class _Files(MemoryFiles):
         """See Files."""
 
 
-def number_of(message: LogMessage) -> int | None:
+def number_of(message: StreamingMessage) -> int | None:
     """The number of a message; None for a tick."""
     return message.rows[0].key if isinstance(message, InsertMessage) else None
 
@@ -67,7 +68,7 @@ class LogProcess:
         )
         process.serve("append", self._append)
 
-    async def _append(self, term: Term, since: int, message: LogMessage) -> int:
+    async def _append(self, term: Term, since: int, message: StreamingMessage) -> int:
         assert self.log is not None
         place = await self.log.append(term, since, message)
         self.places.append(Place(number_of(message), message.ts, term))
@@ -125,7 +126,7 @@ class LogCalls:
         opening: Opening = await self._world.operation("begin term", begin)
         return opening
 
-    async def append(self, term: Term, since: int, message: LogMessage) -> int:
+    async def append(self, term: Term, since: int, message: StreamingMessage) -> int:
         """See TermLog."""
         if self._overtaken and number_of(message) == 0:
             await self._log.gate.operation("overtaken", lambda: self._log.has_message, lambda: None)
@@ -142,6 +143,11 @@ class LogCalls:
             "read", lambda: self._reads >= place <= self._log.end, take
         )
         return found
+
+    async def scan(self, above: int) -> Sequence[Record]:
+        """See TermLog. It is read in the step of the caller."""
+        self._world.touch(reads=self._bit)
+        return finish(self._real().scan(above))
 
     async def truncate(self, upto: int) -> None:
         """See TermLog."""
@@ -169,11 +175,11 @@ class Objects:
 
     def checkpoints(self) -> Checkpoints:
         """Both checkpoints, for observers."""
-        return Checkpoints(flusher=self._content[FLUSHER], recovery=self._content[RECOVERY].place)
+        return Checkpoints(flusher=self._content[FLUSHER], recovery=self._content[RECOVERY].start)
 
-    async def put(self, place: int, message: InsertMessage) -> None:
+    async def put(self, place: int, messages: Sequence[DataMessage]) -> None:
         """See MessageStore."""
-        await self._change(f"put {number_of(message)}", STORED, lambda old: old | {place})
+        await self._change(f"put {number_of(messages[0])}", STORED, lambda old: old | {place})
 
     async def places(self, above: int) -> Collection[int]:
         """See MessageStore. It is read in the step of the caller."""
@@ -191,7 +197,7 @@ class Objects:
 
     async def save_recovery(self, summary: Summary) -> None:
         """See CheckpointStore."""
-        await self._change(f"recovery {summary.place}", RECOVERY, lambda _: summary)
+        await self._change(f"recovery {summary.start}", RECOVERY, lambda _: summary)
 
     def _bit(self, key: str) -> int:
         return self._world.interner.bit(cell(key))
