@@ -34,8 +34,10 @@ class RecordLog:
         complete yields no entry.
         """
         del channel
-        records = await self._log.read(max(place, self.last + 1))
-        return list(self._entries(records))
+        entries: list[Entry] = []
+        while not entries:
+            entries += self._entries(await self._log.read(max(place, self.last + 1)))
+        return entries
 
     def _entries(self, records: Sequence[Record]) -> Iterator[Entry]:
         for record in records:
@@ -55,8 +57,9 @@ class TransactionConsumer(ChannelConsumer):
         super().__init__(log=records, channel=channel, position=position)
         self.records = records
 
-    def _place_of_position(self) -> int:
-        place = super()._place_of_position()
+    def place_of_position(self) -> int:
+        """Where it goes on: before the begin of each transaction that is not over, too."""
+        place = super().place_of_position()
         earliest = self.records.assembly.earliest()
         return place if earliest is None else min(place, earliest)
 

@@ -135,7 +135,7 @@ class IdleProgram(ScriptedProgram):
         )
 
     def check_final(self) -> str | None:
-        """Somebody has waited, each is through, and one has waited as long as possible if a script says so."""
+        """Somebody has waited, each is through, and one as long as possible if a script says so."""
         if not self.begun:
             return None
         if not self.waits or any(wait.ended is None for wait in self.waits):

@@ -144,7 +144,7 @@ class TransactionProgram(RefiningProgram):
         self.term: OpenTerm | None = None
         self.oracle = OracleProcess()
         self.log = TransactionLog(FencedLog, most_bytes=_MOST_BYTES)
-        self.left = {_TICK: scenario.ticks, _PERSIST: 0, _RETRY: 1}
+        self.left: dict[str, float] = {_TICK: scenario.ticks, _PERSIST: 0, _RETRY: 1}
         self.consumer: TransactionConsumer | None = None
         self.reader = ReaderView(0, 0, frozenset())
         self.life = (0, 0)
