@@ -115,14 +115,14 @@ class DispatcherManager:
 
     async def _run(self) -> None:
         while True:
-            await self._changes.until(lambda: self._next_step() is not None)
+            await self._changes.until(lambda: self.next_step() is not None)
             await self._preemption.point("dispatch.manage")
-            step = self._next_step()
+            step = self.next_step()
             if step is not None:
                 step()
                 self._changes.tell()
 
-    def _next_step(self) -> Callable[[], None] | None:
+    def next_step(self) -> Callable[[], None] | None:
         """What is to be done now, if anything."""
         if self.waiting:
             return self._build_main if self.main is None else self._start_deputy

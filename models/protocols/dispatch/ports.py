@@ -46,15 +46,17 @@ class Log(GrowingLog):
 
         def look() -> StreamPosition:
             self._world.touch(reads=self._bit)
-            if not ts:
-                return EARLIEST
-            later = (
-                place for place, (kind, _, at) in self._places() if at > ts or (kind, at) == ("tick", ts)
-            )
-            return StreamPosition(min(later), ts)
+            return self.end_of_pack(ts)
 
         found: StreamPosition = await self.gate.operation(title, lambda: self.highest >= needed, look)
         return found
+
+    def end_of_pack(self, ts: int) -> StreamPosition:
+        """The end position of the pack that ends at ``ts``, a tick of the log; 0: the earliest."""
+        if not ts:
+            return EARLIEST
+        later = (place for place, (kind, _, at) in self._places() if at > ts or (kind, at) == ("tick", ts))
+        return StreamPosition(min(later), ts)
 
     def _places(self) -> list[tuple[int, tuple[str, int, int]]]:
         return list(enumerate(self.view(), start=1))

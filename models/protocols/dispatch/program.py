@@ -90,10 +90,13 @@ class DispatchScenario:
 
     def message(self, number: int) -> LogMessage:
         """A message by its number."""
-        plan = self.messages[number]
+        return self.made(self.messages[number], number, self.messages[number].ts)
+
+    def made(self, plan: MessagePlan, number: int, ts: int) -> LogMessage:
+        """A message by its number, with another timestamp."""
         if plan.about is not None:
-            return ddl_about(number, plan.ts, plan.about)
-        return row_for(number, plan.ts, self.channel(plan.to))
+            return ddl_about(number, ts, plan.about)
+        return row_for(number, ts, self.channel(plan.to))
 
     def channel(self, target: int) -> str:
         """The name of a target."""

@@ -80,8 +80,8 @@ def the_main_is_paused_with_a_pack_in_hand(**scenario: Any) -> DispatchProgram:
 
 
 class _ResumesNoMain(DispatcherManager):
-    def _next_step(self) -> Callable[[], None] | None:
-        step = super()._next_step()
+    def next_step(self) -> Callable[[], None] | None:
+        step = super().next_step()
         return None if step == self._resume_main else step
 
 
