@@ -67,6 +67,10 @@ class SessionEndedError(ImplementationError):
     """The session of a process has run out: it must begin a new one, under a new number."""
 
 
+class WatchCompactedError(ImplementationError):
+    """The store of the sessions has forgotten a change that its watcher was not told of: list again."""
+
+
 class UnknownSessionError(RpcError):
     """The root coordinator knows no session of the reporting source: the report was refused."""
 

@@ -1,7 +1,7 @@
 """The sessions of proxies in one SQLite file, and with them whom the logs refuse.
 
 A session is a number that never comes again, under a lease. Every change has a revision, by which the root
-coordinator follows. A session that is over is fenced by the coordinator before it is forgotten; the file
+coordinator follows; old changes are forgotten, and who has not been told of them has to list. A session that is over is fenced by the coordinator before it is forgotten; the file
 remembers it, so that logs that are opened again refuse the same sources.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.errors import SessionEndedError, WatchCompactedError
 from tidemark.impl.ports import Clock
 from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.report import SourceId
@@ -45,6 +45,9 @@ UPDATE sessions SET expires = ? + lease WHERE source = ? AND state = 'alive' AND
 END = "UPDATE sessions SET state = 'ended' WHERE source = ? AND state = 'alive' RETURNING source"
 FENCE = "UPDATE sessions SET state = 'fenced' WHERE source = ?"
 NEXT = "SELECT revision, source, alive FROM changes WHERE revision > ? ORDER BY revision LIMIT 1"
+LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'changes'"
+"""The revision of the last change, also if it is forgotten: revisions grow by one."""
+FORGET = "DELETE FROM changes WHERE revision <= ?"
 
 
 class Fences(Protocol):
@@ -62,6 +65,7 @@ class SqliteSessions:
         fences: the logs.
         clock: for the pauses between two looks at the leases.
         steady: by which leases run out.
+        keep: how many changes are remembered at least.
         database: the connection to the file.
     """
 
@@ -73,12 +77,14 @@ class SqliteSessions:
         clock: Clock,
         steady: SteadyClock,
         look_seconds: float = 0.1,
+        keep: int = 1000,
         database: Database | None = None,
     ) -> None:
         self._fences = fences
         self._clock = clock
         self._steady = steady
         self._look_seconds = look_seconds
+        self._keep = keep
         self._changed = asyncio.Event()
         self._transactions = Transactions(
             database if database is not None else SqliteDatabase(file),
@@ -99,7 +105,7 @@ class SqliteSessions:
             await self._fences.fence(source)
 
     async def run(self) -> None:
-        """End the sessions whose leases have run out. Ends by cancellation."""
+        """End the sessions whose leases have run out, and forget old changes. Ends by cancellation."""
         while True:
             await self._clock.sleep(self._look_seconds)
             async with self._transactions.begin() as database:
@@ -109,6 +115,7 @@ class SqliteSessions:
                 )
                 for (source,) in over:
                     await self._end(database, source)
+                await database.execute(FORGET, (await self._last(database) - self._keep,))
             self._tell()
 
     async def close(self) -> None:
@@ -147,10 +154,16 @@ class SqliteSessions:
         async with self._transactions.begin() as database:
             live = await database.execute("SELECT source FROM sessions WHERE state = 'alive' ORDER BY source")
             over = await database.execute("SELECT source FROM sessions WHERE state = 'ended'")
-            [(revision,)] = await database.execute("SELECT coalesce(max(revision), 0) FROM changes")
+            revision = await self._last(database)
         for (source,) in over:
             await self.fence(source)
-        return [int(source) for (source,) in live], int(revision)
+        return [int(source) for (source,) in live], revision
+
+    async def compact(self, upto: int) -> None:
+        """Forget the changes up to a revision."""
+        async with self._transactions.begin() as database:
+            await database.execute(FORGET, (upto,))
+        self._tell()
 
     async def next_event(self, after: int) -> SessionEvent:
         """See SessionStore."""
@@ -158,19 +171,29 @@ class SqliteSessions:
             changed = self._changed
             async with self._transactions.begin() as database:
                 found = await database.execute(NEXT, (after,))
+                last = await self._last(database)
+            following = int(found[0][0]) if found else last + 1
+            if after < last and following > after + 1:
+                raise WatchCompactedError(
+                    f"the change {after + 1} of the sessions is forgotten, {following} is the next; list again"
+                )
             for revision, source, alive in found:
                 return SessionEvent(int(revision), int(source), bool(alive))
             await changed.wait()
 
     async def fence(self, source: SourceId) -> None:
-        """See SessionStore."""
+        """See SessionStore. It is noted when the logs do refuse: who takes over in between fences again."""
+        await self._fences.fence(source)
         async with self._transactions.begin() as database:
             await database.execute(FENCE, (source,))
-        await self._fences.fence(source)
 
     async def _end(self, database: Database, source: SourceId) -> None:
         if await database.execute(END, (source,)):
             await database.execute(CHANGE, (source, 0))
+
+    async def _last(self, database: Database) -> int:
+        [(last,)] = await database.execute(LAST)
+        return int(last)
 
     def _tell(self) -> None:
         """Wake those who wait for a change."""

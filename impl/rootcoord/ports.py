@@ -42,7 +42,10 @@ class SessionStore(Protocol):
         """
 
     async def next_event(self, after: int) -> SessionEvent:
-        """Wait for the first change after a revision."""
+        """Wait for the first change after a revision.
+
+        Raise WatchCompactedError if the store has forgotten it: then ``take_over`` has to come first.
+        """
 
     async def fence(self, source: SourceId) -> None:
         """From now on the logs refuse what the source appends. Returns when they do."""

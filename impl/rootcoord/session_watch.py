@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidemark.impl.errors import WatchCompactedError
 from tidemark.impl.rootcoord.ports import SessionStore
 from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
@@ -11,6 +12,9 @@ from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 
 class SessionWatch:
     """Keeps the sessions of the synchroniser those of the store, a little later.
+
+    A watch that has fallen behind what the store remembers begins again with the list. Meanwhile no report is
+    accepted: of a session that has begun unseen none could be, and none may be of one that is over.
 
     revision: changes up to here have been passed on.
     """
@@ -31,9 +35,17 @@ class SessionWatch:
     async def run(self) -> None:
         """Pass on each change. Ends by cancellation."""
         while True:
-            event = await self._sessions.next_event(self.revision)
+            try:
+                event = await self._sessions.next_event(self.revision)
+            except WatchCompactedError:
+                await self._list_again()
+                continue
             self.revision = event.revision
             if event.alive:
                 await self._sync.add_session(event.source)
             else:
                 await self._sync.del_session(event.source, self._sessions.fence)
+
+    async def _list_again(self) -> None:
+        """The sessions of the list are the known ones; those that are over are fenced before that."""
+        self.revision = await self._sync.list_again(self._sessions.take_over)

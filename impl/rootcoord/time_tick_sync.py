@@ -6,7 +6,7 @@ and nothing that matters with it: the next one is newer (hazard 29).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from tidemark.impl.errors import UnknownSessionError
 from tidemark.impl.ports import Preemption
@@ -16,6 +16,9 @@ from tidemark.impl.stepped_lock import SteppedLock
 
 Fence = Callable[[SourceId], Awaitable[None]]
 """Make the logs refuse a source."""
+
+TakeOver = Callable[[], Awaitable[tuple[Sequence[SourceId], int]]]
+"""Fence the sources that are over; the live ones, and the revision of the list."""
 
 
 class TimeTickSync:
@@ -49,6 +52,18 @@ class TimeTickSync:
             await self._fence(source, fence)
             self.entries.pop(source, None)
             await self._close_if_complete()
+
+    async def list_again(self, take_over: TakeOver) -> int:
+        """Replace the sessions by those of a list, which fences all others. Return its revision.
+
+        Reports wait meanwhile: a session that is over is refused by the logs before no round waits for it.
+        What was reported before by a session that goes on is still true.
+        """
+        async with self.lock.holding("sync.list"):
+            sources, revision = await take_over()
+            self.entries = {source: self.entries.get(source) for source in (self._ddl_key(), *sources)}
+            await self._close_if_complete()
+        return revision
 
     async def _fence(self, source: SourceId, fence: Fence) -> None:
         await fence(source)

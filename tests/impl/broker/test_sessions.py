@@ -6,7 +6,7 @@ import pytest
 
 from tests.impl.parts import HandClock, run, settle
 from tidemark.impl.broker.sessions import SqliteSessions
-from tidemark.impl.errors import SessionEndedError
+from tidemark.impl.errors import SessionEndedError, WatchCompactedError
 from tidemark.impl.rootcoord.ports import SessionEvent
 
 
@@ -94,6 +94,51 @@ def test_what_a_dead_process_leaves_is_over_and_refused(tmp_path):
         assert after.sources == [ended, alive]
         assert (await sessions.take_over())[0] == []
         assert await sessions.register("c", lease=1.0) > alive
+        await sessions.close()
+
+    run(scenario())
+
+
+def test_a_watch_that_has_fallen_behind_is_refused(tmp_path):
+    async def scenario():
+        sessions = store(tmp_path, Fenced(), Hand())
+        await sessions.start()
+        a, b = [await sessions.register(name, lease=2.0) for name in "ab"]
+        await sessions.compact(1)
+        assert await sessions.next_event(1) == SessionEvent(2, b, alive=True)
+        with pytest.raises(WatchCompactedError, match="change 1 of the sessions is forgotten, 2 is the next"):
+            await sessions.next_event(0)
+        await sessions.compact(2)
+        with pytest.raises(WatchCompactedError, match="change 2"):
+            await sessions.next_event(1)
+        assert await sessions.take_over() == ([a, b], 2), "the revision outlives the changes"
+        waiting = asyncio.create_task(sessions.next_event(2))
+        await sessions.end(a)
+        assert await waiting == SessionEvent(3, a, alive=False)
+        await sessions.close()
+
+    run(scenario())
+
+
+def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_path):
+    class Hangs(Fenced):
+        async def fence(self, source):
+            await super().fence(source)
+            if len(self.sources) == 1:
+                await asyncio.Event().wait()
+
+    async def scenario():
+        fences = Hangs()
+        sessions = store(tmp_path, fences, Hand())
+        await sessions.start()
+        source = await sessions.register("a", lease=2.0)
+        await sessions.end(source)
+        first = asyncio.create_task(sessions.take_over())
+        while not fences.sources:
+            await asyncio.sleep(0.001)
+        first.cancel()
+        await sessions.take_over()
+        assert fences.sources == [source, source]
         await sessions.close()
 
     run(scenario())
