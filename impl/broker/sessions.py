@@ -1,8 +1,9 @@
 """The sessions of proxies in one SQLite file, and with them whom the logs refuse.
 
 A session is a number that never comes again, under a lease. Every change has a revision, by which the root
-coordinator follows; old changes are forgotten, and who has not been told of them has to list. A session that is over is fenced by the coordinator before it is forgotten; the file
-remembers it, so that logs that are opened again refuse the same sources.
+coordinator follows; old changes are forgotten, and who was not told of them has to list. A session that is
+over is fenced by the coordinator before it is forgotten; the file remembers it, so that logs that are opened
+again refuse the same sources.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class SqliteSessions:
             following = int(found[0][0]) if found else last + 1
             if after < last and following > after + 1:
                 raise WatchCompactedError(
-                    f"the change {after + 1} of the sessions is forgotten, {following} is the next; list again"
+                    f"the change {after + 1} of the sessions is forgotten, {following} is next; list again"
                 )
             for revision, source, alive in found:
                 return SessionEvent(int(revision), int(source), bool(alive))

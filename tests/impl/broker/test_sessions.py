@@ -106,7 +106,7 @@ def test_a_watch_that_has_fallen_behind_is_refused(tmp_path):
         a, b = [await sessions.register(name, lease=2.0) for name in "ab"]
         await sessions.compact(1)
         assert await sessions.next_event(1) == SessionEvent(2, b, alive=True)
-        with pytest.raises(WatchCompactedError, match="change 1 of the sessions is forgotten, 2 is the next"):
+        with pytest.raises(WatchCompactedError, match="change 1 of the sessions is forgotten, 2 is next"):
             await sessions.next_event(0)
         await sessions.compact(2)
         with pytest.raises(WatchCompactedError, match="change 2"):
@@ -125,7 +125,10 @@ def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_pat
         async def fence(self, source):
             await super().fence(source)
             if len(self.sources) == 1:
+                begun.set()
                 await asyncio.Event().wait()
+
+    begun = asyncio.Event()
 
     async def scenario():
         fences = Hangs()
@@ -134,8 +137,7 @@ def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_pat
         source = await sessions.register("a", lease=2.0)
         await sessions.end(source)
         first = asyncio.create_task(sessions.take_over())
-        while not fences.sources:
-            await asyncio.sleep(0.001)
+        await begun.wait()
         first.cancel()
         await sessions.take_over()
         assert fences.sources == [source, source]

@@ -6,9 +6,10 @@ import pytest
 
 from tests.impl.parts import run, settle
 from tests.impl.time_tick_parts import SessionsStub, Ticks
-from tidemark.impl.errors import UnknownSessionError
+from tidemark.impl.errors import UnknownSessionError, WatchCompactedError
 from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
 from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
@@ -89,6 +90,36 @@ def test_a_session_that_goes_is_fenced_and_no_longer_waited_for():
         await sync.del_session(1, sessions.fence)
         assert sessions.fenced == [1]
         assert [sorted(complete) for complete in sync.rounds.waiting] == [[DDL_SOURCE]]
+
+    run(work())
+
+
+def test_a_watch_that_is_refused_lists_again_while_reports_wait():
+    class Compacted(SessionsStub):
+        refused = False
+
+        async def next_event(self, after):
+            if not self.refused:
+                self.refused = True
+                raise WatchCompactedError("list again")
+            return await super().next_event(after)
+
+    async def work():
+        sessions, sync = Compacted(live=[1, 2]), _sync()
+        watch = SessionWatch(sessions=sessions, sync=sync)
+        await watch.load()
+        await sync.update(_report(2, 5))
+        sessions.change(1, alive=False)
+        sessions.change(3, alive=True)
+        task = asyncio.create_task(watch.run())
+        await settle()
+        assert sync.entries == {DDL_SOURCE: None, 2: _report(2, 5), 3: None}
+        assert watch.revision == 2
+        sessions.change(3, alive=False)
+        await settle()
+        assert 3 not in sync.entries
+        assert sessions.fenced == [3]
+        task.cancel()
 
     run(work())
 

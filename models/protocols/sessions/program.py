@@ -1,0 +1,227 @@
+"""Sessions as a program under exploration: nodes whose leases end while they work and that come back, a store
+that forgets old changes, and the part of a root coordinator that follows them.
+
+Each step must be a step of ``tidemark.spec.sessions``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.impl.broker.sessions import SqliteSessions
+from tidemark.impl.errors import UnknownSessionError
+from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.session_watch import SessionWatch
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.sessions.ports import LOGS, STORE, SharedSessions, Takeover
+from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+COORDINATOR, COMPACTION = "coordinator", "compaction"
+SPECIFICATION = "tidemark.spec.sessions:Sessions"
+_DOWN = CoordinatorView("down", 0, 0, (), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsScenario:
+    """What happens.
+
+    Attributes:
+        lives: by node how many sessions it has, one after the other; each of them ends.
+        compactions: how often the store forgets all changes so far.
+        faults: crashes of the coordinator.
+    """
+
+    lives: tuple[int, ...]
+    compactions: int = 0
+    faults: FaultBudget = field(default_factory=FaultBudget)
+
+    def settings(self) -> Settings:
+        """The bounds of the world."""
+        return Settings(faults=self.faults, crashable=frozenset({COORDINATOR}), clock=ClockOrder.UNTIMED)
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification with these sessions."""
+        count = sum(self.lives)
+        return Instance(
+            protocol,
+            bounds={"Node": count, "Revision": 2 * count, "Faults": 1},
+            constants={},
+            name="scheduled",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionsParts:
+    """Which class plays which part. A variant replaces one of them by a subclass."""
+
+    sessions: type[SqliteSessions] = SqliteSessions
+    sync: type[TimeTickSync] = TimeTickSync
+    watch: type[SessionWatch] = SessionWatch
+
+
+@dataclass(eq=False)
+class Coordinator:
+    """One incarnation."""
+
+    process: Process
+    store: Takeover
+    sync: TimeTickSync
+    watch: SessionWatch
+
+    def view(self, accepted: tuple[int, ...]) -> CoordinatorView:
+        """The picture of it."""
+        if not self.process.alive or self.store.phase == "down":
+            return CoordinatorView("down", 0, 0, (), accepted)
+        entries = tuple(source for source in sorted(self.sync.entries) if source != DDL_SOURCE)
+        is_listed = self.store.phase == "listed"
+        return CoordinatorView(
+            self.store.phase,
+            self.store.first,
+            self.store.first if is_listed else self.watch.revision,
+            self.store.listed if is_listed else entries,
+            accepted,
+        )
+
+
+class SessionsProgram(RefiningProgram):
+    """Nodes, a store of sessions, a coordinator."""
+
+    table = "sessions"
+
+    def __init__(self, scenario: SessionsScenario, *, parts: SessionsParts | None, protocol: str) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.settings = scenario.settings()
+        self.coordinators: list[Coordinator] = []
+        self._parts = parts if parts is not None else SessionsParts()
+        self._shared: SharedSessions | None = None
+
+    @property
+    def shared(self) -> SharedSessions:
+        """The store."""
+        assert self._shared is not None
+        return self._shared
+
+    def populate(self, world: World) -> None:
+        """Define the processes."""
+        self._shared = SharedSessions(world, self._parts.sessions)
+        world.process(COORDINATOR, self._coordinate, daemon=True)
+        for place, lives in enumerate(self.scenario.lives):
+            world.process(f"node {place}", functools.partial(self._node, lives), daemon=True)
+        if self.scenario.compactions:
+            world.process(COMPACTION, self._compact, daemon=True)
+
+    async def _coordinate(self, process: Process) -> None:
+        await process.point("coordinator.begin")
+        store = Takeover(process, self.shared)
+        sync = self._parts.sync(rounds=RoundQueue(1), preemption=process)
+        watch = self._parts.watch(sessions=store, sync=sync)
+        self.coordinators.append(Coordinator(process, store, sync, watch))
+
+        async def report(source: int) -> None:
+            try:
+                await sync.update(TimeTickReport(source, (), 1))
+            except UnknownSessionError:
+                return  # the node hears of it
+
+        process.serve("report", report)
+        await watch.load()
+        await watch.run()
+
+    async def _node(self, lives: int, process: Process) -> None:
+        """A node does not hear of the end of its lease: what it has reported comes at any later time."""
+        for _ in range(lives):
+            source = await self.shared.register(process.name)
+            process.post(COORDINATOR, "report", source)
+            await self.shared.end(source)
+
+    async def _compact(self, process: Process) -> None:
+        del process
+        for _ in range(self.scenario.compactions):
+            await self.shared.compact()
+
+    # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """A coordinator serves, knows who lives, and has fenced who does not."""
+        if values["phase"] != "serving":
+            return f"the coordinator is {values['phase']}"
+        for n, ended in values["ended"].items():
+            if ended and not values["fenced"][n]:
+                return f"session {n} is over, and the logs take what it writes"
+            if values["began"][n] and not ended and not values["view"][n]:
+                return f"session {n} lives, and is not known"
+        return None
+
+    def element(self, name: str, value: Any) -> Any:
+        """Return a session's element: sources count from 1."""
+        del name
+        return int(value) - 1
+
+    def observe(self) -> Observation:
+        """Return what store, logs and coordinator hold."""
+        return {
+            STORE: self.shared.view(),
+            LOGS: tuple(sorted(set(self.shared.fenced))),
+            COORDINATOR: self._view(),
+        }
+
+    def _view(self) -> CoordinatorView:
+        accepted = {source for one in self.coordinators for source in one.sync.accepted}
+        known = tuple(sorted(accepted))
+        return self.coordinators[-1].view(known) if self.coordinators else _DOWN
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        last = self.coordinators[-1] if self.coordinators else None
+        return (
+            tuple(self.observe().values()),
+            self.shared.rows(),
+            self.shared.gate.view(),
+            last and (last.watch.revision, tuple(sorted(last.sync.entries)), tuple(last.sync.lock.users)),
+        )
+
+
+@functools.cache
+def _abstraction(scenario: SessionsScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(known[STORE], known[LOGS], known[COORDINATOR], sessions=sum(scenario.lives))
+
+    instance = scenario.instance(protocol)
+    return Abstraction(instance, values, ignored=("faults",), sound=protocol == SPECIFICATION)
+
+
+def sessions(
+    *,
+    lives: Sequence[int],
+    compactions: int = 0,
+    crashes: int = 0,
+    parts: SessionsParts | None = None,
+    protocol: str = SPECIFICATION,
+) -> SessionsProgram:
+    """Return a program by plain arguments, as the manifest gives them.
+
+    Args:
+        lives: by node how many sessions it has.
+        compactions: how often the store forgets all changes so far.
+        crashes: budget of crashes of the coordinator.
+        parts: classes of the store and of the coordinator.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = SessionsScenario(
+        lives=tuple(lives), compactions=compactions, faults=FaultBudget(crashes=crashes)
+    )
+    return SessionsProgram(scenario, parts=parts, protocol=protocol)

@@ -1,0 +1,75 @@
+"""From the session store, the logs and the live objects of a root coordinator to the state of
+``tidemark.spec.sessions``.
+
+===================  =======================================================================================
+specification        implementation
+===================  =======================================================================================
+revision, began,     every change that was ever in the store's table of changes
+ended
+compacted            what is no longer in it
+fenced               ``Fences.fence`` has returned
+admitted             ``TimeTickSync.accepted``, of any incarnation
+phase                begun when ``take_over`` is called, listed when its list is read, serving when it returns
+first                the revision of the store when it was begun, then that of the list
+seen, view           the list; then ``SessionWatch.revision`` and ``TimeTickSync.entries``. A change that the
+                     watch has read and the synchroniser has not taken in is not seen yet
+faults               left out: it counts
+===================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tidemark.impl.rootcoord.ports import SessionEvent
+from tidemark.impl.rootcoord.report import SourceId
+
+
+class StoreView(NamedTuple):
+    """The store: every change that it had, and how many are forgotten."""
+
+    changes: tuple[SessionEvent, ...]
+    compacted: int
+
+
+@dataclass(frozen=True)
+class CoordinatorView:
+    """A coordinator. ``listed``: what it has listed, until it serves; ``accepted``: sources, of any one."""
+
+    phase: str
+    first: int
+    revision: int
+    entries: tuple[SourceId, ...]
+    accepted: tuple[SourceId, ...]
+
+
+def abstract(
+    store: StoreView, fenced: Sequence[SourceId], coordinator: CoordinatorView, *, sessions: int
+) -> dict[str, Any]:
+    """The state of ``tidemark.spec.sessions``, by variable name. Sources count from 1, elements from 0."""
+    began = {event.source: event.revision for event in store.changes if event.alive}
+    ended = {event.source: event.revision for event in store.changes if not event.alive}
+    every = {n: n + 1 for n in range(sessions)}
+    return {
+        "revision": len(store.changes),
+        "began": {n: began.get(source, 0) for n, source in every.items()},
+        "ended": {n: ended.get(source, 0) for n, source in every.items()},
+        "compacted": store.compacted,
+        "fenced": {n: source in fenced for n, source in every.items()},
+        "admitted": {n: source in coordinator.accepted for n, source in every.items()},
+        "phase": coordinator.phase,
+        "first": coordinator.first,
+        "seen": _seen(store, coordinator),
+        "view": {n: source in coordinator.entries for n, source in every.items()},
+    }
+
+
+def _seen(store: StoreView, coordinator: CoordinatorView) -> int:
+    """What the coordinator has taken in."""
+    revision = coordinator.revision
+    if coordinator.phase != "serving" or not revision:
+        return revision
+    last = store.changes[revision - 1]
+    return revision if (last.source in coordinator.entries) is last.alive else revision - 1
