@@ -161,12 +161,15 @@ class ProxyQueues:
 
     async def close(self) -> None:
         """Begin no task any more, and return when each is over and each caller answered."""
+        if self.mode in (QueuesMode.CLOSED, QueuesMode.ENDED):
+            return
         self._refuse_all()
         while self._is_busy():
             self._progress.clear()
             await self._progress.wait()
         await self._preemption.point("queues.closed")
-        self.mode = QueuesMode.CLOSED
+        if self.mode is QueuesMode.CLOSING:
+            self.mode = QueuesMode.CLOSED
 
     def _refuse_all(self) -> None:
         self.mode = QueuesMode.CLOSING
@@ -180,6 +183,8 @@ class ProxyQueues:
 
     def cut(self) -> None:
         """The proxy ends without a close: tell the callers that are left. What has begun may still happen."""
+        if self.mode is QueuesMode.CLOSED:
+            return
         self._refuse_all()
         self.mode = QueuesMode.ENDED
         for task in list(self.pending.values()):

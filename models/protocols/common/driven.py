@@ -11,6 +11,8 @@ from tidemark.models.simulation.execution import Execution
 from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
 
+_MANY = 200
+
 
 class DrivenRun:
     """One run of a program, a part of an ``Adapter``. A subclass says which events are a step.
@@ -59,3 +61,55 @@ class DrivenRun:
                 error = task.exception() if task.done() and not task.cancelled() else None
                 if error is not None:
                     raise BrokenRunError(f"{task.get_name()} failed: {error!r}")
+
+
+class SettlingRun(DrivenRun):
+    """A run of a process with calls of others: what waits for nothing else, and changes nothing, happens by
+    itself: answers, and deliveries that come too late.
+    """
+
+    def _meant(self, event: Event) -> Step | None:
+        """What an event represents by its name; None if it changes nothing, or only waits."""
+        raise NotImplementedError
+
+    def _fire(self, event: Event) -> None:
+        super()._fire(event)
+        self._raise_failures()
+
+    def _settle(self, *, loses: bool = False) -> None:
+        """Let answers arrive, and deliveries that change nothing. If one does, the machine will see it."""
+        for _ in range(_MANY):
+            event = self._prompt(loses=loses)
+            if event is None:
+                return
+            self._fire(event)
+            now = self._look()
+            if now != self._state:
+                self._state = now
+                return
+        raise BrokenRunError("the implementation does not come to rest")
+
+    def _prompt(self, *, loses: bool) -> Event | None:
+        enabled = self._world.enabled()
+        if loses:
+            lost = next((event for event in enabled if event.label.startswith("lose reply")), None)
+            if lost is not None:
+                return lost
+        return next((event for event in enabled if self._is_prompt(event)), None)
+
+    def _is_prompt(self, event: Event) -> bool:
+        """Whether an event happens by itself."""
+        if event.label.startswith("reply"):
+            return True
+        return event.label.startswith("deliver") and self._meant(event) is None
+
+    def _disturb(self, chance: int) -> None:
+        """Let a task come to the lock that has to wait."""
+        waiting = [
+            event
+            for event in self._world.enabled()
+            if event.label.startswith("resume") and not event.fault and self._meant(event) is None
+        ]
+        if waiting:
+            self._fire(waiting[(chance - 1) % len(waiting)])
+            self._state = self._look()

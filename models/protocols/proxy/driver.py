@@ -12,16 +12,14 @@ from typing import ClassVar
 
 from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.values import AppendOutcome
-from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.protocols.common.driven import DrivenRun
+from tidemark.models.protocols.common.driven import SettlingRun
 from tidemark.models.protocols.proxy.driver_world import DrivenProxy, scenario_of
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.loop.lane import Event
 
-_MANY = 200
 _REFUSES = (3, 4, 5)
 """Chances with which a task that is issued will be refused by the logs."""
 _FATE_PERIOD = 4
@@ -34,7 +32,7 @@ _LOCK_FOLLOWS = ("client.write", "task.pop", "ticker.snapshot")
 """Points after which the lock is taken: with it free, the step; else only a wait for it."""
 
 
-class ProxyAdapter(DrivenRun):
+class ProxyAdapter(SettlingRun):
     """One run of the proxy. A variant of it overrides ``parts``."""
 
     parts: ClassVar[ProxyParts] = ProxyParts()
@@ -165,43 +163,5 @@ class ProxyAdapter(DrivenRun):
 
     # Letting things happen.
 
-    def _fire(self, event: Event) -> None:
-        super()._fire(event)
-        self._raise_failures()
-
-    def _settle(self, *, loses: bool = False) -> None:
-        """Let answers arrive, and deliveries that change nothing. If one does, the machine will see it."""
-        for _ in range(_MANY):
-            event = self._prompt(loses=loses)
-            if event is None:
-                return
-            self._fire(event)
-            now = self._look()
-            if now != self._state:
-                self._state = now
-                return
-        raise BrokenRunError("the proxy does not come to rest")
-
-    def _prompt(self, *, loses: bool) -> Event | None:
-        enabled = self._world.enabled()
-        if loses:
-            lost = next((event for event in enabled if event.label.startswith("lose reply")), None)
-            if lost is not None:
-                return lost
-        return next((event for event in enabled if self._is_prompt(event)), None)
-
     def _is_prompt(self, event: Event) -> bool:
-        if event.label.startswith(("reply", "resume others.ask")):
-            return True
-        return event.label.startswith("deliver") and self._meant(event) is None
-
-    def _disturb(self, chance: int) -> None:
-        """Let a task come to the lock that has to wait."""
-        waiting = [
-            event
-            for event in self._world.enabled()
-            if event.label.startswith("resume") and not event.fault and self._meant(event) is None
-        ]
-        if waiting:
-            self._fire(waiting[(chance - 1) % len(waiting)])
-            self._state = self._look()
+        return event.label.startswith("resume others.ask") or super()._is_prompt(event)

@@ -35,6 +35,7 @@ SPECIFICATION = "tidemark.spec.scheduler:Scheduler"
 class SchedulerScenario:
     """What happens: tasks by their queue, callers that may leave, a close, an end without one.
 
+    greatest: the greatest timestamp of the instance; 0 for one of each task.
     near_oracle: a call of the oracle is one step, and always succeeds.
     """
 
@@ -42,6 +43,7 @@ class SchedulerScenario:
     leaves: tuple[int, ...] = ()
     closes: bool = False
     crashes: bool = False
+    greatest: int = 0
     near_oracle: bool = True
     oracle_faults: FaultBudget = field(default_factory=FaultBudget)
     log_faults: FaultBudget = field(default_factory=FaultBudget)
@@ -68,7 +70,7 @@ class SchedulerScenario:
         count = len(self.tasks)
         return Instance(
             protocol,
-            bounds={"Task": count, "Id": count, "Ts": count, "Place": count, "Notices": 2},
+            bounds={"Task": count, "Id": count, "Ts": self.greatest or count, "Place": count, "Notices": 2},
             constants={"queue": [kind.value for kind in self.tasks], "id": list(range(count))},
             name="scheduled",
         )
@@ -123,22 +125,27 @@ class SchedulerProgram(RefiningProgram):
             parts=self._parts,
         )
         self.queues.start()
-        process.spawn(self._clients(process, self.queues), "clients")
+        self.bring_clients(process, self.queues)
         if self.scenario.closes:
             process.spawn(self._close(process, self.queues), "closer")
         if self.scenario.crashes:
             process.spawn(self._crash(process, self.queues, supervisor), "crasher")
         await supervisor.wait_failed()
 
+    def bring_clients(self, process: Process, queues: ProxyQueues) -> None:
+        """Let the clients come."""
+        process.spawn(self._clients(process, queues), "clients")
+
     async def _clients(self, process: Process, queues: ProxyQueues) -> None:
         """Clients come one after another."""
         for place in range(len(self.tasks)):
             await process.point("client.come")
-            client = asyncio.create_task(self._client(queues, place), name=f"client {place}")
+            client = asyncio.create_task(self.client(queues, place), name=f"client {place}")
             if place in self.scenario.leaves:
-                process.spawn(_leave(process, client), f"leaver {place}")
+                process.spawn(leave(process, client), f"leaver {place}")
 
-    async def _client(self, queues: ProxyQueues, place: int) -> None:
+    async def client(self, queues: ProxyQueues, place: int) -> None:
+        """One client, until it hears what became of its task, or leaves."""
         try:
             await queues.submit(*self.tasks[place])
         except ImplementationError:
@@ -169,7 +176,9 @@ class SchedulerProgram(RefiningProgram):
         """Return a task's place: by the number of its request, or by its timestamp."""
         if name == "t__ts":
             return next((t for t, (_, task) in enumerate(self.tasks) if task.ts == int(value)), None)
-        return int(value) - 1 if name == "t__number" else int(value)
+        if name == "t__number":
+            return next((t for t, (_, task) in enumerate(self.tasks) if task.number == int(value)), None)
+        return int(value)
 
     def observe(self) -> Observation:
         """Return what the queues, the logs and the oracle hold."""
@@ -207,7 +216,7 @@ def memory_of(queues: ProxyQueues, tasks: Sequence[tuple[QueueKind, DmlTask]]) -
     )  # fmt: skip
 
 
-async def _leave(process: Process, client: asyncio.Task[None]) -> None:
+async def leave(process: Process, client: asyncio.Task[None]) -> None:
     """The client is cancelled, wherever it waits."""
     await process.point("client.leave")
     client.cancel()

@@ -97,7 +97,9 @@ def taken_tasks_are_not_active(**scenario: Any) -> SchedulerProgram:
     return scheduler(parts=QueueParts(queue=_PopsAtOnce), **scenario)
 
 
-class _KeepsTheGone(DmlTaskQueue):
+class KeepsTheGone(DmlTaskQueue):
+    """A task that leaves is put back if its caller is gone."""
+
     def _forget(self, task: DmlTask) -> None:
         super()._forget(task)
         if task.left:
@@ -107,7 +109,7 @@ class _KeepsTheGone(DmlTaskQueue):
 @mutant(killer="scheduler.the_active_tasks_are_known", source="seed 004, 6.6.1", instance=LEAVES)
 def a_task_without_caller_stays_active(**scenario: Any) -> SchedulerProgram:
     """A task whose caller has left stays in the map of active tasks."""
-    return scheduler(parts=QueueParts(queue=_KeepsTheGone), **scenario)
+    return scheduler(parts=QueueParts(queue=KeepsTheGone), **scenario)
 
 
 class _Last(deque[DmlTask]):
