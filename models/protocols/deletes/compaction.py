@@ -36,6 +36,7 @@ from tidemark.models.protocols.deletes.levels import (
     NodeState,
     Sync,
     abstract,
+    found_in,
 )
 from tidemark.models.protocols.flush.ports import NODE, OBJECTS, Objects
 from tidemark.models.protocols.flush.scenario import CHANNEL
@@ -224,22 +225,10 @@ class CompactionProgram(RefiningProgram):
             for segment in self.scenario.segments:
                 await process.point("load.segment")
                 record = self.coordinator.segments[segment]
-                self._note_read(record)
+                # The files of the segment are what its record names at this moment.
+                self.load = self.load.with_segment(segment, found_in(self.scenario, record))
                 await delegator.load(LoadSegment(record, replay_from=0))
             self._follow(delegator)
-
-    def _note_read(self, record: SegmentRecord) -> None:
-        """The files of the segment are what its record names at this moment."""
-        deleted = [self.scenario.row(p) for one in record.compaction.deltas for p in one.row_positions]
-        found = [
-            p
-            for one in record.binlogs
-            for p in one.row_positions
-            if not any(d.key == self.scenario.row(p).key and d.ts > p for d in deleted)
-        ]
-        load = self.load
-        shown = tuple(sorted({*load.shown, *found}))
-        self.load = load._replace(read=(*load.read, record.segment_id), shown=shown)
 
     def _follow(self, delegator: ShardDelegator) -> None:
         """The stream from the start on, and then a look at everything."""
@@ -305,7 +294,7 @@ def _abstraction(scenario: CompactionScenario) -> Abstraction:
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
-        return abstract(scenario, *known[MACHINE])
+        return abstract(scenario, *known[MACHINE], levels=scenario.levels)
 
     return Abstraction(scenario.instance(), values, ignored=("faults",))
 

@@ -119,6 +119,24 @@ class LoadView(NamedTuple):
     read: tuple[SegmentId, ...] = ()
     shown: tuple[int, ...] = ()
 
+    def with_segment(self, segment: SegmentId, found: Sequence[int]) -> LoadView:
+        """The same with one segment more, in which these rows were found."""
+        shown = tuple(sorted({*self.shown, *found}))
+        return self._replace(read=(*self.read, segment), shown=shown)
+
+
+def is_hit(scenario: CompactionScenario, position: int, deletes: Sequence[int]) -> bool:
+    """Whether one of the deletes is of the row, by their positions."""
+    key = scenario.row(position).key
+    return any(scenario.row(delete).key == key and delete > position for delete in deletes)
+
+
+def found_in(scenario: CompactionScenario, record: SegmentRecord) -> list[int]:
+    """The rows in the files that a record names, without those that the files say are deleted."""
+    deleted = [position for one in record.compaction.deltas for position in one.row_positions]
+    rows = [position for one in record.binlogs for position in one.row_positions]
+    return sorted(position for position in rows if not is_hit(scenario, position, deleted))
+
 
 def abstract(
     scenario: CompactionScenario,
@@ -126,10 +144,12 @@ def abstract(
     records: Sequence[SegmentRecord],
     node: tuple[Any, ...],
     load: LoadView,
+    *,
+    levels: int,
 ) -> dict[str, Any]:
     """The state of ``tidemark.spec.deletes``, by variable name and without the fault counter."""
     consumed, rows, writing, deletes, syncs, report = node
-    every, zeros = range(len(scenario.log) + 1), range(scenario.levels)
+    every, zeros = range(len(scenario.log) + 1), range(levels)
     known = {record.segment_id: record for record in records}
     place = {sync.path: z for z, sync in enumerate(syncs)}
     content = {(place[sync.path], p) for sync in syncs for p in sync.positions}

@@ -25,13 +25,7 @@ LEVELS = "deletes-impl-compact-two-levels"
 TASKS = "deletes-impl-compact-two-tasks"
 
 
-class _IgnoresTheCheckpoint(LevelZeroCompactor):
-    def _ripe(self, channel: ChannelName) -> list[BinlogRecord]:
-        levels = [one for record in self._levels(channel) for one in record.binlogs]
-        return [one for one in levels if all(record.flushed for record in self._older(channel, one))]
-
-
-class _DropsEarly(_IgnoresTheCheckpoint):
+class _DropsEarly(LevelZeroCompactor):
     def _ripe(self, channel: ChannelName) -> list[BinlogRecord]:
         return [one for record in self._levels(channel) for one in record.binlogs]
 
@@ -45,7 +39,9 @@ def segments_that_grow_do_not_count(**scenario: Any) -> CompactionProgram:
     return compaction(compactor=_DropsEarly, **scenario)
 
 
-class _NoFilter(LevelZeroCompactor):
+class KnowsNoKey(LevelZeroCompactor):
+    """The filters know no key."""
+
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts, key_filter=_knows_nothing)
 
@@ -58,7 +54,7 @@ def _knows_nothing(keys: Iterable[int]) -> tuple[int, ...]:
 @mutant(killer="refinement", source="facts 7.1", instance=COMPACT)
 def the_filter_of_keys_misses(**scenario: Any) -> CompactionProgram:
     """The filter of a segment does not know a key of it."""
-    return compaction(compactor=_NoFilter, **scenario)
+    return compaction(compactor=KnowsNoKey, **scenario)
 
 
 class _WithoutLook(LevelZeroCompactor):
