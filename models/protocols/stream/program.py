@@ -30,6 +30,8 @@ from tidemark.models.simulation.world.world import World
 Position = StreamPosition | AlignedPosition
 SPECIFICATION = "tidemark.spec.stream:Stream"
 CONSUMER = "consumer"
+PACKS_MEET = "a_pack_begins_where_the_last_has_ended"
+"""Claim id: the start of a pack is the end position of the last one that is stored."""
 PRODUCERS = "producers"
 
 
@@ -136,6 +138,7 @@ class StreamProgram(RefiningProgram):
         protocol: the specification that each step must follow.
     """
 
+    claims = (PACKS_MEET,)
     table = "stream"
     at_rest = ("stream.every_message_is_stored",)
 
@@ -207,6 +210,13 @@ class StreamProgram(RefiningProgram):
             self.pack = None
 
     # What is looked at.
+
+    def complaint(self) -> str | None:
+        """The pack in hand follows on what is stored, or is stored already."""
+        pack, stored = self.pack, self.sink.stored().position
+        if pack is None or stored in (pack.start, pack.finish):
+            return None
+        return f"{PACKS_MEET}: a pack begins at {pack.start}, and what is stored ends at {stored}"
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""

@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.impl.broker.messages import ChannelMessage
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
 from tidemark.impl.stream.reader import ChannelReader
+from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.stream.program import StreamProgram, aligned
 
@@ -122,3 +123,20 @@ class _WaitsForever(AlignedConsumer):
 def pursuit_waits_for_ever(**scenario: Any) -> StreamProgram:
     """A pack that may grow waits for a tick that does not come."""
     return aligned(consumer=_WaitsForever, **scenario)
+
+
+class _KeepsItsStart(AlignedConsumer):
+    def _gather(self, tick: Timestamp) -> None:
+        start = self._start
+        super()._gather(tick)
+        self._start = start
+
+
+@mutant(
+    killer="a_pack_begins_where_the_last_has_ended",
+    source="facts 5.1: start position = previous end position",
+    instance="stream-impl-aligned",
+)
+def packs_keep_their_start(**scenario: Any) -> StreamProgram:
+    """Every pack begins where the consumer has begun."""
+    return aligned(consumer=_KeepsItsStart, **scenario)
