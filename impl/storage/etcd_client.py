@@ -21,6 +21,7 @@ from tidemark.impl.errors import StoreError
 
 Json = dict[str, Any]
 Result = TypeVar("Result")
+Connect = Callable[..., http.client.HTTPConnection]
 _WORKERS = 4
 """Calls at the same time: a save, a renewal, a watch, and one to spare."""
 
@@ -44,15 +45,19 @@ class EtcdClient:
     Args:
         endpoint: ``http://host:port``.
         timeout: seconds for one call.
+        connect: makes a connection to host and port, with a time-out in seconds.
     """
 
-    def __init__(self, endpoint: str, *, timeout: float = 5.0) -> None:
+    def __init__(
+        self, endpoint: str, *, timeout: float = 5.0, connect: Connect = http.client.HTTPConnection
+    ) -> None:
         parts = urlsplit(endpoint)
         if parts.scheme != "http" or not parts.hostname:
             raise ValueError(f"etcd endpoint {endpoint!r}; write it like http://127.0.0.1:2379")
         self.endpoint = endpoint
         self._host, self._port = parts.hostname, parts.port or 2379
         self._timeout = timeout
+        self._connect = connect
         self._workers = ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="etcd")
         self._local = threading.local()
         self._open: list[http.client.HTTPConnection] = []
@@ -100,7 +105,7 @@ class EtcdClient:
     def _connection(self) -> http.client.HTTPConnection:
         known = getattr(self._local, "connection", None)
         if known is None:
-            known = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            known = self._connect(self._host, self._port, timeout=self._timeout)
             self._local.connection = known
             self._open.append(known)
         assert isinstance(known, http.client.HTTPConnection)
@@ -108,7 +113,7 @@ class EtcdClient:
 
     def _watch(self, request: Json, seconds: float) -> None:
         """A watch has a connection of its own: its answer has no end; the first line is no event."""
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
+        connection = self._connect(self._host, self._port, timeout=seconds)
         try:
             connection.request("POST", "/v3/watch", json.dumps(request), {"Content-Type": "application/json"})
             # The response keeps the socket open, too.

@@ -51,8 +51,27 @@ class Files(Protocol):
         """Force the names in a directory to the disk."""
 
 
+class SystemCalls(Protocol):
+    """What ``SystemFiles`` asks of the module ``os``; the rest are methods of the paths."""
+
+    def open(self, path: Path, flags: int, /) -> int:
+        """Return a descriptor of a file or a directory."""
+
+    def fsync(self, descriptor: int, /) -> None:
+        """Force what the descriptor stands for to the disk."""
+
+    def close(self, descriptor: int, /) -> None:
+        """Let go of a descriptor."""
+
+    def truncate(self, path: Path, size: int, /) -> None:
+        """Cut a file off after so many bytes."""
+
+
 class SystemFiles:
-    """The file system of the machine. Each operation runs in a thread."""
+    """The file system of the machine. Each operation runs in a thread. ``calls``: those of the system."""
+
+    def __init__(self, calls: SystemCalls = os) -> None:
+        self._calls = calls
 
     async def exists(self, path: Path) -> bool:
         """See Files."""
@@ -72,11 +91,11 @@ class SystemFiles:
 
     async def truncate(self, path: Path, size: int) -> None:
         """See Files."""
-        await in_thread(None, lambda: os.truncate(path, size))
+        await in_thread(None, lambda: self._calls.truncate(path, size))
 
     async def sync(self, path: Path) -> None:
         """See Files. The kernel forces what any descriptor has written."""
-        await in_thread(None, lambda: _sync(path))
+        await in_thread(None, lambda: self._force(path))
 
     async def rename(self, old: Path, new: Path) -> None:
         """See Files."""
@@ -88,7 +107,14 @@ class SystemFiles:
 
     async def sync_directory(self, path: Path) -> None:
         """See Files."""
-        await in_thread(None, lambda: _sync(path))
+        await in_thread(None, lambda: self._force(path))
+
+    def _force(self, path: Path) -> None:
+        descriptor = self._calls.open(path, os.O_RDONLY)
+        try:
+            self._calls.fsync(descriptor)
+        finally:
+            self._calls.close(descriptor)
 
 
 SYSTEM_FILES = SystemFiles()
@@ -139,11 +165,3 @@ def _read(path: Path, offset: int) -> bytes:
 def _write(path: Path, mode: str, data: bytes) -> None:
     with path.open(mode) as out:
         out.write(data)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

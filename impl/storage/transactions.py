@@ -21,6 +21,7 @@ SETTINGS = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA fo
 
 Row = tuple[Any, ...]
 Result = TypeVar("Result")
+Connect = Callable[..., sqlite3.Connection]
 
 
 class Database(Protocol):
@@ -37,10 +38,14 @@ class Database(Protocol):
 
 
 class SqliteDatabase:
-    """A real connection. All its statements run in one thread, in the order in which they were asked for."""
+    """A real connection. All its statements run in one thread, in the order in which they were asked for.
 
-    def __init__(self, file: Path) -> None:
+    ``connect``: opens it.
+    """
+
+    def __init__(self, file: Path, *, connect: Connect = sqlite3.connect) -> None:
         self._file = file
+        self._connect = connect
         self._worker: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
 
@@ -62,7 +67,7 @@ class SqliteDatabase:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = sqlite3.connect(
+            self._connection = self._connect(
                 self._file, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
             )
         return self._connection
