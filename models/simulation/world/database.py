@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.models.simulation.closed_world import GUARD
-from tidemark.models.simulation.loop.lane import Lane
+from tidemark.models.simulation.loop.lane import Event, Lane
 from tidemark.models.simulation.world.environment import Environment
 from tidemark.models.simulation.world.media import Outcome
 
@@ -110,11 +110,25 @@ class DatabaseFile:
             (self._version,) = self._observer.execute("PRAGMA data_version").fetchone()
 
     def released(self) -> None:
-        """A lock may be free: whoever waits tries again."""
+        """A lock may be free: whoever waits tries again, in a step of its own if that is another process."""
         waiting, self._waiting = self._waiting, []
-        for _, future in waiting:
+        for lane, future in waiting:
+            if future.done():
+                continue
+            if lane is self._world.caller:
+                future.set_result(None)
+            else:
+                self._wake(lane, future)
+
+    def _wake(self, lane: Lane, future: "asyncio.Future[None]") -> None:
+        label = f"try again {lane.title}#{lane.next_number()}"
+
+        def fire() -> None:
+            del self._world.events[label]
             if not future.done():
                 future.set_result(None)
+
+        self._world.events[label] = Event(label, lane, fire)
 
     async def wait(self) -> None:
         """Wait until a lock may be free."""

@@ -1,4 +1,4 @@
-"""SQLite under the real ``SqliteDatabase``: each statement runs in a thread, in one step; one of them may fail.
+"""SQLite under the real ``SqliteDatabase``: each statement runs in a thread, in one step, and one may fail.
 
 SQLite itself does the work, see ``tidemark.models.simulation.world.database``.
 """

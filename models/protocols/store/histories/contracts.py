@@ -171,11 +171,12 @@ def packs(state: frozenset[tuple[str, Any]], call: Call) -> Effect | None:
 
 
 class Fenced(NamedTuple):
-    """A log with terms. ``broken``: an append of the term has failed."""
+    """A log with terms. ``notes``: how many terms and cuts there were."""
 
     term: int = 0
     cut: int = 0
     records: tuple[Record, ...] = ()
+    notes: int = 0
 
 
 def fenced(state: Fenced, call: Call, *, per_file: int, longest: int) -> Effect | None:
@@ -183,7 +184,7 @@ def fenced(state: Fenced, call: Call, *, per_file: int, longest: int) -> Effect 
     end = state.cut + len(state.records)
     match call:
         case ("begin_term", ()):
-            return state._replace(term=state.term + 1), (state.term + 1, end)
+            return state._replace(term=state.term + 1, notes=state.notes + 1), (state.term + 1, end)
         case ("append", (term, since, message)):
             if term not in (state.term, -1):
                 return state, Raised("TermEndedError")
@@ -199,7 +200,11 @@ def fenced(state: Fenced, call: Call, *, per_file: int, longest: int) -> Effect 
             return state, state.records[place - state.cut - 1 :]
         case ("truncate", (upto,)):
             cut = max(state.cut, min(upto, end) // per_file * per_file)
-            return state._replace(cut=cut, records=state.records[cut - state.cut :]), DONE
+            notes = state.notes + (cut > state.cut)
+            return Fenced(state.term, cut, state.records[cut - state.cut :], notes), DONE
+        case ("files", ()):
+            held = range(state.cut // per_file, (end + per_file - 1) // per_file)
+            return state, (state.notes, tuple(held))
     raise AssertionError(call)
 
 

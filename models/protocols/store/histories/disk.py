@@ -7,7 +7,7 @@ paths is done on the simulated file system, where nothing lasts that was not for
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path, PosixPath
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -99,7 +99,7 @@ class DiskPath(PosixPath):
         self.machine.system.rename(str(self), str(target))
         return target
 
-    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002  # as Path
         """See Path."""
         del mode
         assert not parents
@@ -108,7 +108,7 @@ class DiskPath(PosixPath):
             raise FileExistsError(errno.EEXIST, "File exists", str(self))
         self.machine.system.make_directory(str(self))
 
-    def rglob(self, pattern: Any, **options: Any) -> Iterator[Any]:
+    def rglob(self, pattern: str, **options: Any) -> Generator[Any, None, None]:
         """See Path; the pattern is ``*`` and a suffix."""
         del options
         suffix = str(pattern).removeprefix("*")

@@ -12,6 +12,8 @@ DAMAGE = "damage"
 """The medium says that what it holds is damaged."""
 GARBAGE = "garbage"
 """What is answered cannot be read."""
+LIST, ERROR = "list", "error"
+"""What is answered is no object, or one that tells of an error."""
 
 
 class Faults:

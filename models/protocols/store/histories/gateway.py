@@ -15,9 +15,21 @@ from typing import Any
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import Json
 from tidemark.models.protocols.common import etcd
-from tidemark.models.protocols.store.histories.faults import DAMAGE, FAIL, GARBAGE, LOSE, Faults
+from tidemark.models.protocols.store.histories.faults import (
+    DAMAGE,
+    ERROR,
+    FAIL,
+    GARBAGE,
+    LIST,
+    LOSE,
+    Faults,
+)
 
 HOST, PORT = "etcd", 4001
+
+
+_MANY = 4
+"""After so many watches a lease ends that should have ended in the first."""
 
 
 class Gateway:
@@ -25,9 +37,11 @@ class Gateway:
 
     Attributes:
         content: what it holds.
-        leaves: the lease that ends while the next watch is open; 0: none does.
+        leaves: the lease that ends while a watch waits for an event; 0: none does.
+        silent: so many watches hear nothing before.
         passed: the seconds for which watches have heard nothing.
-        open: the sockets that are open.
+        watches: how many there were.
+        open: the ends of connections that are open.
     """
 
     def __init__(self, faults: Faults) -> None:
@@ -35,8 +49,10 @@ class Gateway:
         self.content: dict[str, Any] = {}
         etcd.begin(self.content)
         self.leaves = 0
+        self.silent = 0
         self.passed = 0.0
-        self.open: list[Socket] = []
+        self.watches = 0
+        self.open: list[object] = []
         self._events: list[tuple[int, str]] = []
 
     def connect(self, host: str, port: int, *, timeout: float) -> http.client.HTTPConnection:
@@ -49,28 +65,33 @@ class Gateway:
         etcd.end_lease(self.content, number)
         self._events += [(self.content[etcd.REVISION], key) for key in gone]
 
-    def answer(self, path: str, request: Json) -> tuple[int, list[Json]]:
+    def answer(self, path: str, request: Json) -> tuple[int, list[Any]]:
         """Return the status and the objects, one a line, of a request."""
-        if path == "/v3/watch":
-            return 200, self._watched(request["create_request"])
+        before = dict(self.content[etcd.KEYS])
         try:
-            return 200, [etcd.answer(self.content, path, request), {"result": {"later": True}}]
+            found = etcd.answer(self.content, path, request)
         except StoreError as failure:
-            found = "404" not in str(failure)
-            return (400 if found else 404), [{"error": str(failure).rpartition(": ")[2], "code": 5}]
+            known = "404" not in str(failure)
+            return (400 if known else 404), [{"error": str(failure).rpartition(": ")[2], "code": 5}]
+        after = dict(self.content[etcd.KEYS])
+        changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        self._events += [(self.content[etcd.REVISION], key) for key in changed]
+        return 200, [found, {"result": {"later": True}}]
 
-    def _watched(self, request: Json) -> list[Json]:
-        """The first line says that there is a watch; an event comes if one does while it is open."""
-        if self.leaves:
-            self.end_lease(self.leaves)
-            self.leaves = 0
+    def hears(self, request: Json) -> list[Json]:
+        """Return what a watch hears that has been told of everything before, and waits."""
         after = int(request["start_revision"])
-        events = [
-            {"type": "DELETE"}
-            for revision, key in self._events
-            if revision >= after and key == request["key"]
-        ]
-        return [{"result": {"created": True}}, *([{"result": {"events": events}}] if events else [])]
+        if not self._since(after, request["key"]) or self.watches > _MANY:
+            if self.silent:
+                self.silent -= 1
+            elif self.leaves:
+                self.end_lease(self.leaves)
+                self.leaves = 0
+        events = self._since(after, request["key"])
+        return [{"result": {"events": events}}] if events else []
+
+    def _since(self, revision: int, key: str) -> list[Json]:
+        return [{"kv": {"key": key}} for at, changed in self._events if at >= revision and changed == key]
 
 
 class _Connection(http.client.HTTPConnection):
@@ -88,6 +109,7 @@ class _Connection(http.client.HTTPConnection):
         if self._gateway.faults.strikes(FAIL) == FAIL:
             raise ConnectionRefusedError("refused")
         self.sock = Socket(self._gateway, self._seconds)
+        self._gateway.open.append(self.sock)
 
 
 class Socket:
@@ -97,7 +119,6 @@ class Socket:
         self._gateway = gateway
         self._seconds = seconds
         self._sent = b""
-        gateway.open.append(self)
 
     def sendall(self, data: bytes) -> None:
         """Take a part of a request."""
@@ -110,19 +131,31 @@ class Socket:
         head, _, body = sent.partition(b"\r\n\r\n")
         verb, path, _ = head.split(b"\r\n")[0].decode().split(" ")
         assert verb == "POST"
-        watches = path == "/v3/watch"
-        fault = self._gateway.faults.strikes(*((FAIL,) if watches else (FAIL, LOSE, DAMAGE, GARBAGE)))
+        request = json.loads(body)
+        reader: _Reader
+        if path == "/v3/watch":
+            if self._gateway.faults.strikes(FAIL) == FAIL:
+                raise ConnectionResetError("reset")
+            self._gateway.watches += 1
+            reader = _Watch(self._gateway, request["create_request"], self._seconds)
+        else:
+            reader = self._answered(path, request)
+        self._gateway.open.append(reader)
+        return reader
+
+    def _answered(self, path: str, request: Json) -> _Reader:
+        fault = self._gateway.faults.strikes(FAIL, LOSE, DAMAGE, GARBAGE, LIST, ERROR)
         if fault == FAIL:
             raise ConnectionResetError("reset")
-        status, lines = self._gateway.answer(path, json.loads(body))
+        status, lines = self._gateway.answer(path, request)
         if fault == LOSE:
             raise TimeoutError("timed out")
         if fault == DAMAGE:
             status, lines = 503, [{"message": "unavailable"}]
+        if fault in (LIST, ERROR):
+            lines = [[1]] if fault == LIST else [{"error": "unavailable"}]
         text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-        if fault == GARBAGE:
-            text = b"<html>\n"
-        return _Reader(self._gateway, status, text, seconds=self._seconds if watches else None)
+        return _Reader(self._gateway, status, b"<html>\n" if fault == GARBAGE else text)
 
     def setsockopt(self, *options: Any) -> None:
         """Options make no difference."""
@@ -134,19 +167,36 @@ class Socket:
 
 
 class _Reader(io.BytesIO):
-    """An answer: with its length, or, of a watch, without an end, so that a reader waits until its time-out."""
+    """An answer with its length."""
 
-    def __init__(self, gateway: Gateway, status: int, text: bytes, *, seconds: float | None) -> None:
-        length = "" if seconds is not None else f"Content-Length: {len(text)}\r\n"
-        head = f"HTTP/1.1 {status} Word\r\nContent-Type: application/json\r\n{length}"
-        super().__init__(f"{head}\r\n".encode() + text)
+    def __init__(self, gateway: Gateway, status: int, text: bytes, *, length: bool = True) -> None:
+        head = f"HTTP/1.1 {status} Word\r\nContent-Type: application/json\r\n"
+        told = f"Content-Length: {len(text)}\r\n" if length else ""
+        super().__init__(f"{head}{told}\r\n".encode() + text)
         self._gateway = gateway
-        self._seconds = seconds
+
+    def close(self) -> None:
+        """Close it."""
+        if self in self._gateway.open:
+            self._gateway.open.remove(self)
+        super().close()
+
+
+class _Watch(_Reader):
+    """An answer without an end: its reader waits for the next line, until its time-out."""
+
+    def __init__(self, gateway: Gateway, request: Json, seconds: float) -> None:
+        created = json.dumps({"result": {"created": True}}).encode() + b"\n"
+        super().__init__(gateway, 200, created, length=False)
+        self._request, self._seconds = request, seconds
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Return a line. A watch that has no more of them ends with the time-out."""
+        """Return a line."""
         found = super().readline(size)
-        if not found and self._seconds is not None:
+        if found:
+            return found
+        heard = self._gateway.hears(self._request)
+        if not heard:
             self._gateway.passed += self._seconds
             raise TimeoutError("timed out")
-        return found
+        return json.dumps(heard[0]).encode() + b"\n"

@@ -1,9 +1,8 @@
-"""The real adapters over media that may fail: what is asked of each by name, and what it answers as plain values."""
+"""The real adapters over media that may fail: what is asked of each by name, and answered as plain values."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,7 +49,11 @@ class Kind:
         self.faults = faults
 
     def rule(self, state: State, call: Call) -> tuple[State, Answer] | None:
-        """What a store of this kind does. It may be closed, and used again."""
+        """What a store of this kind does. It may be closed, and used again. ``damaged``: what the call that
+        follows in the arguments needs is damaged.
+        """
+        if call.name == "damaged":
+            return state, contracts.Raised("CorruptDataError")
         return (state, self.closed) if call.name == "close" else self.contract(state, call)
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
@@ -71,10 +74,17 @@ class Kind:
         del call
         return True
 
-    def may_refuse(self, call: Call) -> bool:
-        """Whether the adapter may fail because it has failed before."""
+    def refuses(self, call: Call) -> bool | None:
+        """Whether the adapter has to fail because it has failed before. None: it may."""
         del call
         return False
+
+    def failed(self, call: Call) -> None:
+        """A call has failed with its medium."""
+
+    def give(self, what: Any) -> None:
+        """Put something on the medium before anything happens."""
+        raise NotImplementedError(f"{type(self).__name__} is given {what!r}, which it has no place for")
 
     def left_open(self) -> str | None:
         """What is open although no call is under way, in words."""
@@ -98,6 +108,16 @@ class _OnDisk(Kind):
     def root(self) -> Path:
         """The directory of the store. It is not there at first, nor is the one above it."""
         return self.machine.path(ROOT)
+
+    def give(self, what: Any) -> None:
+        """See Kind: files by name, in the directory of the store."""
+        self.system.make_directory(str(Path(ROOT).parent))
+        self.system.make_directory(ROOT)
+        for name, content in what:
+            self.system.change(f"{ROOT}/{name}", 0, content)
+            self.system.force(f"{ROOT}/{name}")
+        for directory in (ROOT, str(Path(ROOT).parent), "/"):
+            self.system.force(directory)
 
     def left_open(self) -> str | None:
         """Descriptors."""
@@ -192,8 +212,11 @@ class Fenced(_OnDisk):
 
     def __init__(self, world: World, faults: Faults) -> None:
         super().__init__(world, faults)
-        self._failed = self._term = 0
-        """How many faults there were when the last term began, and which it is."""
+        self._lost: bool | None = True
+        """The end of the log is not known: before the first term, and after an append that has failed. None:
+        a term was to begin, and may have.
+        """
+        self._term = 0
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""
@@ -202,6 +225,7 @@ class Fenced(_OnDisk):
     def adapter(self, process: Process, name: str) -> Any:
         """See Kind. A line is 8 digits, a blank, and a list."""
         del process, name
+        self._lost, self._term = True, 0
         others = len('00000000 [1,1,0,["ddl",1,"c",""]]')
         return FencedLog(
             self.root(), files=self.files(), per_file=self.per_file, most_bytes=others + self.longest
@@ -209,22 +233,40 @@ class Fenced(_OnDisk):
 
     async def perform(self, adapter: Any, call: Call) -> Answer:
         """See Kind. The term -1 is the last one that has begun."""
+        if call.name == "files":
+            return self._files()
         arguments = tuple(self._term if argument == -1 else argument for argument in call.arguments)
         answer = await getattr(adapter, call.name)(*arguments)
         if call.name == "begin_term":
-            self._failed, self._term = self.faults.happened, answer.term
+            self._lost, self._term = False, answer.term
             return answer.term, answer.end
-        return tuple(answer) if call.name == "read" else answer  # type: ignore[no-any-return]
+        return tuple(answer) if call.name == "read" else answer
 
-    def may_refuse(self, call: Call) -> bool:
+    def _files(self) -> Answer:
+        """How many lines the file of terms has, and which files hold records."""
+        names = [name for name in self.system.names() if name.endswith(".jsonl")]
+        held = {Path(name).stem: self.system.content_of(name) for name in names}
+        notes = held.pop("terms", b"").count(b"\n")
+        return notes, tuple(sorted(int(name) for name, content in held.items() if content))
+
+    def refuses(self, call: Call) -> bool | None:
         """After an append that has failed the log takes none, until a new term begins."""
-        return call.name == "append" and self.faults.happened > self._failed
+        return call.name == "append" and call.arguments[0] in (-1, self._term) and self._lost
+
+    def failed(self, call: Call) -> None:
+        """See Kind."""
+        if call.name == "begin_term":
+            self._lost = None
+        elif call.name == "append":
+            self._lost = True
 
 
 # ---- SQLite ----
 
 
-class _InSqlite(Kind):
+class InSqlite(Kind):
+    """What is common to the stores in SQLite: a file of its own."""
+
     def __init__(self, world: World, faults: Faults) -> None:
         super().__init__(world, faults)
         self.file = DatabaseFile(world, MACHINE, changed=_ignore)
@@ -234,6 +276,12 @@ class _InSqlite(Kind):
     def database(self) -> SqliteDatabase:
         """The real connection, in its thread."""
         return SqliteDatabase(self.file.path, connect=self.connector)  # type: ignore[arg-type]  # like one
+
+    def give(self, what: Any) -> None:
+        """See Kind: statements, done before by somebody else."""
+        with self.file.directly() as database:
+            for statement in what:
+                database.connection.execute(statement)
 
     def left_open(self) -> str | None:
         """Transactions."""
@@ -248,10 +296,10 @@ def _ignore(task: str, before: Any) -> None:
     del task, before
 
 
-class Metadata(_InSqlite):
+class Metadata(InSqlite):
     """The coordinator's metadata."""
 
-    first = (frozenset(), frozenset())
+    first: ClassVar[State] = (frozenset(), frozenset())
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""
@@ -265,10 +313,10 @@ class Metadata(_InSqlite):
     async def perform(self, adapter: Any, call: Call) -> Answer:
         """See Kind."""
         answer = await getattr(adapter, call.name)(*call.arguments)
-        return contracts.snapshot(answer) if call.name == "load" else answer  # type: ignore[no-any-return]
+        return contracts.snapshot(answer) if call.name == "load" else answer
 
 
-class Catalogue(_InSqlite):
+class Catalogue(InSqlite):
     """The root coordinator's catalogue."""
 
     first = ((), 1)
@@ -283,7 +331,7 @@ class Catalogue(_InSqlite):
         return SqliteCatalogStore(Path("catalogue"), database=self.database())
 
 
-class Streaming(_InSqlite):
+class Streaming(InSqlite):
     """What a streaming node stores."""
 
     first = contracts.Streamed()
@@ -335,7 +383,7 @@ class MemoryObjects(Kind):
 class MemoryMetadata(Kind):
     """Metadata in memory."""
 
-    first = (frozenset(), frozenset())
+    first: ClassVar[State] = (frozenset(), frozenset())
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""

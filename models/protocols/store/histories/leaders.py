@@ -1,13 +1,15 @@
-"""The oracle's stores as kinds: leases on a steady clock that a script moves, in SQLite, in memory and in etcd."""
+"""The oracle's stores as kinds: in SQLite, in memory, in etcd. A script moves the steady clock of leases."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tidemark.impl.storage.etcd_client import EtcdClient
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.etcd_client import EtcdClient, decode, encode
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.memory_oracle import MemoryOracleStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
@@ -16,7 +18,7 @@ from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.store.histories import contracts
 from tidemark.models.protocols.store.histories.faults import Faults
 from tidemark.models.protocols.store.histories.gateway import HOST, PORT, Gateway
-from tidemark.models.protocols.store.histories.kinds import Kind, _InSqlite
+from tidemark.models.protocols.store.histories.kinds import InSqlite, Kind
 from tidemark.models.protocols.store.histories.order import Answer, Call, State
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -25,7 +27,7 @@ POLL = 0.75
 """Seconds between two looks at the key of another."""
 
 
-class _Leading(Kind):
+class Leading(Kind):
     """What is common to the stores of the oracle. Terms are named by their numbers: 1, 2, ..."""
 
     first = contracts.Window()
@@ -76,7 +78,7 @@ class _Leading(Kind):
         return found.server, found.term, found.lease
 
 
-class SqliteWindow(_Leading, _InSqlite):
+class SqliteWindow(Leading, InSqlite):
     """In SQLite."""
 
     def adapter(self, process: Process, name: str) -> Any:
@@ -85,7 +87,7 @@ class SqliteWindow(_Leading, _InSqlite):
         return SqliteOracleStore(Path("oracle"), steady=self, poll=POLL, database=self.database())
 
 
-class MemoryWindow(_Leading):
+class MemoryWindow(Leading):
     """In memory."""
 
     def adapter(self, process: Process, name: str) -> Any:
@@ -94,16 +96,16 @@ class MemoryWindow(_Leading):
         return MemoryOracleStore(steady=self, poll=POLL)
 
 
-class EtcdWindow(_Leading):
+class EtcdWindow(Leading):
     """In etcd, through its client. Leases have whole seconds, and end when the script says so."""
 
-    closed = 0
+    closed = (0, True)
     endpoint: ClassVar[str] = f"http://{HOST}:{PORT}"
 
     def __init__(self, world: World, faults: Faults) -> None:
         super().__init__(world, faults)
         self.gateway = Gateway(faults)
-        self._clients: list[EtcdClient] = []
+        self._client: EtcdClient | None = None
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""
@@ -112,31 +114,68 @@ class EtcdWindow(_Leading):
                 return contracts.window(state, Call("campaign", (server, float(math.ceil(lease)))))
             case ("lapse", ()):
                 return state._replace(expires=state.now), contracts.DONE
-            case ("vacancy", ()):
-                return state._replace(expires=state.now), 0.0
+            case ("vacancy", (silent,)):
+                return state._replace(expires=state.now), (silent > 0, silent + 1)
+            case ("leases", ()):
+                return state, int(state.held)
+            case ("keys", ()):
+                return state, (("w/leader",) if state.held else ()) + (("w/window",) if state.saved else ())
+            case ("reach", (_, expected)):
+                return state, expected
         return super().contract(state, call)
+
+    def give(self, what: Any) -> None:
+        """See Kind: keys and values."""
+        for key, value in what:
+            self.gateway.answer("/v3/kv/put", {"key": encode(key), "value": encode(value)})
 
     def adapter(self, process: Process, name: str) -> Any:
         """See Kind."""
         del process
-        client = EtcdClient(self.endpoint, timeout=4.0, connect=self.gateway.connect)
-        return EtcdOracleStore(self.endpoint, prefix=name, client=client)
+        self._client = EtcdClient(self.endpoint, timeout=4.0, connect=self.gateway.connect)
+        return EtcdOracleStore("http://elsewhere", prefix=name, client=self._client)
 
     async def perform(self, adapter: Any, call: Call) -> Answer:
-        """See Kind. ``vacancy``: the lease of the leader ends while somebody waits for that."""
+        """See Kind. ``vacancy``: the lease of the leader ends while somebody waits for that, after so many
+        watches that hear nothing. Whether time has passed is said, and how many watches there were.
+        """
         match call:
             case ("lapse", ()):
                 self.gateway.end_lease(self._leader())
                 return contracts.DONE
-            case ("vacancy", ()):
-                self.gateway.leaves = self._leader()
-                before = self.gateway.passed
+            case ("vacancy", (silent,)):
+                self.gateway.leaves, self.gateway.silent = self._leader(), silent
+                passed, watches = self.gateway.passed, self.gateway.watches
                 await adapter.wait_vacant()
-                return self.gateway.passed - before
+                return self.gateway.passed > passed, self.gateway.watches - watches
             case ("close", ()):
                 await adapter.close()
-                return len(self.gateway.open)
+                assert self._client is not None
+                return len(self.gateway.open), self._client._workers._shutdown  # noqa: SLF001
+            case ("leases", ()):
+                return len(self.gateway.content[etcd.LEASES])
+            case ("keys", ()):
+                return tuple(sorted(decode(key).decode() for key, _ in self.gateway.content[etcd.KEYS]))
+            case ("reach", (endpoint, _)):
+                return await self._reached(endpoint)
         return await super().perform(adapter, call)
+
+    async def _reached(self, endpoint: str) -> Answer:
+        """The host, port and time-out of the connection that a client of this endpoint makes."""
+        found: list[Answer] = []
+
+        def connect(host: str, port: int, *, timeout: float) -> Any:
+            found.append((host, port, timeout))
+            return self.gateway.connect("nowhere", port, timeout=timeout)
+
+        client = EtcdClient(endpoint, timeout=3.0, connect=connect)
+        with suppress(StoreError):
+            await client.call("/v3/kv/range", {})
+        return found[0]
+
+    def left_open(self) -> str | None:
+        """See Kind. One thread has one connection, and whatever it has read is read to the end."""
+        return f"{len(self.gateway.open)} connections" if len(self.gateway.open) > 1 else None
 
     def _leader(self) -> int:
         return max((pair.lease for _, pair in self.gateway.content[etcd.KEYS]), default=0)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from tidemark.impl.errors import CorruptDataError, ImplementationError, StoreError
+from tidemark.impl.errors import ImplementationError
 from tidemark.models.frozen import frozen
 from tidemark.models.protocols.store.histories.contracts import Raised
 from tidemark.models.protocols.store.histories.faults import Faults
@@ -18,24 +18,35 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 CALLS_HAVE_AN_ORDER = "calls_have_an_order"
-"""Claim id: all answers are explained by some order of the calls, each between its begin and its end; what was
+"""Claim id: some order of the calls, each between its begin and its end, explains all answers. What was
 answered survives a power failure, and what was under way is done as a whole or not at all."""
 NO_FAILURE_WITHOUT_A_FAULT = "no_failure_without_a_fault"
 """Claim id: a call fails only if an operation of its medium fails meanwhile."""
+NO_ANSWER_AFTER_A_FAILURE = "no_answer_after_a_failure"
+"""Claim id: an adapter that does not know what its medium holds says so, until it has looked."""
 EVERY_CALL_ENDS = "every_call_ends"
-"""Claim id: a call that has nothing to wait for ends."""
+"""Claim id: a call that has nothing to wait for ends, and after no more than so many operations."""
 EVERYTHING_IS_CLOSED = "everything_is_closed"
 """Claim id: nothing is open when no call is under way."""
 
 Script = Mapping[str, Any]
+_FAILURES = (Raised("StoreError"), Raised("CorruptDataError"))
+_MANY = 120
+"""No call has so many operations of its medium."""
 
 
 class HistoryProgram(Program):
     """One machine with users of a store; a script says which.
 
-    Scripts have ``users``, each the name of an adapter and the calls: a name and its arguments; users with
-    the same adapter share it. ``after``: likewise, after a power failure. ``faults``: kinds of fault, one of
-    which befalls one of the first ``places`` operations that it can befall; or none.
+    Scripts have
+
+    - ``users``: each the name of an adapter, and the calls, a name and its arguments. Users with the same
+      adapter share it;
+    - ``after``: likewise, after a power failure;
+    - ``before``: calls that are over before the users come, by the adapter of the first;
+    - ``faults``: kinds of fault, one of which befalls one of the first ``places`` operations that it can
+      befall; or none does;
+    - ``given``: what is on the medium before, and ``first`` what that means.
 
     Args:
         kind: the store.
@@ -44,7 +55,13 @@ class HistoryProgram(Program):
         cancellations: budget of users that are cancelled in a call; they go on with the next one.
     """
 
-    claims = (CALLS_HAVE_AN_ORDER, NO_FAILURE_WITHOUT_A_FAULT, EVERY_CALL_ENDS, EVERYTHING_IS_CLOSED)
+    claims = (
+        CALLS_HAVE_AN_ORDER,
+        NO_FAILURE_WITHOUT_A_FAULT,
+        NO_ANSWER_AFTER_A_FAILURE,
+        EVERY_CALL_ENDS,
+        EVERYTHING_IS_CLOSED,
+    )
 
     def __init__(
         self, kind: type[Kind], scripts: Sequence[Script], *, crashes: int, cancellations: int, timers: int
@@ -64,6 +81,8 @@ class HistoryProgram(Program):
         self._open: set[int] = set()
         self._number = 0
         self._answers: list[Hashable] = []
+        self._steps = 0
+        """Since a call has begun or ended."""
 
     def build(self, world: World) -> None:
         """Define the machine."""
@@ -81,6 +100,8 @@ class HistoryProgram(Program):
         assert self._script is not None
         users = self._script["users"] if process.incarnation == 1 else self._script.get("after", ())
         adapters = {name: self.kind.adapter(process, name) for name, _ in users}
+        if process.incarnation == 1:
+            await self._user(adapters[users[0][0]], self._script.get("before", ()))
         for number, (name, calls) in enumerate(users):
             process.spawn(self._user(adapters[name], calls), f"user {number}")
 
@@ -92,6 +113,10 @@ class HistoryProgram(Program):
             if chosen:
                 place, kind = divmod(chosen - 1, len(kinds))
                 self._faults.kind, self._faults.place = kinds[kind], place + 1
+        if "given" in script:
+            self.kind.give(script["given"])
+        if "first" in script:
+            self.order = Order(self.kind.rule, frozenset(script["first"]))
         self._script = script
 
     async def _user(self, adapter: Any, calls: Sequence[tuple[Any, ...]]) -> None:
@@ -104,35 +129,43 @@ class HistoryProgram(Program):
         if not self.kind.can(call):
             return False
         self._number += 1
+        self._steps = 0
         number, before = self._number, self._faults.happened
         self.order.begins(number, call)
         self._open.add(number)
         answer: Hashable
         try:
-            answer = await self.kind.perform(adapter, call)
+            answer = await self._perform(adapter, call)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             assert task is not None
             task.uncancel()
             self._open.discard(number)
             return True
-        except ImplementationError as failure:
-            excused = self._faults.happened > before or self.kind.may_refuse(call)
-            if isinstance(failure, StoreError | CorruptDataError) and excused:
-                self._open.discard(number)
-                return call.name != "campaign"
-            answer = Raised(type(failure).__name__)
-        except ValueError as failure:
+        except (ImplementationError, ValueError) as failure:
             answer = Raised(type(failure).__name__)
         self._open.discard(number)
+        refuses = self.kind.refuses(call)
+        if answer in _FAILURES and (self._faults.happened > before or refuses is not False):
+            self.kind.failed(call)
+            return call.name != "campaign"
+        if refuses:
+            self._wrong = f"{NO_ANSWER_AFTER_A_FAILURE}: {call.name}{call.arguments} answers {answer}"
+            return False
         self._ends(number, call, answer)
         return self._wrong is None
+
+    async def _perform(self, adapter: Any, call: Call) -> Hashable:
+        if call.name == "damaged":
+            name, *arguments = call.arguments
+            return await self.kind.perform(adapter, Call(name, tuple(arguments)))
+        return await self.kind.perform(adapter, call)
 
     def _ends(self, number: int, call: Call, answer: Hashable) -> None:
         expected = self.order.expected(number)
         if not self.order.ends(number, answer):
             claim = CALLS_HAVE_AN_ORDER
-            if answer in (Raised("StoreError"), Raised("CorruptDataError")):
+            if answer in _FAILURES:
                 claim = NO_FAILURE_WITHOUT_A_FAULT
             words = " or ".join(map(str, expected)) or "nothing"
             self._wrong = f"{claim}: {call.name}{call.arguments} answers {answer}, not {words}"
@@ -155,6 +188,9 @@ class HistoryProgram(Program):
         return self._complaint()
 
     def _complaint(self) -> str | None:
+        self._steps += 1
+        if self._wrong is None and self._steps > _MANY:
+            return f"{EVERY_CALL_ENDS}: {self._steps} operations, and no call has ended"
         if self._wrong is not None:
             return self._wrong
         if self._open or not self.world.lanes[MACHINE].alive:

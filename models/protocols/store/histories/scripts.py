@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark.impl.broker.messages import DdlMessage, InsertMessage, Tick
 from tidemark.impl.rootcoord.catalog import CollectionRecord
+from tidemark.impl.storage.file_log import checked, encode
 from tidemark.impl.types import (
     BinlogRecord,
     ChannelRecord,
@@ -14,7 +15,8 @@ from tidemark.impl.types import (
     SegmentRecord,
     StartPosition,
 )
-from tidemark.models.protocols.store.histories.faults import DAMAGE, FAIL, GARBAGE, LOSE, TEAR
+from tidemark.models.protocols.store.histories.contracts import Raised
+from tidemark.models.protocols.store.histories.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE, TEAR
 from tidemark.models.protocols.store.histories.program import Script
 
 # ---- files ----
@@ -43,6 +45,14 @@ OBJECTS: tuple[Script, ...] = (
         ),
         "faults": (FAIL, TEAR),
         "places": 24,
+    },
+)
+OBJECTS_DAMAGED: tuple[Script, ...] = (
+    {
+        "given": (("a.parquet", b"PAR1 and no more"), ("b.parquet", b"")),
+        "users": (
+            ("w", (("damaged", "get", "a"), ("damaged", "get", "b"), ("put", "a", _ONE), ("get", "a"))),
+        ),
     },
 )
 OBJECTS_POWER: tuple[Script, ...] = (
@@ -85,6 +95,56 @@ PACKS: tuple[Script, ...] = (
         "places": 40,
     },
 )
+_LINES = (encode(_pack(1)), encode(_pack(2)))
+_BAD = b"00000000 {}"
+_HELD = (
+    ("append", "d", _pack(1)),
+    ("damaged", "all", "c"),
+    ("damaged", "append", "c", _pack(2)),
+    ("damaged", "next_pack", "c", _AT(0)),
+    ("all", "d"),
+)
+"""What is damaged stays so, and nothing else is."""
+
+
+def _log(*lines: bytes) -> tuple[tuple[str, bytes], ...]:
+    return (("c.jsonl", b"\n".join(lines)),)
+
+
+def _read_as(pack: Pack, *, more: tuple[bytes, ...]) -> Script:
+    """A log of one pack, with lines after it that are not there: the next pack takes their place."""
+    later = (("all", "c"), ("append", "c", _pack(2)), ("all", "c"), ("next_pack", "c", _AT(1)))
+    return {"first": (("c", (pack,)),), "given": _log(encode(pack), *more), "users": (("w", later),)}
+
+
+PACKS_DAMAGED: tuple[Script, ...] = (
+    {"given": _log(_BAD, _LINES[0], b""), "users": (("w", _HELD),)},
+    {"given": _log(_LINES[0], _BAD, _LINES[1], b""), "users": (("w", _HELD),)},
+    *(
+        {"given": _log(checked(text), b""), "users": (("w", (("damaged", "all", "c"),)),)}
+        for text in (
+            b"no JSON",
+            b"[]",
+            b'{"start":0}',
+            b'{"start":0,"end":1,"rows":[[1]],"close":false,"drop":false}',
+        )
+    ),
+    _read_as(_pack(1), more=(b"?",)),
+    _read_as(_pack(1), more=(_BAD, b"")),
+    _read_as(_pack(1), more=(_BAD, _BAD, b"")),
+    _read_as(_pack(1), more=(b"", b"", b"")),
+)
+PACKS_AT_ONCE: tuple[Script, ...] = (
+    {
+        "before": (("append", "c", _pack(1)),),
+        "users": (
+            ("w", (("append", "c", _pack(2)), ("all", "c"))),
+            ("w", (("append", "c", _pack(3)),)),
+        ),
+        "faults": (TEAR,),
+        "places": 3,
+    },
+)
 PACKS_POWER: tuple[Script, ...] = (
     {
         "users": (("w", (("append", "c", _pack(1)), ("append", "c", _pack(2)))),),
@@ -102,6 +162,7 @@ PACKS_FOLLOWED: tuple[Script, ...] = (
     },
 )
 
+_NO_TERM = (("damaged", "begin_term"), ("damaged", "begin_term"))
 _SHORT, _LONG = DdlMessage(1, "c", "xxx"), DdlMessage(1, "c", "xxxx")
 _INSERT = InsertMessage(3, "c", (Row(3, 1, 2, "v"),))
 FENCED: tuple[Script, ...] = (
@@ -110,6 +171,7 @@ FENCED: tuple[Script, ...] = (
             (
                 "w",
                 (
+                    ("append", 0, 0, Tick(3)),
                     ("begin_term",),
                     ("append", 1, 0, _SHORT),
                     ("append", 1, 0, _LONG),
@@ -137,6 +199,74 @@ FENCED: tuple[Script, ...] = (
         "faults": (FAIL, TEAR),
         "places": 50,
     },
+)
+FENCED_CUTS: tuple[Script, ...] = (
+    {
+        "users": (
+            (
+                "w",
+                (
+                    ("begin_term",),
+                    ("truncate", 1),
+                    *(("append", 1, place, Tick(place)) for place in range(1, 8)),
+                    ("files",),
+                    *(("truncate", upto) for upto in (0, 1, 2, 2, 3)),
+                    ("files",),
+                    ("truncate", 5),
+                    ("files",),
+                    ("read", 5),
+                    ("begin_term",),
+                    ("truncate", 4),
+                    ("append", 2, 7, Tick(8)),
+                    ("truncate", 90),
+                    ("files",),
+                    ("append", 2, 8, Tick(9)),
+                    ("read", 9),
+                    ("files",),
+                ),
+            ),
+        ),
+    },
+)
+"""What is cut off is emptied, once, and only in whole files."""
+FENCED_AT_ONCE: tuple[Script, ...] = (
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2))),
+        "users": (
+            ("w", (("append", 1, 1, Tick(3)),)),
+            ("w", (("append", 1, 2, Tick(4)),)),
+            ("w", (("read", 4),)),
+        ),
+    },
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1))),
+        "users": (
+            ("w", (("append", 1, 1, Tick(2)), ("read", 2))),
+            ("w", (("begin_term",), ("append", 2, 0, Tick(3)))),
+        ),
+    },
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2))),
+        "users": (
+            ("w", (("append", 1, 1, Tick(3)), ("read", 3), ("files",))),
+            ("w", (("truncate", 2),)),
+        ),
+    },
+)
+_RECORD = b'[%d,1,0,["tick",%d]]'
+FENCED_DAMAGED: tuple[Script, ...] = (
+    *(
+        {"given": (("terms.jsonl", terms), ("000000000.jsonl", records)), "users": (("w", _NO_TERM),)}
+        for terms, records in (
+            (checked(b"?") + b"\n", b""),
+            (checked(b"[1,0]") + b"\n", checked(b"?") + b"\n"),
+            (checked(b"[1,0]") + b"\n", checked(_RECORD % (2, 5)) + b"\n"),
+            (
+                checked(b"[1,0]") + b"\n",
+                checked(_RECORD % (1, 5)) + b"\n" + checked(_RECORD % (1, 5)) + b"\n",
+            ),
+        )
+    ),
 )
 FENCED_POWER: tuple[Script, ...] = (
     {
@@ -216,6 +346,10 @@ METADATA: tuple[Script, ...] = (
         "places": 76,
     },
 )
+_BY_ANOTHER = (("damaged", "load"), ("damaged", "load"))
+METADATA_OF_ANOTHER_VERSION: tuple[Script, ...] = tuple(
+    {"given": (f"PRAGMA user_version = {version}",), "users": (("w", _BY_ANOTHER),)} for version in (3, 5)
+)
 METADATA_POWER: tuple[Script, ...] = (
     {
         "users": (("w", (("save_channels", (_CHANNEL, _OTHER)), ("save_segment", _segment(1, 2)))),),
@@ -256,6 +390,14 @@ CATALOGUE: tuple[Script, ...] = (
         "places": 54,
     },
 )
+CATALOGUE_AT_ONCE: tuple[Script, ...] = (
+    {
+        "users": (
+            ("w", (("reserve", 2), ("load",))),
+            ("w", (("save", _FIRST), ("reserve", 4))),
+        ),
+    },
+)
 CATALOGUE_POWER: tuple[Script, ...] = (
     {
         "users": (("w", (("reserve", 10), ("save", _FIRST))),),
@@ -286,6 +428,16 @@ STREAMING: tuple[Script, ...] = (
         ),
         "faults": (FAIL, LOSE),
         "places": 60,
+    },
+)
+STREAMING_DAMAGED: tuple[Script, ...] = (
+    {
+        "given": (
+            "CREATE TABLE messages (place INTEGER PRIMARY KEY, message TEXT NOT NULL) STRICT",
+            """INSERT INTO messages VALUES (1, '["tick",5]')""",
+            "PRAGMA user_version = 1",
+        ),
+        "users": (("w", (("places", 1), ("damaged", "messages"))),),
     },
 )
 STREAMING_POWER: tuple[Script, ...] = (
@@ -373,7 +525,7 @@ _ETCD = (
     ("save", 70000, 1),
     ("load",),
     ("renew", 1, 10.0),
-    ("vacancy",),
+    ("vacancy", 0),
     ("renew", 1, 10.0),
     ("save", 70010, 1),
     ("campaign", "b", 10.0),
@@ -381,15 +533,43 @@ _ETCD = (
     ("save", 70020, 1),
     ("save", 70030, 2),
     ("resign", 2),
-    ("resign", 2),
     ("campaign", "c", 5.0),
     ("lapse",),
     ("save", 70040, 3),
     ("load",),
     ("close",),
 )
+_ETCD_ALONE = (
+    ("keys",),
+    ("campaign", "a", 10.0),
+    ("leases",),
+    ("campaign", "b", 10.0),
+    ("leases",),
+    ("save", 100, 1),
+    ("keys",),
+    ("vacancy", 2),
+    ("leases",),
+    ("resign", 1),
+    ("keys",),
+    ("reach", "http://here:5", ("here", 5, 3.0)),
+    ("reach", "http://here", ("here", 2379, 3.0)),
+    ("reach", "https://here:5", Raised("ValueError")),
+    ("reach", "http://:5", Raised("ValueError")),
+    ("reach", "here:5", Raised("ValueError")),
+    ("close",),
+    ("close",),
+)
 ETCD: tuple[Script, ...] = (
-    {"users": (("w", _ETCD),), "faults": (FAIL, LOSE, DAMAGE, GARBAGE), "places": 30},
+    {
+        "users": (("w", _ETCD),),
+        "faults": (FAIL, LOSE, DAMAGE, GARBAGE, LIST, ERROR),
+        "places": 30,
+    },
+    {"users": (("w", _ETCD_ALONE),)},
+    {
+        "given": (("w/window", b"1234567"),),
+        "users": (("w", (("damaged", "load"), ("campaign", "a", 5.0), ("damaged", "load"))),),
+    },
 )
 
 # ---- memory ----
@@ -403,6 +583,7 @@ MEMORY_METADATA: tuple[Script, ...] = (
 MEMORY_PACKS: tuple[Script, ...] = (
     {
         "users": (
+            ("w", (("next_pack", "c", _AT(0)), ("next_pack", "c", _AT(1)))),
             (
                 "w",
                 (
@@ -418,3 +599,8 @@ MEMORY_PACKS: tuple[Script, ...] = (
     },
 )
 MEMORY_WINDOW: tuple[Script, ...] = ({"users": (("w", (*_WINDOW, ("close",))),)},)
+
+
+def without_faults(scripts: tuple[Script, ...]) -> tuple[Script, ...]:
+    """The same calls where nothing fails."""
+    return tuple({"users": script["users"]} for script in scripts)
