@@ -1,0 +1,115 @@
+"""Wrong adapters by hand: each breaks one claim of the programs of calls."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+from tidemark.impl.storage.fenced_log import FencedLog
+from tidemark.impl.storage.files import SystemFiles, in_thread
+from tidemark.impl.storage.transactions import SqliteDatabase
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.store.histories import kinds
+from tidemark.models.protocols.store.histories.program import HistoryProgram
+from tidemark.models.protocols.store.histories.programs import history
+from tidemark.models.simulation.world.process import Process
+
+
+class _NeverForces(SystemFiles):
+    async def sync(self, path: Path) -> None:
+        """Leave it out."""
+
+
+class _LeavesOpen(SystemFiles):
+    async def sync(self, path: Path) -> None:
+        """Force the file, and keep its descriptor."""
+        await in_thread(None, lambda: self._calls.fsync(self._calls.open(path, os.O_RDONLY)))
+
+
+class _UnforcedPacks(kinds.Packs):
+    def files(self) -> Any:
+        """Files that are never forced."""
+        return _NeverForces(self.machine)
+
+
+class _OpenPacks(kinds.Packs):
+    def files(self) -> Any:
+        """Files that stay open."""
+        return _LeavesOpen(self.machine)
+
+
+@mutant(killer="calls_have_an_order", source="property D", instance="store-calls-log-power")
+def system_does_not_force(**scenario: Any) -> HistoryProgram:
+    """A pack is answered before it is forced to the disk."""
+    return history(kind=_UnforcedPacks, **scenario)
+
+
+@mutant(killer="everything_is_closed", source="property D", instance="store-calls-log-fails")
+def descriptor_is_left_open(**scenario: Any) -> HistoryProgram:
+    """Each file that is forced leaves a descriptor open."""
+    return history(kind=_OpenPacks, **scenario)
+
+
+class _KeepsClosed(SqliteDatabase):
+    def _close(self) -> None:
+        """Close the connection, and go on with it."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+class _ClosedCatalogue(kinds.Catalogue):
+    def database(self) -> SqliteDatabase:
+        """A connection that is used after its end."""
+        return _KeepsClosed(self.file.path, connect=self.connector)  # type: ignore[arg-type]  # like one
+
+
+@mutant(
+    killer="no_failure_without_a_fault",
+    source="facts 2.2: saveTimestamp fails",
+    instance="store-calls-catalogue-fails",
+)
+def connection_is_kept(**scenario: Any) -> HistoryProgram:
+    """After a failure all that follows fails too: the connection is not opened again."""
+    return history(kind=_ClosedCatalogue, **scenario)
+
+
+class _GoesOn(FencedLog):
+    def _check(self, term: int) -> None:
+        """Look at the term alone."""
+        self.broken = False
+        super()._check(term)
+
+
+class _GoingOn(kinds.Fenced):
+    def adapter(self, process: Process, name: str) -> Any:
+        """A log that goes on."""
+        made = super().adapter(process, name)
+        made.__class__ = _GoesOn
+        return made
+
+
+@mutant(killer="no_answer_after_a_failure", source="property D", instance="store-calls-fenced-log-fails")
+def lost_log_goes_on(**scenario: Any) -> HistoryProgram:
+    """A log whose last append has failed takes another one."""
+    return history(kind=_GoingOn, **scenario)
+
+
+class _WakesNobody(asyncio.Condition):
+    def notify_all(self) -> None:
+        """Leave it out."""
+
+
+class _SleepingPacks(kinds.MemoryPacks):
+    def adapter(self, process: Process, name: str) -> Any:
+        """A log that wakes nobody."""
+        made = super().adapter(process, name)
+        made._grown = _WakesNobody()  # noqa: SLF001  # the fault
+        return made
+
+
+@mutant(killer="every_call_ends", source="property L", instance="store-calls-memory-log")
+def reader_is_not_woken(**scenario: Any) -> HistoryProgram:
+    """A reader of a log in memory waits for ever."""
+    return history(kind=_SleepingPacks, **scenario)
