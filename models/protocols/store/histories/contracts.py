@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tidemark.impl.broker.messages import LogMessage
-from tidemark.impl.rootcoord.catalog import CollectionRecord
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.tso.ports import NEVER_SAVED
 from tidemark.impl.types import MetaSnapshot
@@ -50,7 +50,7 @@ def metadata(state: tuple[Any, Any], call: Call) -> Effect:
             return state, snapshot(MetaSnapshot(tuple(channels.values()), tuple(segments.values())))
         case ("save_channels", (records,)):
             channels |= {record.channel: record for record in records}
-        case ("save_segment", (record,)):
+        case ("save_segment" | "replace_segment", (record,)):
             segments[record.segment_id] = record
         case ("collect", (record, gone)):
             channels[record.channel] = record
@@ -59,24 +59,21 @@ def metadata(state: tuple[Any, Any], call: Call) -> Effect:
 
 
 def snapshot(found: MetaSnapshot) -> Answer:
-    """What was loaded, in an order of its own. Fields that are left out of the text count too."""
-    channels = sorted(found.channels, key=lambda record: record.channel)
+    """What was loaded, in an order of its own."""
     return (
-        tuple((record, record.collected) for record in channels),
+        tuple(sorted(found.channels, key=lambda record: record.channel)),
         tuple(sorted(found.segments, key=lambda record: record.segment_id)),
     )
 
 
-def catalogue(state: tuple[tuple[CollectionRecord, ...], int], call: Call) -> Effect:
-    """Collections, each saved once; numbers, each reserved once."""
+def catalogue(state: tuple[frozenset[tuple[str, CollectionVersion]], int], call: Call) -> Effect:
+    """The last version of each name; numbers, each reserved once."""
     saved, following = state
     match call:
         case ("load", ()):
-            return state, tuple(sorted(saved, key=lambda record: record.number))
+            return state, tuple(sorted(dict(saved).values(), key=lambda record: record.number))
         case ("save", (record,)):
-            if any(record.number == other.number or record.name == other.name for other in saved):
-                return state, Raised("CorruptDataError")
-            return ((*saved, record), following), DONE
+            return (frozenset({**dict(saved), record.name: record}.items()), following), DONE
         case ("reserve", (count,)):
             return (saved, following + count), following
     raise AssertionError(call)

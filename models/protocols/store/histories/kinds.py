@@ -319,7 +319,7 @@ class Metadata(InSqlite):
 class Catalogue(InSqlite):
     """The root coordinator's catalogue."""
 
-    first = ((), 1)
+    first: ClassVar[State] = (frozenset(), 1)
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""

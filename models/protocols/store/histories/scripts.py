@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidemark.impl.broker.messages import DdlMessage, InsertMessage, Tick
-from tidemark.impl.rootcoord.catalog import CollectionRecord
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.storage.file_log import checked, encode
 from tidemark.impl.types import (
     BinlogRecord,
     ChannelRecord,
+    Compaction,
     EndPosition,
     FlushRequest,
     Pack,
@@ -321,6 +324,12 @@ def _segment(number: int, binlogs: int, *, flushed: bool = False, dropped: bool 
     )
 
 
+_COMPACTED = replace(
+    _segment(3, 2),
+    compaction=Compaction(
+        applied=("l0/4", "l0/5"), deltas=(BinlogRecord("d1", (6, 7)), BinlogRecord("d2", ())), start=9
+    ),
+)
 METADATA: tuple[Script, ...] = (
     {
         "users": (
@@ -333,9 +342,12 @@ METADATA: tuple[Script, ...] = (
                     ("save_segment", _segment(2, 0, dropped=True)),
                     ("load",),
                     ("save_segment", _segment(1, 3, flushed=True)),
-                    ("save_segment", _segment(3, 1)),
+                    ("save_segment", _segment(3, 3)),
+                    ("replace_segment", _COMPACTED),
                     ("load",),
                     ("collect", _COLLECTED, (1, 2)),
+                    ("load",),
+                    ("collect", _COLLECTED, (3,)),
                     ("load",),
                     ("close",),
                     ("load",),
@@ -343,12 +355,12 @@ METADATA: tuple[Script, ...] = (
             ),
         ),
         "faults": (FAIL, LOSE, DAMAGE),
-        "places": 76,
+        "places": 90,
     },
 )
 _BY_ANOTHER = (("damaged", "load"), ("damaged", "load"))
 METADATA_OF_ANOTHER_VERSION: tuple[Script, ...] = tuple(
-    {"given": (f"PRAGMA user_version = {version}",), "users": (("w", _BY_ANOTHER),)} for version in (3, 5)
+    {"given": (f"PRAGMA user_version = {version}",), "users": (("w", _BY_ANOTHER),)} for version in (4, 6)
 )
 METADATA_POWER: tuple[Script, ...] = (
     {
@@ -364,8 +376,9 @@ CANCELLED: tuple[Script, ...] = (
     },
 )
 
-_FIRST = CollectionRecord(1, "one", 11, ("x_1v0", "y_1v1"))
-_SECOND = CollectionRecord(2, "two", 12, ())
+_FIRST = CollectionVersion("one", 4, "x: int", number=1, created=11, channels=("x_1v0", "y_1v1"), changed=12)
+_SECOND = CollectionVersion("two", 5, "", number=2, created=13)
+_CHANGED = CollectionVersion("one", 6, "y: int", number=3, created=14, channels=("x_3v0",), gone=True)
 CATALOGUE: tuple[Script, ...] = (
     {
         "users": (
@@ -377,8 +390,8 @@ CATALOGUE: tuple[Script, ...] = (
                     ("save", _SECOND),
                     ("save", _FIRST),
                     ("load",),
-                    ("save", CollectionRecord(3, "one", 13, ())),
-                    ("save", CollectionRecord(2, "three", 13, ())),
+                    ("save", _CHANGED),
+                    ("load",),
                     ("reserve", 3),
                     ("close",),
                     ("reserve", 1),
@@ -578,7 +591,7 @@ MEMORY_OBJECTS: tuple[Script, ...] = (
     {"users": (("w", (("get", "a"), ("put", "a", _ONE), ("put", "b", _TWO), ("get", "a"), ("get", "b"))),)},
 )
 MEMORY_METADATA: tuple[Script, ...] = (
-    {"users": ((METADATA[0]["users"][0][0], METADATA[0]["users"][0][1][:10]),)},
+    {"users": ((METADATA[0]["users"][0][0], METADATA[0]["users"][0][1][:13]),)},
 )
 MEMORY_PACKS: tuple[Script, ...] = (
     {

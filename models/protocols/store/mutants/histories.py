@@ -62,7 +62,7 @@ class _KeepsClosed(SqliteDatabase):
 class _ClosedCatalogue(kinds.Catalogue):
     def database(self) -> SqliteDatabase:
         """A connection that is used after its end."""
-        return _KeepsClosed(self.file.path, connect=self.connector)  # type: ignore[arg-type]  # like one
+        return _KeepsClosed(self.file.path, connect=self.connector)
 
 
 @mutant(
