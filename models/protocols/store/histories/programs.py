@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.models.protocols.store.histories import kinds, leaders, scripts
+from tidemark.models.protocols.store.histories import kinds, leaders, records, scripts
 from tidemark.models.protocols.store.histories.kinds import Kind
 from tidemark.models.protocols.store.histories.program import HistoryProgram, Script
 
@@ -20,25 +20,25 @@ _PROGRAMS: dict[str, tuple[type[Kind], tuple[Script, ...]]] = {
     "fenced-at-once": (kinds.Fenced, scripts.FENCED_AT_ONCE),
     "fenced-damaged": (kinds.Fenced, scripts.FENCED_DAMAGED),
     "fenced-power": (kinds.Fenced, scripts.FENCED_POWER),
-    "metadata": (kinds.Metadata, scripts.METADATA),
-    "metadata-damaged": (kinds.Metadata, scripts.METADATA_OF_ANOTHER_VERSION),
-    "metadata-power": (kinds.Metadata, scripts.METADATA_POWER),
-    "cancelled": (kinds.Metadata, scripts.CANCELLED),
-    "catalogue": (kinds.Catalogue, scripts.CATALOGUE),
-    "catalogue-at-once": (kinds.Catalogue, scripts.CATALOGUE_AT_ONCE),
-    "catalogue-power": (kinds.Catalogue, scripts.CATALOGUE_POWER),
-    "streaming": (kinds.Streaming, scripts.STREAMING),
-    "streaming-damaged": (kinds.Streaming, scripts.STREAMING_DAMAGED),
-    "streaming-power": (kinds.Streaming, scripts.STREAMING_POWER),
-    "metadata-plain": (kinds.Metadata, scripts.without_faults(scripts.METADATA)),
-    "streaming-plain": (kinds.Streaming, scripts.without_faults(scripts.STREAMING)),
-    "window": (leaders.SqliteWindow, scripts.WINDOW),
-    "window-power": (leaders.SqliteWindow, scripts.WINDOW_POWER),
-    "etcd": (leaders.EtcdWindow, scripts.ETCD),
+    "metadata": (kinds.Metadata, records.METADATA),
+    "metadata-damaged": (kinds.Metadata, records.METADATA_OF_ANOTHER_VERSION),
+    "metadata-power": (kinds.Metadata, records.METADATA_POWER),
+    "cancelled": (kinds.Metadata, records.CANCELLED),
+    "catalogue": (kinds.Catalogue, records.CATALOGUE),
+    "catalogue-at-once": (kinds.Catalogue, records.CATALOGUE_AT_ONCE),
+    "catalogue-power": (kinds.Catalogue, records.CATALOGUE_POWER),
+    "streaming": (kinds.Streaming, records.STREAMING),
+    "streaming-damaged": (kinds.Streaming, records.STREAMING_DAMAGED),
+    "streaming-power": (kinds.Streaming, records.STREAMING_POWER),
+    "metadata-plain": (kinds.Metadata, records.without_faults(records.METADATA)),
+    "streaming-plain": (kinds.Streaming, records.without_faults(records.STREAMING)),
+    "window": (leaders.SqliteWindow, records.WINDOW),
+    "window-power": (leaders.SqliteWindow, records.WINDOW_POWER),
+    "etcd": (leaders.EtcdWindow, records.ETCD),
     "memory-objects": (kinds.MemoryObjects, scripts.MEMORY_OBJECTS),
-    "memory-metadata": (kinds.MemoryMetadata, scripts.MEMORY_METADATA),
+    "memory-metadata": (kinds.MemoryMetadata, records.MEMORY_METADATA),
     "memory-packs": (kinds.MemoryPacks, scripts.MEMORY_PACKS),
-    "memory-window": (leaders.MemoryWindow, scripts.MEMORY_WINDOW),
+    "memory-window": (leaders.MemoryWindow, records.MEMORY_WINDOW),
 }
 
 

@@ -1,25 +1,16 @@
-"""What the users of each store do."""
+"""What the users of each store of files do, and of a log and objects in memory."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tidemark.impl.broker.messages import DdlMessage, InsertMessage, Tick
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.broker.messages import DdlMessage, Tick
 from tidemark.impl.storage.file_log import checked, encode
 from tidemark.impl.types import (
-    BinlogRecord,
-    ChannelRecord,
-    Compaction,
     EndPosition,
-    FlushRequest,
     Pack,
     Row,
-    SegmentRecord,
     StartPosition,
 )
-from tidemark.models.protocols.store.histories.contracts import Raised
-from tidemark.models.protocols.store.histories.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE, TEAR
+from tidemark.models.protocols.store.histories.faults import FAIL, TEAR
 from tidemark.models.protocols.store.histories.program import Script
 
 # ---- files ----
@@ -167,7 +158,6 @@ PACKS_FOLLOWED: tuple[Script, ...] = (
 
 _NO_TERM = (("damaged", "begin_term"), ("damaged", "begin_term"))
 _SHORT, _LONG = DdlMessage(1, "c", "xxx"), DdlMessage(1, "c", "xxxx")
-_INSERT = InsertMessage(3, "c", (Row(3, 1, 2, "v"),))
 FENCED: tuple[Script, ...] = (
     {
         "users": (
@@ -302,296 +292,10 @@ FENCED_POWER: tuple[Script, ...] = (
 )
 """The term -1 is the present one: after a power failure it depends on what is left."""
 
-# ---- SQLite ----
-
-_CHANNEL = ChannelRecord(
-    "a",
-    5,
-    assigned_to="n1",
-    last_owner="n2",
-    term=3,
-    session=4,
-    flush_requests=(FlushRequest(7, (1, 2)), FlushRequest(8, ())),
-)
-_OTHER = ChannelRecord("b", 6, term=1, dropped=True)
-_COLLECTED = ChannelRecord("a", 9, term=5, dropped=True, collected=True)
-
-
-def _segment(number: int, binlogs: int, *, flushed: bool = False, dropped: bool = False) -> SegmentRecord:
-    logs = tuple(BinlogRecord(f"s{number}/{place}", (place, place + 1)) for place in range(binlogs))
-    return SegmentRecord(
-        number, "a", EndPosition(10 + binlogs), flushed=flushed, dropped=dropped, binlogs=logs
-    )
-
-
-_COMPACTED = replace(
-    _segment(3, 2),
-    compaction=Compaction(
-        applied=("l0/4", "l0/5"), deltas=(BinlogRecord("d1", (6, 7)), BinlogRecord("d2", ())), start=9
-    ),
-)
-METADATA: tuple[Script, ...] = (
-    {
-        "users": (
-            (
-                "w",
-                (
-                    ("load",),
-                    ("save_channels", (_CHANNEL, _OTHER)),
-                    ("save_segment", _segment(1, 2)),
-                    ("save_segment", _segment(2, 0, dropped=True)),
-                    ("load",),
-                    ("save_segment", _segment(1, 3, flushed=True)),
-                    ("save_segment", _segment(3, 3)),
-                    ("replace_segment", _COMPACTED),
-                    ("load",),
-                    ("collect", _COLLECTED, (1, 2)),
-                    ("load",),
-                    ("collect", _COLLECTED, (3,)),
-                    ("load",),
-                    ("close",),
-                    ("load",),
-                ),
-            ),
-        ),
-        "faults": (FAIL, LOSE, DAMAGE),
-        "places": 90,
-    },
-)
-_BY_ANOTHER = (("damaged", "load"), ("damaged", "load"))
-METADATA_OF_ANOTHER_VERSION: tuple[Script, ...] = tuple(
-    {"given": (f"PRAGMA user_version = {version}",), "users": (("w", _BY_ANOTHER),)} for version in (4, 6)
-)
-METADATA_POWER: tuple[Script, ...] = (
-    {
-        "users": (("w", (("save_channels", (_CHANNEL, _OTHER)), ("save_segment", _segment(1, 2)))),),
-        "after": (("w", (("load",), ("collect", _COLLECTED, (1,)), ("load",))),),
-    },
-)
-CANCELLED: tuple[Script, ...] = (
-    {
-        "users": (
-            ("w", (("save_channels", (_CHANNEL, _OTHER)), ("save_segment", _segment(1, 1)), ("load",))),
-        ),
-    },
-)
-
-_FIRST = CollectionVersion("one", 4, "x: int", number=1, created=11, channels=("x_1v0", "y_1v1"), changed=12)
-_SECOND = CollectionVersion("two", 5, "", number=2, created=13)
-_CHANGED = CollectionVersion("one", 6, "y: int", number=3, created=14, channels=("x_3v0",), gone=True)
-CATALOGUE: tuple[Script, ...] = (
-    {
-        "users": (
-            (
-                "w",
-                (
-                    ("reserve", 10),
-                    ("load",),
-                    ("save", _SECOND),
-                    ("save", _FIRST),
-                    ("load",),
-                    ("save", _CHANGED),
-                    ("load",),
-                    ("reserve", 3),
-                    ("close",),
-                    ("reserve", 1),
-                    ("load",),
-                ),
-            ),
-        ),
-        "faults": (FAIL, LOSE),
-        "places": 54,
-    },
-)
-CATALOGUE_AT_ONCE: tuple[Script, ...] = (
-    {
-        "users": (
-            ("w", (("reserve", 2), ("load",))),
-            ("w", (("save", _FIRST), ("reserve", 4))),
-        ),
-    },
-)
-CATALOGUE_POWER: tuple[Script, ...] = (
-    {
-        "users": (("w", (("reserve", 10), ("save", _FIRST))),),
-        "after": (("w", (("reserve", 1), ("load",))),),
-    },
-)
-
-STREAMING: tuple[Script, ...] = (
-    {
-        "users": (
-            (
-                "w",
-                (
-                    ("load",),
-                    ("put", 3, _INSERT),
-                    ("put", 5, InsertMessage(4, "c", ())),
-                    ("put", 3, InsertMessage(9, "d", ())),
-                    ("places", 2),
-                    ("places", 3),
-                    ("messages",),
-                    ("save_flusher", 3),
-                    ("save_recovery", 2, ((1, 4), (2, 5))),
-                    ("load",),
-                    ("close",),
-                    ("load",),
-                ),
-            ),
-        ),
-        "faults": (FAIL, LOSE),
-        "places": 60,
-    },
-)
-STREAMING_DAMAGED: tuple[Script, ...] = (
-    {
-        "given": (
-            "CREATE TABLE messages (place INTEGER PRIMARY KEY, message TEXT NOT NULL) STRICT",
-            """INSERT INTO messages VALUES (1, '["tick",5]')""",
-            "PRAGMA user_version = 1",
-        ),
-        "users": (("w", (("places", 1), ("damaged", "messages"))),),
-    },
-)
-STREAMING_POWER: tuple[Script, ...] = (
-    {
-        "users": (("w", (("put", 3, _INSERT), ("save_flusher", 3), ("save_recovery", 2, ((1, 4),)))),),
-        "after": (("w", (("load",), ("messages",))),),
-    },
-)
-
-# ---- the oracle ----
-
-_WINDOW = (
-    ("load",),
-    ("wait_vacant",),
-    ("campaign", "a", 10.0),
-    ("save", 100, 1),
-    ("campaign", "b", 10.0),
-    ("wait_vacant",),
-    ("save", 90, 1),
-    ("load",),
-    ("pass", 9.0),
-    ("campaign", "b", 10.0),
-    ("renew", 1, 10.0),
-    ("pass", 9.0),
-    ("save", 110, 1),
-    ("pass", 1.0),
-    ("wait_vacant",),
-    ("renew", 1, 10.0),
-    ("save", 120, 1),
-    ("campaign", "b", 5.0),
-    ("resign", 1),
-    ("save", 115, 1),
-    ("renew", 1, 10.0),
-    ("save", 130, 2),
-    ("load",),
-    ("resign", 2),
-    ("save", 140, 2),
-    ("campaign", "c", 10.0),
-    ("load",),
-)
-_EVICTED = (
-    ("campaign", "a", 10.0),
-    ("pass", 4.0),
-    ("evict", "b"),
-    ("save", 5, 1),
-    ("evict", "a"),
-    ("save", 6, 1),
-    ("campaign", "b", 10.0),
-    ("evict", "a"),
-    ("save", 7, 2),
-    ("close",),
-    ("load",),
-    ("pass", -500.0),
-    ("save", 8, 2),
-    ("campaign", "a", 10.0),
-    ("save", 9, 3),
-)
-"""The second time the machine has started anew, and its steady clock with it."""
-
-WINDOW: tuple[Script, ...] = (
-    {"users": (("w", _WINDOW),)},
-    {"users": (("w", _EVICTED),)},
-    {
-        "users": (
-            ("w", (*_WINDOW[:4], ("campaign", "b", 10.0), ("save", 110, 1), ("resign", 1), ("load",))),
-        ),
-        "faults": (FAIL, LOSE),
-        "places": 36,
-    },
-)
-WINDOW_POWER: tuple[Script, ...] = (
-    {
-        "users": (("w", (("campaign", "a", 10.0), ("save", 100, 1))),),
-        "after": (("w", (("load",), ("pass", 10.0), ("campaign", "b", 10.0), ("load",))),),
-    },
-)
-_ETCD = (
-    ("load",),
-    ("wait_vacant",),
-    ("campaign", "a", 9.5),
-    ("save", 100, 1),
-    ("campaign", "b", 10.0),
-    ("save", 90, 1),
-    ("load",),
-    ("save", 70000, 1),
-    ("load",),
-    ("renew", 1, 10.0),
-    ("vacancy", 0),
-    ("renew", 1, 10.0),
-    ("save", 70010, 1),
-    ("campaign", "b", 10.0),
-    ("resign", 1),
-    ("save", 70020, 1),
-    ("save", 70030, 2),
-    ("resign", 2),
-    ("campaign", "c", 5.0),
-    ("lapse",),
-    ("save", 70040, 3),
-    ("load",),
-    ("close",),
-)
-_ETCD_ALONE = (
-    ("keys",),
-    ("campaign", "a", 10.0),
-    ("leases",),
-    ("campaign", "b", 10.0),
-    ("leases",),
-    ("save", 100, 1),
-    ("keys",),
-    ("vacancy", 2),
-    ("leases",),
-    ("resign", 1),
-    ("keys",),
-    ("reach", "http://here:5", ("here", 5, 3.0)),
-    ("reach", "http://here", ("here", 2379, 3.0)),
-    ("reach", "https://here:5", Raised("ValueError")),
-    ("reach", "http://:5", Raised("ValueError")),
-    ("reach", "here:5", Raised("ValueError")),
-    ("close",),
-    ("close",),
-)
-ETCD: tuple[Script, ...] = (
-    {
-        "users": (("w", _ETCD),),
-        "faults": (FAIL, LOSE, DAMAGE, GARBAGE, LIST, ERROR),
-        "places": 30,
-    },
-    {"users": (("w", _ETCD_ALONE),)},
-    {
-        "given": (("w/window", b"1234567"),),
-        "users": (("w", (("damaged", "load"), ("campaign", "a", 5.0), ("damaged", "load"))),),
-    },
-)
-
 # ---- memory ----
 
 MEMORY_OBJECTS: tuple[Script, ...] = (
     {"users": (("w", (("get", "a"), ("put", "a", _ONE), ("put", "b", _TWO), ("get", "a"), ("get", "b"))),)},
-)
-MEMORY_METADATA: tuple[Script, ...] = (
-    {"users": ((METADATA[0]["users"][0][0], METADATA[0]["users"][0][1][:13]),)},
 )
 MEMORY_PACKS: tuple[Script, ...] = (
     {
@@ -611,9 +315,3 @@ MEMORY_PACKS: tuple[Script, ...] = (
         ),
     },
 )
-MEMORY_WINDOW: tuple[Script, ...] = ({"users": (("w", (*_WINDOW, ("close",))),)},)
-
-
-def without_faults(scripts: tuple[Script, ...]) -> tuple[Script, ...]:
-    """The same calls where nothing fails."""
-    return tuple({"users": script["users"]} for script in scripts)
