@@ -58,7 +58,8 @@ def expected_claims(task: Task, by: Judge) -> tuple[str, ...] | None:
     if isinstance(entry, PinsEntry):
         return entry.claims
     if isinstance(entry, FramesEntry | StrengthEntry):
-        return entry.claims or tuple(c for c, kind in task.manifest.kinds.items() if kind in by.kinds)
+        kinds = entry.kinds if isinstance(entry, StrengthEntry) else by.kinds
+        return entry.claims or tuple(c for c, kind in task.manifest.kinds.items() if kind in kinds)
     return None if isinstance(entry, GeneratedMutants | ImplementationMutants) else entry.claims
 
 

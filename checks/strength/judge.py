@@ -3,12 +3,17 @@
 A claim is as strong as it looks only if each of its parts matters. For each part there must be a run that
 shows it: of a wrong protocol, if the claim is weaker without the part; of the protocol itself, if it is
 stronger. What does not show within the searches is idle, and is listed with a reason, or the claim is red.
+The same is asked of what a liveness claim assumes (``liveness.py``), and of each lemma (``lemmas.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
+from tidemark.checks.strength.lemmas import LemmaTrials
+from tidemark.checks.strength.liveness import LivenessTrials
 from tidemark.checks.strength.parts import Part
 from tidemark.checks.strength.trials import KINDS, Trials
 from tidemark.checks.verdicts.commands import check_command
@@ -19,6 +24,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, Manifest, StrengthEntry, instance_of
 from tidemark.models.mutation.generated import mutants_of, mutated
 from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.spec import Property
 
 
 class StrengthJudge:
@@ -28,15 +34,16 @@ class StrengthJudge:
     kinds: frozenset[Kind] = frozenset(map(Kind, KINDS))
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """A verdict for each invariant and transition invariant: are its idle parts those that are listed?"""
+        """A verdict for each claim that is looked at: are its idle parts those that are listed?"""
         if not isinstance(entry, StrengthEntry):
             raise BadInputError(f"{entry.name!r} is no [[strength]] entry", remedy="name one")
         spec = resolve(entry.protocol).trace()
         asked = [
-            prop for prop in spec.properties if prop.kind in KINDS and prop.id in (entry.claims or (prop.id,))
+            prop
+            for prop in spec.properties
+            if prop.kind in entry.kinds and prop.id in (entry.claims or (prop.id,))
         ]
-        base = resolve(context.manifest.protocol).trace()
-        trials = Trials({prop.id: prop for prop in asked}, {prop.id: prop for prop in base.properties})
+        trials = _trials(entry, asked, context.manifest)
         unknown = sorted({*entry.idle} - {*trials.parts})
         if unknown:
             known = ", ".join(trials.parts) or "none"
@@ -44,7 +51,7 @@ class StrengthJudge:
                 f"{entry.name}: {unknown[0]!r} is listed as idle and is no part of a claim",
                 remedy=f"remove it, or name one of: {known}",
             )
-        for place, what in enumerate(_try_all(trials, entry, context.manifest)):
+        for place, what in enumerate(trials.searches()):
             seen = f"{len(trials.seen)} of {len(trials.parts)} parts seen"
             context.progress(place + 1, unit="searches", note=f"{what}; {seen}")
         replay = check_command(self.name, entry.name)
@@ -61,6 +68,60 @@ class StrengthJudge:
 
 
 JUDGE = StrengthJudge()
+
+
+class Looked(Protocol):
+    """Parts, and the searches in which they may show."""
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """By id."""
+
+    @property
+    def seen(self) -> Mapping[str, str]:
+        """By the id of a part, what has shown it."""
+
+    def searches(self) -> Iterator[str]:
+        """Search; the name of each search."""
+
+
+def _trials(entry: StrengthEntry, asked: Sequence[Property], manifest: Manifest) -> Looked:
+    hosts = {host.name: host for host in manifest.instance}
+    chosen = [hosts[name] for name in entry.instances]
+    if entry.parts == "liveness":
+        every = len(asked) == len(resolve(entry.protocol).trace().of_kind("leads_to"))
+        ids = [prop.id for prop in asked]
+        return LivenessTrials(ids, [_as(entry, host) for host in chosen], whole=every)
+    if entry.parts == "lemmas":
+        return LemmaTrials(asked, [_as(entry, host) for host in chosen])
+    base = resolve(manifest.protocol).trace()
+    trials = Trials({prop.id: prop for prop in asked}, {prop.id: prop for prop in base.properties})
+    return _Claims(trials, entry, manifest)
+
+
+def _as(entry: StrengthEntry, host: InstanceEntry) -> Instance:
+    """The instance of a host, of the entry's own protocol."""
+    return Instance(entry.protocol, host.bounds, host.constants, host.name)
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """The parts of invariants and transition invariants."""
+
+    trials: Trials
+    entry: StrengthEntry
+    manifest: Manifest
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        return self.trials.parts
+
+    @property
+    def seen(self) -> Mapping[str, str]:
+        return self.trials.seen
+
+    def searches(self) -> Iterator[str]:
+        return _try_all(self.trials, self.entry, self.manifest)
 
 
 def _try_all(trials: Trials, entry: StrengthEntry, manifest: Manifest) -> Iterator[str]:
@@ -99,13 +160,14 @@ def _holding(host: InstanceEntry, manifest: Manifest) -> list[str]:
 
 
 def _verdict(
-    subject: Subject, parts: Sequence[Part], trials: Trials, entry: StrengthEntry, *, replay: str
+    subject: Subject, parts: Sequence[Part], trials: Looked, entry: StrengthEntry, *, replay: str
 ) -> Verdict:
     idle = [part for part in parts if part.id not in trials.seen]
     new = [part for part in idle if part.id not in entry.idle]
     gone = [part for part in parts if part.id in trials.seen and part.id in entry.idle]
     counts = {"parts": max(1, len(parts))}
-    bounds = f"{', '.join(entry.instances)}; of each mutant {entry.states} states"
+    mutants = f"; of each mutant {entry.states} states" if entry.parts == "claims" else ""
+    bounds = f"{', '.join(entry.instances)}{mutants}"
     notes = tuple(f"{part.id} is idle: {entry.idle[part.id]}" for part in idle if part not in new)
     if not new and not gone:
         return holds(subject, counts=counts, bounds=bounds, notes=notes, replay=replay)
@@ -121,13 +183,8 @@ def _verdict(
 
 
 def _says(part: Part) -> str:
-    why = (
-        "no wrong protocol breaks the claim and not the claim without it"
-        if part.place.weakens
-        else "the claim holds without it"
-    )
-    return f"{part.id} is idle, {why}: {part.text}"
+    return f"{part.id} is idle, {part.place.idle_words}: {part.text}"
 
 
-def _shows(part: Part, trials: Trials) -> str:
+def _shows(part: Part, trials: Looked) -> str:
     return f"{part.id} is listed as idle, and {trials.seen[part.id]} shows it: {part.text}"

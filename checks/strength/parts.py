@@ -6,6 +6,9 @@
 | case | an alternative of a hypothesis | weaker |
 | hypothesis | a conjunct of the left side of an implication | stronger |
 | alternative | of what is claimed | stronger |
+| fairness | an action's fairness, which liveness claims assume | stronger |
+| without | an action whose fairness a liveness claim does not assume | the same, if it has none |
+| lemma | of a proof | not provable by induction |
 
 A weaker claim must let pass what the claim refuses: some wrong protocol breaks the one and not the other. A
 stronger one must be refuted by a run of the protocol itself. If not, the part is idle: it says nothing.
@@ -14,9 +17,10 @@ stronger one must be refuted by a run of the protocol itself. If not, the part i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeGuard
 
 from tidemark.spec.language.expr import (
     FALSE,
@@ -30,7 +34,7 @@ from tidemark.spec.language.expr import (
     rebuild,
     variables_read,
 )
-from tidemark.spec.language.fold import disjunction, fold, negation
+from tidemark.spec.language.fold import conjunction, disjunction, fold, negation
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Property
 from tidemark.spec.language.types import BoolType
@@ -43,6 +47,22 @@ class Place(StrEnum):
     CASE = "case"
     HYPOTHESIS = "hypothesis"
     ALTERNATIVE = "alternative"
+    FAIRNESS = "fairness"
+    WITHOUT = "without"
+    LEMMA = "lemma"
+
+    @property
+    def idle_words(self) -> str:
+        """What it means that no search has shown it."""
+        if self is Place.LEMMA:
+            return "the induction succeeds without it"
+        if self is Place.FAIRNESS:
+            return "every liveness claim holds without it"
+        if self is Place.WITHOUT:
+            return "the protocol assumes no fairness of it"
+        if self.weakens:
+            return "no wrong protocol breaks the claim and not the claim without it"
+        return "the claim holds without it"
 
     @property
     def weakens(self) -> bool:
@@ -90,6 +110,41 @@ def parts_of(prop: Property) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def liveness_parts_of(prop: Property) -> tuple[Part, ...]:
+    """The hypotheses of a leads_to and the alternatives of what it promises: the claim is stronger without
+    one. A hypothesis whose end is an alternative says only how long is waited, and is no part by itself.
+    Conjuncts of the promise would need wrong protocols, and are not looked at.
+    """
+    hypotheses = prop.premise.args if _is(prop.premise, "and") else (prop.premise,)
+    alternatives = prop.expr.args if _is(prop.expr, "or") else ()
+    ends = {fold(prop.expr), *map(fold, alternatives)}
+    found = [
+        (Place.HYPOTHESIS, part, replace(prop, premise=conjunction(*_others(hypotheses, number))))
+        for number, part in enumerate(hypotheses)
+        if fold(negation(part)) not in ends
+    ]
+    found += [
+        (Place.ALTERNATIVE, part, replace(prop, expr=disjunction(*_others(alternatives, number))))
+        for number, part in enumerate(alternatives)
+    ]
+    numbers = Counter[Place]()
+    parts = []
+    for place, part, shows in found:
+        if isinstance(part, Const) or not _says_something(part):
+            continue
+        numbers[place] += 1
+        parts.append(Part(f"{prop.id}/{place.value}{numbers[place]}", prop.id, place, render(part), shows))
+    return tuple(parts)
+
+
+def _others(parts: Sequence[Expr], number: int) -> tuple[Expr, ...]:
+    return (*parts[:number], *parts[number + 1 :])
+
+
+def _is(node: Expr, op: str) -> TypeGuard[Apply]:
+    return isinstance(node, Apply) and node.op == op
+
+
 def _says_something(part: Expr) -> bool:
     """An option by itself is a case of the protocol, not of the state: it is decided by the instance."""
     return bool(free_locals(part)) or any(not variable.constant for variable in variables_read(part))
@@ -128,7 +183,7 @@ def _parts(node: Expr, put: _Rebuilt, *, holds: bool) -> Iterator[_Found]:
 
 def _implication(node: Expr, left: Expr, right: Expr, put: _Rebuilt, *, holds: bool) -> Iterator[_Found]:
     before, after = _inside(node, 0, put), _inside(node, 1, put)
-    if not (isinstance(left, Apply) and left.op == "and"):
+    if not _is(left, "and"):
         yield (Place.HYPOTHESIS if holds else Place.CASE), left, before(TRUE if holds else FALSE)
     yield from _parts(left, before, holds=not holds)
     yield from _parts(right, after, holds=holds)

@@ -349,10 +349,14 @@ class StrengthEntry(Entry):
 
     section: Literal["strength"] = "strength"
     protocol: Reference
+    parts: Literal["claims", "liveness", "lemmas"] = "claims"
+    """What is looked at: the parts of invariants and transition invariants; hypotheses and fairness of
+    liveness claims; each lemma, as a part of the proof.
+    """
     claims: tuple[str, ...] = ()
-    """Invariants and transition invariants that are looked at; all if absent."""
+    """Claims that are looked at; all of their kind if absent."""
     instances: tuple[Name, ...] = Field(min_length=1)
-    """Instances on which a claim without a hypothesis must fail."""
+    """Instances on which a claim without a hypothesis must fail, or an induction without a lemma."""
     generated: dict[Name, tuple[str, ...]] = Field(default_factory=dict)
     """Instance -> ids of mutants by rule that show the conjuncts that no mutant by hand shows; ``*`` for all
     of them.
@@ -361,6 +365,15 @@ class StrengthEntry(Entry):
     """States of a wrong protocol that are searched at most; the instances are searched whole."""
     idle: dict[str, str] = Field(default_factory=dict)
     """Parts that are known to be idle, each with the reason."""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of claim that are looked at."""
+        return {
+            "claims": (Kind.INVARIANT, Kind.TRANSITION),
+            "liveness": (Kind.LEADS_TO,),
+            "lemmas": (Kind.LEMMA,),
+        }[self.parts]
 
 
 VARIANTS = "variants"
