@@ -1,7 +1,7 @@
-"""A protocol each part of whose claim matters, and variants with a part that says nothing."""
+"""Protocols each part of whose claims matters, and variants with a part that says nothing."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import Bool, Nat, Protocol, action, implies, invariant, require
+from tidemark.spec.language import Bool, Nat, Protocol, action, implies, invariant, leads_to, lemma, require
 
 
 class Tank(Protocol, name="tank"):
@@ -69,3 +69,64 @@ class IdleHypothesis(Tank):
     def within(s):
         """As before, in more words."""
         return implies(s.open & (s.level < 3), (s.level < 2) & ~s.locked)
+
+
+class Errand(Protocol, name="errand"):
+    """It is asked for, done, and then told."""
+
+    asked: Bool = False
+    done: Bool = False
+    told: Bool = False
+
+    @action
+    def ask(s):
+        """Ask for it."""
+        require(~s.asked)
+        s.asked = True
+
+    @action(fairness="weak")
+    def work(s):
+        """Do it."""
+        require(s.asked & ~s.done)
+        s.done = True
+
+    @action
+    def tell(s):
+        """Say that it is done."""
+        require(s.done & ~s.told)
+        s.told = True
+
+    @invariant()
+    def told_is_asked(s):
+        """Nothing is told that was not asked for."""
+        return implies(s.told, s.asked)
+
+    @lemma()
+    def done_is_asked(s):
+        """Nothing is done that was not asked for."""
+        return implies(s.done, s.asked)
+
+    @leads_to()
+    def it_ends(s):
+        """What is asked for is done."""
+        return s.asked, s.done
+
+
+class TooMuch(Errand):
+    """The same, with a hypothesis, a fairness and a lemma that nothing needs."""
+
+    @action(fairness="weak")
+    def tell(s):
+        """Say that it is done."""
+        require(s.done & ~s.told)
+        s.told = True
+
+    @lemma()
+    def told_is_done(s):
+        """Nothing is told that was not done."""
+        return implies(s.told, s.done)
+
+    @leads_to(without=("ask",))
+    def it_ends(s):
+        """What is asked for, and not told, is done."""
+        return s.asked & ~s.told, s.done

@@ -14,7 +14,7 @@ from tidemark.checks.strength.liveness import LivenessTrials
 from tidemark.checks.verdicts.judge import Context
 from tidemark.models.manifest import load, manifest_files, parse
 
-PLACE = "tests.protocols.assumptions"
+PLACE = "tests.protocols.strength"
 LIVE, FIRST, SECOND = "errand.it_ends", "errand.done_is_asked", "errand.told_is_done"
 
 
