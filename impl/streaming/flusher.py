@@ -56,9 +56,10 @@ class Flusher:
         """Read the log. Ends by cancellation."""
         while True:
             for record in await self._log.read(self.reading + 1):
-                self._take(record)
+                self.take(record)
 
-    def _take(self, record: Record) -> None:
+    def take(self, record: Record) -> None:
+        """Read a record."""
         self.reading = record.place
         complete = self.assembly.take(record)
         if _data_of(complete) and record.place not in self._stored:
@@ -71,9 +72,10 @@ class Flusher:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
-            await self._retried(self._store_all)
+            await self._retried(self.store_all)
 
-    async def _store_all(self) -> None:
+    async def store_all(self) -> None:
+        """Store what was read, and move the checkpoint behind it. Raise StoreError."""
         while self.buffered:
             place = min(self.buffered)
             await self._store.put(place, _data_of(self.buffered[place]))

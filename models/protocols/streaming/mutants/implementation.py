@@ -201,9 +201,9 @@ def recovery_starts_at_its_own_checkpoint(**scenario: Any) -> StreamingProgram:
 
 
 class _MovesFirst(Flusher):
-    async def _store_all(self) -> None:
+    async def store_all(self) -> None:
         await self._recovery.move_flusher(self.reading)
-        await super()._store_all()
+        await super().store_all()
 
 
 @mutant(

@@ -1,0 +1,58 @@
+"""Mutants of what a streaming node has on its disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tidemark.impl.storage.fenced_log import TERMS, FencedLog
+from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.streaming.disk import DiskProgram, disk
+
+
+class _Unforced:
+    """Files of records that are not forced once."""
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+        self._forgot = False
+
+    async def sync(self, path: Path) -> None:
+        """Leave the first append to chance: the next one forces it."""
+        if self._forgot or path.name == f"{TERMS}.jsonl":
+            await self._files.sync(path)
+        self._forgot = self._forgot or path.name != f"{TERMS}.jsonl"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+
+class _UnforcedLog(FencedLog):
+    def __init__(self, root: Path, *, files: Any, per_file: int) -> None:
+        super().__init__(root, files=_Unforced(files), per_file=per_file)
+
+
+@mutant(
+    killer="acknowledged_appends_survive",
+    source="facts 11: durable when acknowledged",
+    instance="streaming-impl-disk",
+)
+def log_is_not_forced(**scenario: Any) -> DiskProgram:
+    """An append is acknowledged before it is forced to the disk."""
+    return disk(log=_UnforcedLog, **scenario)
+
+
+class _GoesOnWithin(RecoveryStorage):
+    def needed(self) -> int:
+        return self.observed
+
+
+@mutant(
+    killer="stored_once_or_not_at_all",
+    source="B28; facts 11: records within a transaction",
+    instance="streaming-impl-disk",
+)
+def records_go_on_within_a_transaction(**scenario: Any) -> DiskProgram:
+    """Records that were saved between begin and commit go on there, and never count the transaction."""
+    return disk(recovery=_GoesOnWithin, **scenario)
