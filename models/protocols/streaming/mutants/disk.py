@@ -37,6 +37,7 @@ class _UnforcedLog(FencedLog):
     killer="acknowledged_appends_survive",
     source="facts 11: durable when acknowledged",
     instance="streaming-impl-disk",
+    tier="full",
 )
 def log_is_not_forced(**scenario: Any) -> DiskProgram:
     """An append is acknowledged before it is forced to the disk."""
@@ -52,6 +53,7 @@ class _GoesOnWithin(RecoveryStorage):
     killer="stored_once_or_not_at_all",
     source="B28; facts 11: records within a transaction",
     instance="streaming-impl-disk",
+    tier="full",
 )
 def records_go_on_within_a_transaction(**scenario: Any) -> DiskProgram:
     """Records that were saved between begin and commit go on there, and never count the transaction."""
