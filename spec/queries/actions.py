@@ -221,8 +221,12 @@ class QueriesActions(Protocol, name="queries"):
         s.carries = each(
             s.Result,
             s.Row,
-            lambda y, w: ite(y == x, s.copy[s.node[x], w] == "held", s.carries[y, w]),
+            lambda y, w: ite(y == x, s.brings(s.node[x], w), s.carries[y, w]),
         )
+
+    def brings(s, n, w):
+        """A result of the node has the row."""
+        return s.serves[n, s.shard[w]] & (s.copy[n, w] == "held")
 
     @action(fairness="weak", source="seed 004, 6.4")
     def unload(s, n: Node):
@@ -341,17 +345,12 @@ class QueriesActions(Protocol, name="queries"):
         s.times[r] = s.times[r] + 1
 
     @action(fairness="weak", source="seed 004, 6.6.1")
-    def run_out(s, r: Request):
-        """The request has run out of time, wherever it is: its caller is answered with an error."""
+    def give_up(s, r: Request):
+        """The request has run out of time, wherever it is, or the proxy has been told that the collection is not
+        loaded: the caller is answered with an error.
+        """
         require(one_of(s.stage[r], "begun", "holding") | ((s.stage[r] == "waiting") & s.HAS_DEADLINE))
         s.stage[r] = "failed"
         s.times[r] = s.times[r] + 1
         s.entry[r] = s.entry[r] & ~s.TAKES_OUT
         s.uses = each(s.Request, s.Stream, lambda q, u: s.uses[q, u] & (q != r))
-
-    @action(source="seed 004, 6.4: if the load operation is not performed")
-    def refuse(s, r: Request):
-        """The collection is not loaded: the caller is answered with an error."""
-        require((s.stage[r] == "begun") & one_of(s.phase, "released", "releasing"))
-        s.stage[r] = "failed"
-        s.times[r] = s.times[r] + 1

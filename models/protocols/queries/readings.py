@@ -40,8 +40,8 @@ class CountOfARow(Reading, user=Queries, owner=Flush, action="persist"):
 
 
 def has_id(ids, q, k):
-    """The id was given to this row, or task."""
-    return ids.has[q] & (ids.id[q] == plain(k))
+    """The id is in the run that was given to this row, or task."""
+    return all_of(ids.has[q], ids.id[q] <= plain(k), plain(k) <= ids.last[q])
 
 
 def is_another(ids, q, k):

@@ -13,9 +13,9 @@ FAULT = "queries-one-crash"
 class AnswersWithWhatHasCome(Queries):
     """A request that has run out of time is answered with what has come."""
 
-    def run_out(s, r):
+    def give_up(s, r):
         waits = s.stage[r] == "waiting"
-        super().run_out(r)
+        super().give_up(r)
         s.stage[r] = ite(waits, "answered", "failed")
 
 
@@ -43,9 +43,9 @@ class AnswersAfterTheDeadline(Queries):
 class KeepsTheStream(Queries):
     """A request that runs out of time while it writes is counted as a writer for ever."""
 
-    def run_out(s, r):
+    def give_up(s, r):
         uses = s.uses
-        super().run_out(r)
+        super().give_up(r)
         s.uses = uses
 
 
@@ -84,9 +84,9 @@ class WriterNeverLetsGo(Queries):
         super().wait(r)
         s.uses = uses
 
-    def run_out(s, r):
+    def give_up(s, r):
         uses, wrote = s.uses, s.written[r]
-        super().run_out(r)
+        super().give_up(r)
         s.uses = each(s.Request, s.Stream, lambda q, u: ite(wrote, uses[q, u], s.uses[q, u]))
 
 

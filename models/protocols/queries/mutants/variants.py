@@ -81,7 +81,7 @@ class Loaded(Queries):
 class LoadedAnswersWithWhatHasCome(Loaded):
     """A request that has run out of time is answered with what has come."""
 
-    def run_out(s, r):
+    def give_up(s, r):
         waits = s.stage[r] == "waiting"
-        super().run_out(r)
+        super().give_up(r)
         s.stage[r] = ite(waits, "answered", "failed")

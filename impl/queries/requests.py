@@ -1,0 +1,136 @@
+"""A proxy's requests over channels: written, and waited for until each shard has answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+from tidemark.impl.ports import Preemption
+from tidemark.impl.queries.streams import QueryStreams
+from tidemark.impl.queries.values import Numbers, QueryRequest, QueryResult, ShardName
+
+
+class Results(Protocol):
+    """The result channel as a proxy reads it."""
+
+    async def next_result(self) -> QueryResult:
+        """Wait for the next one. It may come late, or twice."""
+
+
+@dataclass(eq=False)
+class PendingQuery:
+    """A request that waits. ``shards``: whose rows it needs. ``rows``: what has come, by shard."""
+
+    collection: str
+    shards: tuple[ShardName, ...]
+    rows: dict[ShardName, tuple[int, ...]] = field(default_factory=dict)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def complete(self) -> bool:
+        """Each shard has answered."""
+        return all(shard in self.rows for shard in self.shards)
+
+
+class ResultCollector:
+    """The map of the requests that wait, by their numbers (seed 004, 6.6.1)."""
+
+    def __init__(self) -> None:
+        self.pending: dict[int, PendingQuery] = {}
+
+    def enter(self, number: int, query: PendingQuery) -> None:
+        """The request waits from now on."""
+        self.pending[number] = query
+
+    def leave(self, number: int) -> None:
+        """The request is over. Nothing happens if it is in the map no more."""
+        self.pending.pop(number, None)
+
+    def take(self, result: QueryResult) -> None:
+        """Hand a result to its request. It is dropped if the request is over."""
+        query = self.pending.get(result.number)
+        if query is None:
+            return
+        query.rows.update(result.shards)
+        if query.complete:
+            del self.pending[result.number]
+            query.over.set()
+
+    def end(self, collection: str) -> None:
+        """The collection is released: its requests wait no longer."""
+        for number, query in list(self.pending.items()):
+            if query.collection == collection:
+                del self.pending[number]
+                query.over.set()
+
+
+class ChannelReader:
+    """Queries of the clients of one proxy, over channels.
+
+    Args:
+        deadline: how long a request may take, in seconds; None: as long as it needs.
+    """
+
+    def __init__(
+        self,
+        *,
+        numbers: Numbers,
+        streams: QueryStreams,
+        collector: ResultCollector,
+        preemption: Preemption,
+        deadline: float | None,
+    ) -> None:
+        self.streams = streams
+        self.collector = collector
+        self._numbers = numbers
+        self._preemption = preemption
+        self._deadline = deadline
+
+    async def follow(self, results: Results) -> None:
+        """Hand out the results of the channel, one after the other. Ends with the task."""
+        while True:
+            self.collector.take(await results.next_result())
+
+    async def query(
+        self, collection: str, shards: Sequence[ShardName]
+    ) -> Mapping[ShardName, tuple[int, ...]]:
+        """The rows of each shard.
+
+        Raise ReplicaClosedError if the collection is not loaded or is released meanwhile, RpcTimeoutError
+        after the deadline, RpcError if there is no number.
+        """
+        number = await self._numbers.next_id()
+        query = PendingQuery(collection, tuple(shards))
+        try:
+            async with asyncio.timeout(self._deadline):
+                await self._write(number, query)
+                await query.over.wait()
+                await self._preemption.point("queries.reply")
+        except TimeoutError as late:
+            raise RpcTimeoutError(
+                f"request {number} was not answered within {self._deadline} s; ask again"
+            ) from late
+        finally:
+            self.collector.leave(number)
+        if not query.complete:
+            raise ReplicaClosedError(f"collection {collection!r} was released; load it and ask again")
+        return query.rows
+
+    async def _write(self, number: int, query: PendingQuery) -> None:
+        """Enter the map, and then write: a result that is quick finds its request."""
+        stream = await self.streams.hold(query.collection, number)
+        try:
+            self.collector.enter(number, query)
+            assert stream.writer is not None
+            await stream.writer.write(QueryRequest(number, query.collection))
+            await self._preemption.point("queries.written")
+        finally:
+            stream.let_go(number)
+
+    def release(self, collection: str) -> None:
+        """The query coordinator tells of a release: streams are removed, requests end."""
+        self.streams.remove(collection)
+        self.collector.end(collection)

@@ -1,0 +1,512 @@
+"""A proxy, query nodes, their channels and coordinators as a program under exploration.
+
+Each step must be a step of ``tidemark.spec.queries``, or change nothing of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.impl.errors import ImplementationError, ReplicaClosedError
+from tidemark.impl.queries.replica import CollectionReplica
+from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
+from tidemark.impl.queries.streams import QueryStream, QueryStreams
+from tidemark.impl.queries.values import QueryRequest, QueryResult
+from tidemark.impl.runtime import Supervisor
+from tidemark.models.instance import Instance
+from tidemark.models.protocols.queries.refinement import (
+    SHARDS,
+    QueriesView,
+    RequestView,
+    ResultView,
+    Sizes,
+    abstract,
+    node_view,
+    parts_of,
+)
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
+from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+CLUSTER = "cluster"
+COLLECTION = "things"
+SPECIFICATION = "tidemark.spec.queries:Queries"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriesScenario:
+    """What happens.
+
+    Attributes:
+        requests: how many there are. shards: how many, each at a node of its own.
+        rows: by row its shard.
+        asks: how many of the requests are made.
+        early: requests may come before the load; else after it.
+        deadline: requests may run out of time.
+        releases: the collection is released.
+        rereads: node 0 reads the requests a second time.
+        crashes: node 0 crashes, and is told to load again.
+    """
+
+    requests: int = 1
+    shards: int = 1
+    rows: tuple[int, ...] = (0,)
+    asks: int = 1
+    early: bool = False
+    deadline: bool = False
+    releases: bool = False
+    rereads: bool = False
+    crashes: bool = False
+
+    @property
+    def sizes(self) -> Sizes:
+        """The bounds of the instance."""
+        again = 2 if self.rereads or self.crashes else 1
+        results = [
+            (r, n)
+            for r in range(self.requests)
+            for n in range(self.shards)
+            for _ in range(again if n == 0 else 1)
+        ]
+        return Sizes(len(self.rows), self.shards, 1 + self.releases, tuple(results))
+
+    def instance(self, protocol: str) -> Instance:
+        """The bounded instance of a specification."""
+        sizes = self.sizes
+        return Instance(
+            protocol,
+            bounds={
+                "Request": self.requests, "Result": len(sizes.results), "Node": self.shards,
+                "Shard": self.shards, "Row": sizes.rows, "Stream": sizes.streams, "Number": self.requests,
+                "Times": 2, "Faults": int(self.crashes),
+            },
+            constants={
+                "by": [request for request, _ in sizes.results],
+                "node": [node for _, node in sizes.results],
+                "shard": list(self.rows),
+            },
+            name="scheduled",
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Request:
+    """A client's request, and what it was told."""
+
+    stage: str = ""
+    number: int = 0
+    times: int = 0
+    due: tuple[int, ...] = ()
+    query: PendingQuery | None = None
+
+
+@dataclass(slots=True)
+class _Coordinators:
+    """What query coordinator and data coordinator know."""
+
+    phase: str = "released"
+    stored: list[int] = field(default_factory=list)
+    persisted: list[int] = field(default_factory=list)
+    wanted: list[int] = field(default_factory=list)
+
+
+class _Writer:
+    """A stream of the request channel."""
+
+    def __init__(self, program: QueriesProgram, world: World) -> None:
+        self.closed = False
+        self._program = program
+        self._world = world
+
+    async def write(self, request: QueryRequest) -> None:
+        """Put the request in the channel."""
+
+        def put() -> None:
+            if self.closed:
+                raise RuntimeError(f"request {request.number} is written to a closed stream")
+            self._program.written.append(request)
+            self._program.wake()
+
+        await self._world.operation(f"write {request.number}", put)
+
+    def close(self) -> None:
+        """Nothing is written any more."""
+        self.closed = True
+
+
+class _Channels:
+    """One reader of a channel: a node of the requests, or the proxy of the results."""
+
+    def __init__(self, program: QueriesProgram, world: World, node: int) -> None:
+        self.place = 0
+        self._program = program
+        self._world = world
+        self._node = node
+
+    async def next_request(self) -> QueryRequest:
+        """The node reads the next request."""
+        while len(self._program.written) <= self.place:
+            await self._program.changed.wait()
+        found: QueryRequest = await self._world.operation(f"read {self._node}", self._take)
+        return found
+
+    def _take(self) -> QueryRequest:
+        request = self._program.written[self.place]
+        self.place += 1
+        return request
+
+    async def put(self, result: QueryResult) -> None:
+        """The node's result is in the channel."""
+        request = result.number - 1
+        self._program.results.append(ResultView(request, self._node, parts_of(result.shards)))
+
+        def put() -> None:
+            self._program.channel.append(result)
+            self._program.wake()
+
+        await self._world.operation(f"put {self._node}", put)
+
+    async def next_result(self) -> QueryResult:
+        """The proxy reads the next result."""
+        while len(self._program.channel) <= self.place:
+            await self._program.changed.wait()
+        found: QueryResult = await self._world.operation("result", self._take_result)
+        return found
+
+    def _take_result(self) -> QueryResult:
+        result = self._program.channel[self.place]
+        self.place += 1
+        return result
+
+
+class _Edges:
+    """The coordinators as proxy and nodes see them; the files."""
+
+    def __init__(self, program: QueriesProgram, world: World) -> None:
+        self._program = program
+        self._world = world
+
+    async def channels(self, collection: str) -> _Writer:
+        """The answer of the query coordinator."""
+        del collection
+
+        def find() -> _Writer:
+            if self._program.coordinators.phase not in ("loading", "loaded"):
+                raise ReplicaClosedError("not loaded")
+            writer = _Writer(self._program, self._world)
+            self._program.writers.append(writer)
+            return writer
+
+        found: _Writer = await self._world.operation("channels", find)
+        return found
+
+    async def next_id(self) -> int:
+        """A number for the request of this task."""
+        task = asyncio.current_task()
+        assert task is not None
+        place = int(task.get_name().rpartition(" ")[2])
+
+        def give() -> int:
+            request = self._program.requests[place]
+            request.number = place + 1
+            request.due = tuple(self._program.coordinators.wanted)
+            return request.number
+
+        found: int = await self._world.operation("number", give)
+        return found
+
+    async def fetch(self, shard: str, row: int) -> None:
+        """Read a file."""
+        await self._world.operation(f"fetch {shard} {row}", lambda: None)
+
+
+class QueriesProgram(RefiningProgram):
+    """One collection with its proxy and query nodes, in one process.
+
+    Args:
+        scenario: what happens.
+        reader, streams, collector, replica: classes of the parts: a variant replaces one.
+        protocol: the specification that each step must follow.
+    """
+
+    table = "queries"
+    settings = Settings(clock=ClockOrder.UNTIMED)
+
+    def __init__(
+        self,
+        scenario: QueriesScenario,
+        *,
+        reader: type[ChannelReader] = ChannelReader,
+        streams: type[QueryStreams] = QueryStreams,
+        collector: type[ResultCollector] = ResultCollector,
+        replica: type[CollectionReplica] = CollectionReplica,
+        protocol: str = SPECIFICATION,
+    ) -> None:
+        super().__init__(_abstraction(scenario, protocol))
+        self.scenario = scenario
+        self.coordinators = _Coordinators()
+        self.requests = [_Request() for _ in range(scenario.requests)]
+        self.writers: list[_Writer] = []
+        self.written: list[QueryRequest] = []
+        self.results: list[ResultView] = []
+        self.channel: list[QueryResult] = []
+        self.nodes: list[CollectionReplica] = []
+        self.crashed = 0
+        self.reader: ChannelReader | None = None
+        self._classes = (reader, streams, collector, replica)
+        self._readers: list[_Channels] = []
+
+    def populate(self, world: World) -> None:
+        """Define the process."""
+        world.process(CLUSTER, self._run, daemon=True)
+
+    def wake(self) -> None:
+        """Something is in a channel, or a shard is served."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    async def _run(self, process: Process) -> None:
+        self.changed = asyncio.Event()
+        supervisor, edges = Supervisor(), _Edges(self, self.world)
+        reader, streams, collector, replica = self._classes
+
+        def spawn(work: Any, name: str) -> asyncio.Task[None]:
+            async def doing() -> None:
+                await work()
+                self.wake()
+
+            return supervisor.spawn(doing, name)
+
+        self.nodes = [
+            replica(files=edges, spawn=spawn, preemption=process) for _ in range(self.scenario.shards)
+        ]
+        self.reader = reader(
+            numbers=edges,
+            streams=streams(coordinator=edges, spawn=spawn, preemption=process),
+            collector=_noting(collector, self.requests),
+            preemption=process,
+            deadline=1.0 if self.scenario.deadline else None,
+        )
+        results = _Channels(self, self.world, -1)
+        self._readers = [results]
+        spawn(functools.partial(self.reader.follow, results), "results")
+        for number, node in enumerate(self.nodes):
+            ends = _Channels(self, self.world, number)
+            self._readers.append(ends)
+            spawn(functools.partial(node.follow, ends, ends), f"node {number}")
+        process.spawn(self._coordinate(process), "coordinator")
+        if self.scenario.early:
+            self._begin(process)
+        await supervisor.wait_failed()
+
+    def _begin(self, process: Process) -> None:
+        """What happens side by side."""
+        for number in range(self.scenario.asks):
+            process.spawn(self._ask(number), f"client {number}")
+        if self.scenario.releases:
+            process.spawn(self._release(process), "releaser")
+        if self.scenario.rereads:
+            process.spawn(self._reread(process), "rereader")
+        if self.scenario.crashes:
+            process.spawn(self._crash(process), "crasher")
+
+    # The coordinators.
+
+    async def _coordinate(self, process: Process) -> None:
+        known = self.coordinators
+        for row in range(len(self.scenario.rows)):
+            await process.point("files.store")
+            known.stored.append(row)
+            await process.point("files.persist")
+            known.persisted.append(row)
+        await process.point("coordinator.load")
+        known.phase, known.wanted = "loading", list(known.persisted)
+        for number in range(len(self.nodes)):
+            await process.point("coordinator.tell")
+            if known.phase != "loading":
+                return
+            self._tell(number)
+        while known.phase == "loading" and not all(node.serving for node in self.nodes):
+            await self.changed.wait()
+        await process.point("coordinator.end_load")
+        if known.phase == "loading" and all(node.serving for node in self.nodes):
+            known.phase = "loaded"
+        if not self.scenario.early:
+            self._begin(process)
+
+    def _tell(self, number: int) -> None:
+        rows = [row for row in self.coordinators.wanted if self.scenario.rows[row] == number]
+        self.nodes[number].load(SHARDS[number], rows)
+
+    async def _release(self, process: Process) -> None:
+        known = self.coordinators
+        await process.point("coordinator.release")
+        if known.phase == "released":
+            return
+        known.phase = "releasing"
+        for node in self.nodes:
+            await process.point("coordinator.unload")
+            node.release()
+            self.wake()
+        await process.point("coordinator.remove")
+        assert self.reader is not None
+        self.reader.release(COLLECTION)
+        await process.point("coordinator.end_release")
+        known.phase = "released"
+
+    async def _crash(self, process: Process) -> None:
+        await process.point("node.crash")
+        if not self.nodes[0].loaded:
+            return
+        self.nodes[0].release()
+        self.crashed += 1
+        self._readers[1].place = 0
+        self.wake()
+        await process.point("coordinator.tell")
+        if self.coordinators.phase in ("loading", "loaded"):
+            self._tell(0)
+
+    async def _reread(self, process: Process) -> None:
+        await process.point("node.rewind")
+        self._readers[1].place = 0
+        self.wake()
+
+    # The clients.
+
+    async def _ask(self, number: int) -> None:
+        request = self.requests[number]
+        assert self.reader is not None
+        shards = [SHARDS[shard] for shard in range(self.scenario.shards)]
+        try:
+            await self.reader.query(COLLECTION, shards)
+            request.stage = "answered"
+        except ImplementationError:
+            request.stage = "failed"
+        request.times += 1
+
+    # What is looked at.
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Each request is over, no load and no release is half-way, no removed stream is open."""
+        for r, stage in values["stage"].items():
+            if stage not in ("new", "answered", "failed"):
+                return f"request {r} is not over: {stage}"
+        for u, phase in values["object"].items():
+            if phase == "removed":
+                return f"stream {u} is not closed"
+        return None if values["phase"] in ("released", "loaded") else f"the collection is {values['phase']}"
+
+    def observe(self) -> Observation:
+        """What coordinators, nodes, proxy and channels hold."""
+        known = self.coordinators
+        return {
+            CLUSTER: QueriesView(
+                known.phase,
+                tuple(known.stored),
+                tuple(known.persisted),
+                tuple(known.wanted),
+                tuple(node_view(node) for node in self.nodes),
+                tuple(self._phase_of(writer) for writer in self.writers),
+                tuple(self._view(number) for number in range(len(self.requests))),
+                tuple(self.results),
+                self.crashed,
+            )
+        }
+
+    def _phase_of(self, writer: _Writer) -> str:
+        found = [one for one in self._streams() if one.writer is writer]
+        return "closed" if writer.closed else found[0].phase.value if found else "asked"
+
+    def _view(self, number: int) -> RequestView:
+        assert self.reader is not None
+        request = self.requests[number]
+        pending = self.reader.collector.pending.get(request.number) if request.number else None
+        uses = tuple(
+            self.writers.index(one.writer)  # type: ignore[arg-type]  # the writers of this program
+            for one in self._streams()
+            if request.number in one.writers
+        )
+        written = any(one.number == request.number for one in self.written)
+        stage = request.stage or (
+            "holding" if uses else "waiting" if written else "begun" if request.number else "new"
+        )
+        return RequestView(
+            stage,
+            request.number,
+            request.times,
+            pending is not None,
+            () if request.query is None else parts_of(request.query.rows),
+            request.due,
+            written,
+            uses,
+        )
+
+    def declared(self) -> Hashable:
+        """The mutable data that influence what happens next."""
+        return (
+            tuple(self.observe().values()),
+            tuple(reader.place for reader in self._readers),
+            tuple((one.number, parts_of(one.shards)) for one in self.channel),
+            tuple(one.number for one in self.written),
+            tuple((one.over.is_set() or one.starter, one.phase, tuple(one.writers)) for one in self._streams()),
+        )
+
+    def _streams(self) -> list[QueryStream]:
+        assert self.reader is not None
+        return [*self.reader.streams.streams.values(), *self.reader.streams.removed]
+
+
+def _noting(base: type[ResultCollector], requests: Sequence[_Request]) -> ResultCollector:
+    """A map of requests that also tells the clients what is entered."""
+
+    class Noting(base):  # type: ignore[misc,valid-type]  # a class that is known when it runs
+        def enter(self, number: int, query: PendingQuery) -> None:
+            super().enter(number, query)
+            requests[number - 1].query = query
+
+    return Noting()  # type: ignore[no-any-return]  # as above
+
+
+@functools.cache
+def _abstraction(scenario: QueriesScenario, protocol: str) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions."""
+    sizes = scenario.sizes
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(known[CLUSTER], sizes)
+
+    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+
+
+def queries(
+    *,
+    requests: int = 1,
+    shards: int = 1,
+    rows: Sequence[int] = (0,),
+    asks: int | None = None,
+    early: bool = False,
+    deadline: bool = False,
+    releases: bool = False,
+    rereads: bool = False,
+    crashes: bool = False,
+    reader: type[ChannelReader] = ChannelReader,
+    streams: type[QueryStreams] = QueryStreams,
+    collector: type[ResultCollector] = ResultCollector,
+    replica: type[CollectionReplica] = CollectionReplica,
+    protocol: str = SPECIFICATION,
+) -> QueriesProgram:
+    """A program by plain arguments, as the manifest gives them. See ``QueriesScenario``, ``QueriesProgram``."""
+    scenario = QueriesScenario(
+        requests=requests, shards=shards, rows=tuple(rows), asks=requests if asks is None else asks,
+        early=early, deadline=deadline, releases=releases, rereads=rereads, crashes=crashes,
+    )  # fmt: skip
+    return QueriesProgram(
+        scenario, reader=reader, streams=streams, collector=collector, replica=replica, protocol=protocol
+    )
