@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Coroutine
 from enum import Enum
 from typing import Any
@@ -81,8 +82,7 @@ class QueryStreams:
             stream = self.streams.get(collection)
             if stream is None:
                 stream = self.streams[collection] = QueryStream(number)
-                made = stream
-                self._spawn(lambda: self._make(collection, made), f"stream {number}")
+                self._spawn(functools.partial(self._make, collection, stream), f"stream {number}")
             await stream.over.wait()
             if stream.error is not None and stream.starter == number:
                 raise stream.error
@@ -119,7 +119,7 @@ class QueryStreams:
             return
         stream.phase = StreamPhase.REMOVED
         self.removed.append(stream)
-        self._spawn(lambda: self._close(stream), f"close {stream.starter}")
+        self._spawn(functools.partial(self._close, stream), f"close {stream.starter}")
 
     async def _close(self, stream: QueryStream) -> None:
         if stream.writers:

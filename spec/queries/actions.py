@@ -346,8 +346,8 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.6.1")
     def give_up(s, r: Request):
-        """The request has run out of time, wherever it is, or the proxy has been told that the collection is not
-        loaded: the caller is answered with an error.
+        """The request has run out of time, wherever it is, or the collection is not loaded as the proxy is
+        told: the caller is answered with an error.
         """
         require(one_of(s.stage[r], "begun", "holding") | ((s.stage[r] == "waiting") & s.HAS_DEADLINE))
         s.stage[r] = "failed"

@@ -258,6 +258,7 @@ class QueriesProgram(RefiningProgram):
         self.channel: list[QueryResult] = []
         self.nodes: list[CollectionReplica] = []
         self.crashed = 0
+        self.changed = asyncio.Event()
         self.reader: ChannelReader | None = None
         self._classes = (reader, streams, collector, replica)
         self._readers: list[_Channels] = []
@@ -454,7 +455,9 @@ class QueriesProgram(RefiningProgram):
             tuple(reader.place for reader in self._readers),
             tuple((one.number, parts_of(one.shards)) for one in self.channel),
             tuple(one.number for one in self.written),
-            tuple((one.over.is_set() or one.starter, one.phase, tuple(one.writers)) for one in self._streams()),
+            tuple(
+                (one.over.is_set() or one.starter, one.phase, tuple(one.writers)) for one in self._streams()
+            ),
         )
 
     def _streams(self) -> list[QueryStream]:
@@ -470,7 +473,7 @@ def _noting(base: type[ResultCollector], requests: Sequence[_Request]) -> Result
             super().enter(number, query)
             requests[number - 1].query = query
 
-    return Noting()  # type: ignore[no-any-return]  # as above
+    return Noting()
 
 
 @functools.cache
@@ -502,7 +505,7 @@ def queries(
     replica: type[CollectionReplica] = CollectionReplica,
     protocol: str = SPECIFICATION,
 ) -> QueriesProgram:
-    """A program by plain arguments, as the manifest gives them. See ``QueriesScenario``, ``QueriesProgram``."""
+    """A program by plain arguments, see ``QueriesScenario``, ``QueriesProgram``."""
     scenario = QueriesScenario(
         requests=requests, shards=shards, rows=tuple(rows), asks=requests if asks is None else asks,
         early=early, deadline=deadline, releases=releases, rereads=rereads, crashes=crashes,

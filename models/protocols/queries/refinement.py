@@ -1,4 +1,4 @@
-"""From the live objects of a proxy, its query nodes and the channels to the state of ``tidemark.spec.queries``.
+"""From the live objects of proxy, query nodes and channels to the state of ``tidemark.spec.queries``.
 
 =======================  ===================================================================================
 specification            implementation
