@@ -25,8 +25,8 @@ BLOCKED = frozenset({signal.SIGINT, signal.SIGTERM})
 """Signals that are held back while a worker starts."""
 
 _COLLECT_AFTER = 100_000
-"""New objects after which unreachable cycles are looked for. Trees of formulas and code hardly have any; with
-Python's own 700 the looking takes a twentieth of the time."""
+"""New objects after which unreachable cycles are looked for. Trees of formulas and code hardly have any: to
+look after each 700, as Python does by itself, finds nothing."""
 
 _EVERY_S = 0.2
 """Time between two messages about progress."""
