@@ -78,7 +78,11 @@ class SessionsActions(Protocol, name="sessions"):
         return (s.ended[n] > 0) & (s.ended[n] <= r)
 
     def is_next(s, r):
-        """The watch tells of the change with this revision; perhaps it was sent before it was forgotten."""
+        """The watch tells of the change with this revision."""
+        return (s.compacted <= s.seen) & s.may_be_told(r)
+
+    def may_be_told(s, r):
+        """The watch has told of the change, perhaps before the store forgot it."""
         return (r > s.seen) & ((r == s.seen + 1) | ~s.IN_ORDER)
 
     # ---- the store ----
@@ -127,7 +131,7 @@ class SessionsActions(Protocol, name="sessions"):
         require(one_of(s.phase, "listed", "serving") & ~s.fenced[n])
         require(
             s.was_over(n, s.first)
-            | (s.phase == "serving") & (s.ended[n] > 0) & (s.is_next(s.ended[n]) | (s.ended[n] <= s.seen))
+            | (s.phase == "serving") & (s.ended[n] > 0) & (s.may_be_told(s.ended[n]) | (s.ended[n] <= s.seen))
         )
         s.fenced[n] = True
 
@@ -149,7 +153,7 @@ class SessionsActions(Protocol, name="sessions"):
     @action(fairness="weak", source="facts 4: delSession; hazard 11")
     def forget(s, n: Node):
         """The watch tells of a session that is over; the logs refuse it already."""
-        require((s.phase == "serving") & s.is_next(s.ended[n]))
+        require((s.phase == "serving") & s.may_be_told(s.ended[n]))
         require(s.fenced[n] | ~s.FENCES_FIRST)
         s.seen = s.ended[n]
         s.view[n] = False

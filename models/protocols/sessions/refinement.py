@@ -11,8 +11,8 @@ fenced               ``Fences.fence`` has returned
 admitted             ``TimeTickSync.accepted``, of any incarnation
 phase                begun when ``take_over`` is called, listed when its list is read, serving when it returns
 first                the revision of the store when it was begun, then that of the list
-seen, view           the list; then ``SessionWatch.revision`` and ``TimeTickSync.entries``. A change that the
-                     watch has read and the synchroniser has not taken in is not seen yet
+seen, view           the list; then ``SessionWatch.revision`` and ``TimeTickSync.entries``. The end of a
+                     session that the synchroniser has not taken in is not seen yet
 faults               left out: it counts
 ===================  =======================================================================================
 """
@@ -49,6 +49,7 @@ def abstract(
     store: StoreView, fenced: Sequence[SourceId], coordinator: CoordinatorView, *, sessions: int
 ) -> dict[str, Any]:
     """The state of ``tidemark.spec.sessions``, by variable name. Sources count from 1, elements from 0."""
+    seen, view = _known(store, coordinator)
     began = {event.source: event.revision for event in store.changes if event.alive}
     ended = {event.source: event.revision for event in store.changes if not event.alive}
     every = {n: n + 1 for n in range(sessions)}
@@ -61,15 +62,19 @@ def abstract(
         "admitted": {n: source in coordinator.accepted for n, source in every.items()},
         "phase": coordinator.phase,
         "first": coordinator.first,
-        "seen": _seen(store, coordinator),
-        "view": {n: source in coordinator.entries for n, source in every.items()},
+        "seen": seen,
+        "view": {n: source in view for n, source in every.items()},
     }
 
 
-def _seen(store: StoreView, coordinator: CoordinatorView) -> int:
-    """What the coordinator has taken in."""
-    revision = coordinator.revision
+def _known(store: StoreView, coordinator: CoordinatorView) -> tuple[int, tuple[SourceId, ...]]:
+    """What the coordinator has seen, and whom it knows. A session of which it has read is known to it, though
+    its reports are taken a little later; one that is over is forgotten when the synchroniser has done so.
+    """
+    revision, entries = coordinator.revision, coordinator.entries
     if coordinator.phase != "serving" or not revision:
-        return revision
+        return revision, entries
     last = store.changes[revision - 1]
-    return revision if (last.source in coordinator.entries) is last.alive else revision - 1
+    if last.alive:
+        return revision, (*entries, last.source)
+    return revision - 1 if last.source in entries else revision, entries
