@@ -84,15 +84,15 @@ class Streamed(NamedTuple):
 
     messages: frozenset[tuple[int, Any]] = frozenset()
     flusher: int = 0
-    recovery: tuple[int, tuple[tuple[int, int], ...]] = (0, ())
+    recovery: tuple[int, tuple[tuple[int, int], ...], int] = (0, (), 0)
 
 
 def streaming(state: Streamed, call: Call) -> Effect:
     """Messages by place, of which the first stays; two checkpoints."""
     held = dict(state.messages)
     match call:
-        case ("put", (place, message)):
-            return state._replace(messages=frozenset({place: message, **held}.items())), DONE
+        case ("put", (place, messages)):
+            return state._replace(messages=frozenset({place: messages, **held}.items())), DONE
         case ("places", (above,)):
             return state, tuple(sorted(place for place in held if place > above))
         case ("messages", ()):
@@ -101,8 +101,8 @@ def streaming(state: Streamed, call: Call) -> Effect:
             return state, (state.flusher, state.recovery)
         case ("save_flusher", (upto,)):
             return state._replace(flusher=upto), DONE
-        case ("save_recovery", (place, rows)):
-            return state._replace(recovery=(place, tuple(sorted(rows)))), DONE
+        case ("save_recovery", (place, rows, start)):
+            return state._replace(recovery=(place, tuple(sorted(rows)), start)), DONE
     raise AssertionError(call)
 
 

@@ -348,15 +348,19 @@ class Streaming(InSqlite):
     async def perform(self, adapter: Any, call: Call) -> Answer:
         """See Kind."""
         if call.name == "save_recovery":
-            place, rows = call.arguments
-            await adapter.save_recovery(Summary(place, dict(rows)))
+            place, rows, start = call.arguments
+            await adapter.save_recovery(Summary(place, dict(rows), start))
             return contracts.DONE
         answer = await getattr(adapter, call.name)(*call.arguments)
         match call.name:
             case "load":
                 checkpoints, summary = answer
-                assert checkpoints.recovery == summary.place
-                return checkpoints.flusher, (summary.place, tuple(sorted(summary.rows.items())))
+                assert checkpoints.recovery == summary.start
+                return checkpoints.flusher, (
+                    summary.place,
+                    tuple(sorted(summary.rows.items())),
+                    summary.start,
+                )
             case "places":
                 return tuple(sorted(answer))
             case "messages":

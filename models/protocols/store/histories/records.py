@@ -144,14 +144,14 @@ STREAMING: tuple[Script, ...] = (
                 "w",
                 (
                     ("load",),
-                    ("put", 3, _INSERT),
-                    ("put", 5, InsertMessage(4, "c", ())),
-                    ("put", 3, InsertMessage(9, "d", ())),
+                    ("put", 3, (_INSERT,)),
+                    ("put", 5, (InsertMessage(4, "c", ()), _INSERT)),
+                    ("put", 3, (InsertMessage(9, "d", ()),)),
                     ("places", 2),
                     ("places", 3),
                     ("messages",),
                     ("save_flusher", 3),
-                    ("save_recovery", 2, ((1, 4), (2, 5))),
+                    ("save_recovery", 2, ((1, 4), (2, 5)), 1),
                     ("load",),
                     ("close",),
                     ("load",),
@@ -165,16 +165,16 @@ STREAMING: tuple[Script, ...] = (
 STREAMING_DAMAGED: tuple[Script, ...] = (
     {
         "given": (
-            "CREATE TABLE messages (place INTEGER PRIMARY KEY, message TEXT NOT NULL) STRICT",
-            """INSERT INTO messages VALUES (1, '["tick",5]')""",
-            "PRAGMA user_version = 1",
+            "CREATE TABLE messages (place INTEGER PRIMARY KEY, messages TEXT NOT NULL) STRICT",
+            """INSERT INTO messages VALUES (1, '[["tick",5]]')""",
+            "PRAGMA user_version = 2",
         ),
         "users": (("w", (("places", 1), ("damaged", "messages"))),),
     },
 )
 STREAMING_POWER: tuple[Script, ...] = (
     {
-        "users": (("w", (("put", 3, _INSERT), ("save_flusher", 3), ("save_recovery", 2, ((1, 4),)))),),
+        "users": (("w", (("put", 3, (_INSERT,)), ("save_flusher", 3), ("save_recovery", 2, ((1, 4),), 1))),),
         "after": (("w", (("load",), ("messages",))),),
     },
 )
