@@ -42,6 +42,7 @@ class SlowFiles(SystemFiles):
     """Forces to the disk only when it may."""
 
     def __init__(self):
+        super().__init__()
         self.may = asyncio.Event()
         self.may.set()
         self.forcing = asyncio.Event()

@@ -49,6 +49,7 @@ class FailingFiles(SystemFiles):
     """Fails to force a file when told: what was written is there."""
 
     def __init__(self):
+        super().__init__()
         self.fail = False
 
     async def sync(self, path):
