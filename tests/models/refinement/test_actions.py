@@ -35,7 +35,9 @@ def test_points_are_those_of_the_code():
     written = {found[1] or found[2] for found in POINT.finditer(code)}
     for name in PROTOCOLS:
         points = [point for row in action_table(name).row for point in row.points]
-        assert points or name in ("store", "stream", "transactions"), "sections that are told by their operations"
+        assert points or name in ("store", "stream", "transactions"), (
+            "sections that are told by their operations"
+        )
         gone = [p for p in points if p not in written and p.partition(".")[0] + "." not in written]
         assert gone == [], name
 
