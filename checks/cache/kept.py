@@ -211,10 +211,12 @@ class Kept:
         """Take manifests that were read already for those of the repository."""
         self._keys.arguments.known.update(manifests)
 
-    def code_of(self, module: str) -> str:
-        """Hash of all code that a module can load; empty if it was changed since it was loaded."""
-        files = self.sources.closure([module]).files.values()
-        return "" if changed_since(files, self._begun) else self._keys.of_modules(module)
+    def code_in(self, folders: Iterable[str]) -> str:
+        """Hash of the code in some folders of the package; empty if it was changed since it was loaded."""
+        files = [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
+        if changed_since(files, self._begun):
+            return ""
+        return digest([*((str(file), self.sources.digest_of(file)) for file in files), toolchain.python()])
 
     def reuse(self, judge: str) -> Reuse | None:
         """What a judge may take over below its verdicts; None if its code is unknown or nothing is kept."""

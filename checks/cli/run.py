@@ -135,7 +135,7 @@ def _gate(
     earlier = earlier_results(settings) if resume else None
     for line in replayed(settings.build, chosen):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
-    forms = kept.code_of(FORMS)
+    forms = kept.code_in(FORMS)
     result = run(
         chosen,
         registry=judging,

@@ -30,8 +30,8 @@ SARIF = "verdicts.sarif"
 PAGE = Path("report") / "index.html"
 
 
-FORMS = "tidemark.checks.report.forms.bundle"
-"""The module that writes a bundle."""
+FORMS = ("checks/report/forms", "checks/verdicts")
+"""Folders with all code that a bundle's texts depend on: what it is made of is the verdict."""
 
 
 def write_files(

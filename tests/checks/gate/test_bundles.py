@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from tests.checks.gate.test_reports import red
+from tidemark.checks.report.files import FORMS
 from tidemark.checks.report.forms.bundle import FOLDER
 from tidemark.checks.report.forms.bundles import INDEX, write_bundles
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import amended
+from tidemark.models.rooms import ROOT
 
 
 @pytest.fixture
@@ -67,3 +70,18 @@ def test_a_damaged_index_counts_as_none(result: RunResult, tmp_path: Path) -> No
 def test_bundles_of_what_is_no_longer_refuted_go(result: RunResult, tmp_path: Path) -> None:
     write_bundles(result.model_copy(update={"judgements": ()}), build=tmp_path, forms="code")
     assert files(tmp_path) == []
+
+
+def test_a_bundle_is_made_by_code_that_its_digest_covers():
+    """What writes a bundle imports nothing of the package from elsewhere."""
+    mine = tuple(f"tidemark.{folder.replace('/', '.')}." for folder in FORMS)
+    named = ("bundle", "diagram", "itf", "reproducer", "trace_text", "lanes")
+    modules = set()
+    for name in named:
+        tree = ast.parse((ROOT / FORMS[0] / f"{name}.py").read_text(encoding="utf-8"))
+        modules |= {one.module or "" for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    ours = {module for module in modules if module.startswith("tidemark.")}
+    assert ours
+    assert {module for module in ours if not module.startswith(mine)} == set()
+    here = {module.rpartition(".")[2] for module in ours if module.startswith(mine[0])}
+    assert here <= set(named), "a form that is not looked at"
