@@ -88,7 +88,7 @@ class IdsAdapter(DrivenRun):
         """See ``Adapter``."""
         events = self._events_of(step)
         if not events:
-            raise BrokenRunError(f"{step} was offered, and nothing stands for it any more")
+            raise BrokenRunError(f"{step} was offered, and no event is that step any more")
         if step.action == "ask":
             row = int(events[0].owner.partition(" ")[2])
             self._program.counts[row] = 1 + chance % 2

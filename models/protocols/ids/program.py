@@ -40,7 +40,7 @@ from tidemark.models.simulation.world.world import World
 
 SPECIFICATION = "tidemark.spec.ids:Ids"
 WINDOW_NS = NANOSECONDS + 1
-"""The shortest: with a clock that stands, each incarnation begins two milliseconds above the one before."""
+"""The shortest: with a clock at rest, each incarnation begins two milliseconds above the one before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

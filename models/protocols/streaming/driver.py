@@ -191,7 +191,7 @@ class StreamingAdapter:
     def _pick(self, step: Step, chance: int) -> Event:
         events = self._events_of(step)
         if not events:
-            raise BrokenRunError(f"{step} was offered, and nothing stands for it any more")
+            raise BrokenRunError(f"{step} was offered, and no event is that step any more")
         return events[chance % len(events)]
 
     def _is_last(self, step: Step, event: Event) -> bool:
