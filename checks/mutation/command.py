@@ -24,6 +24,9 @@ def mutants(
         list[Path] | None,
         typer.Option("--unit", help="Unit tests (files, folders) to be tried on what no judge has killed."),
     ] = None,
+    unit_tests: Annotated[
+        bool, typer.Option("--unit-tests", help="Likewise, with the tests of the mutant's own room.")
+    ] = False,
     spark: Annotated[bool, typer.Option("--spark", help="As tasks of a Spark session.")] = False,
     master: Master = LOCAL,
     build: Build = BUILD,
@@ -45,5 +48,6 @@ def mutants(
         jobs=jobs,
         master=master if spark else None,
         unit=tuple(unit or ()),
+        own_tests=unit_tests,
     )
     return command.mutants(chosen, manifests(manifest or ()))

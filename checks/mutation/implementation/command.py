@@ -12,11 +12,12 @@ from tidemark.checks.mutation.implementation.farm import Farm, Order
 from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Trial
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import Plan, is_harmless, reaches_of, trials_without_hosts
-from tidemark.checks.mutation.implementation.table import killers_text, seconds_text, table_text
+from tidemark.checks.mutation.implementation.table import killers_text, room_of, seconds_text, table_text
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Manifest
+from tidemark.models.rooms import ROOT
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class _Found:
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """The options of the command. master: of the Spark session that tries them; None for processes of this
-    machine. unit: tests that are tried on what no judge has killed.
+    machine. unit: tests that are tried on what no judge has killed. own_tests: likewise, those of the
+    mutant's room.
     """
 
     entry: str
@@ -53,6 +55,7 @@ class Chosen:
     jobs: int | None
     master: str | None = None
     unit: tuple[Path, ...] = ()
+    own_tests: bool = False
 
 
 def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
@@ -132,7 +135,7 @@ def _progress(done: int, *, total: int | None = None, unit: str = "", note: str 
 
 def _by_unit_tests(found: Sequence[_Found], chosen: Chosen) -> frozenset[str] | None:
     """The mutants that no judge has killed and the unit tests notice; None if these are not asked for."""
-    if not chosen.unit:
+    if not chosen.unit and not chosen.own_tests:
         return None
     from tidemark.checks.mutation.implementation.unit import noticed
 
@@ -141,12 +144,25 @@ def _by_unit_tests(found: Sequence[_Found], chosen: Chosen) -> frozenset[str] | 
         left = [
             t.id for t in one.trials if t.fate is not Fate.KILLED and t.id not in one.plan.whole.equivalent
         ]
-        package = one.plan.target.package
-        for number, trial in enumerate(noticed(left, package=package, tests=chosen.unit), start=1):
-            known = "failed" if trial.failed else "passed" if trial.known else "said nothing"
-            _progress(number, total=len(left), unit="unit tests", note=f"{trial.mutant}: {known}")
-            seen |= {trial.mutant} if trial.failed else set()
+        package, jobs = one.plan.target.package, chosen.jobs or cores()
+        for tests, mutants in by_tests(left, chosen).items():
+            tried = noticed(mutants, package=package, tests=tests, jobs=jobs)
+            for number, trial in enumerate(tried, start=1):
+                known = "failed" if trial.failed else "passed" if trial.known else "said nothing"
+                _progress(number, total=len(mutants), unit="unit tests", note=f"{trial.mutant}: {known}")
+                seen |= {trial.mutant} if trial.failed else set()
     return frozenset(seen)
+
+
+def by_tests(mutants: Sequence[str], chosen: Chosen) -> dict[tuple[Path, ...], list[str]]:
+    """The mutants by the tests that are tried on them. Raises BadInputError: a room has no tests."""
+    found: dict[tuple[Path, ...], list[str]] = {}
+    for mutant in mutants:
+        own = (ROOT / "tests" / "impl" / room_of(mutant),) if chosen.own_tests else ()
+        if own and not own[0].is_dir():
+            raise BadInputError(f"there are no unit tests {own[0]}", remedy="name others: --unit PATH")
+        found.setdefault((*chosen.unit, *own), []).append(mutant)
+    return found
 
 
 def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
@@ -159,8 +175,8 @@ def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
                 print(f"{trial}\n    {texts[trial.id]}")
     if not trials:
         raise BadInputError("nothing was tried", remedy="leave --last or --only out")
-    print(table_text(trials, equivalent, by_unit_tests))
     judges = {host.name: host.task.judge for one in found for host in one.plan.hosts}
+    print(table_text(trials, equivalent, by_unit_tests, judges=judges))
     print(killers_text(trials, judges))
     print(seconds_text(trials))
     bad = any(one.unexpected for one in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 
@@ -21,8 +21,8 @@ COLUMNS = (
     "undecided",
     "killed of the rest",
 )
-
-
+JUDGES = "killed by"
+"""The column that is there if the entries' judges are known."""
 UNIT = "only by unit tests"
 """The column that is there if unit tests were tried: of those that no judge has killed."""
 
@@ -36,6 +36,8 @@ class Row:
     equivalent: int
     unit: int = 0
     """Those of the rest that unit tests alone notice."""
+    hosts: Counter[str] = field(default_factory=Counter)
+    """How many each entry has killed."""
 
     @classmethod
     def of(
@@ -43,8 +45,17 @@ class Row:
     ) -> Row:
         """Count the trials of a file. ``unit``: the mutants that unit tests alone notice."""
         found = list(trials)
-        rest = Counter(trial.fate for trial in found if trial.id not in equivalent)
-        return cls(name, rest, len(found) - rest.total(), sum(trial.id in unit for trial in found))
+        rest = [trial for trial in found if trial.id not in equivalent]
+        fates = Counter(trial.fate for trial in rest)
+        hosts = Counter(trial.host for trial in rest if trial.fate is Fate.KILLED)
+        return cls(name, fates, len(found) - len(rest), sum(trial.id in unit for trial in found), hosts)
+
+    def judges(self, judges: Mapping[str, str]) -> str:
+        """How many each judge has killed; ``judges``: the judge of each entry."""
+        killed: Counter[str] = Counter()
+        for host, number in self.hosts.items():
+            killed[judges.get(host, "?")] += number
+        return ", ".join(f"{judge} {number}" for judge, number in killed.most_common()) or "-"
 
     def cells(self) -> tuple[str, ...]:
         """The row as text."""
@@ -59,9 +70,9 @@ class Row:
 def rows(trials: Sequence[Trial], equivalent: Collection[str], unit: Collection[str] = ()) -> Iterator[Row]:
     """A row per file, one per room (the first folder) that has several files, and one for all."""
     files = list(dict.fromkeys(_file(trial) for trial in trials))
-    rooms = list(dict.fromkeys(_room(file) for file in files))
+    rooms = list(dict.fromkeys(room_of(file) for file in files))
     for room in rooms:
-        inside = [file for file in files if _room(file) == room]
+        inside = [file for file in files if room_of(file) == room]
         for file in inside:
             yield Row.of(file, (t for t in trials if _file(t) == file), equivalent, unit)
         if len(inside) > 1:
@@ -74,21 +85,35 @@ def _file(trial: Trial) -> str:
     return trial.id.partition(":")[0]
 
 
-def _room(file: str) -> str:
+def room_of(file: str) -> str:
+    """The folder of a file or of a mutant; ``shared`` for the files above the folders."""
     return file.partition("/")[0] if "/" in file else "shared"
 
 
 def table_text(
-    trials: Sequence[Trial], equivalent: Collection[str], unit: Collection[str] | None = None
+    trials: Sequence[Trial],
+    equivalent: Collection[str],
+    unit: Collection[str] | None = None,
+    *,
+    judges: Mapping[str, str] | None = None,
 ) -> str:
-    """The table as Markdown; with a last column if ``unit`` says which mutants unit tests alone notice."""
-    found = [COLUMNS, *(row.cells() for row in rows(trials, equivalent))]
+    """The table as Markdown.
+
+    With a last column if ``unit`` says which mutants unit tests alone notice, and one of the judges that kill
+    if ``judges`` names the judge of each entry.
+    """
+    shown = list(rows(trials, equivalent, unit or ()))
+    found = [COLUMNS, *(row.cells() for row in shown)]
+    if judges is not None:
+        found = _with(found, JUDGES, [row.judges(judges) for row in shown])
     if unit is not None:
-        shown = rows(trials, equivalent, unit)
-        last = (UNIT, *(str(row.unit) for row in shown))
-        found = [(*cells, number) for cells, number in zip(found, last, strict=True)]
+        found = _with(found, UNIT, [str(row.unit) for row in shown])
     lines = [found[0], ("---", *("---:" for _ in found[0][1:])), *found[1:]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _with(found: Sequence[tuple[str, ...]], head: str, column: Sequence[str]) -> list[tuple[str, ...]]:
+    return [(*cells, last) for cells, last in zip(found, (head, *column), strict=True)]
 
 
 def killers_text(trials: Sequence[Trial], judges: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.checks.mutation.implementation.command import Chosen, by_tests
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.table import table_text
 from tidemark.checks.mutation.implementation.trial import FAILING
@@ -25,7 +26,11 @@ def test_least():
 """
 
 
+SETTINGS = "[pytest]\naddopts = --strict-config\ncache_dir = cached\nfilterwarnings = error\n"
+
+
 def test_unit_tests_fail_or_say_nothing(tmp_path: Path):
+    (tmp_path / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
     path = tmp_path / "test_statistics.py"
     path.write_text(TEST, encoding="utf-8")
     assert list(noticed([LEAST, FAILING], package=PACKAGE, tests=[path])) == [
@@ -50,3 +55,17 @@ def test_the_table_has_a_column_for_them():
     head, _, row = table_text(trials, (), {"a.py:f/x@1"}).splitlines()
     assert head.endswith("| only by unit tests |")
     assert row.endswith("| 50.0% | 1 |")
+    head, _, row = table_text(trials, (), {"a.py:f/x@1"}, judges={"h": "conform"}).splitlines()
+    assert head.endswith("| killed by | only by unit tests |")
+    assert row.endswith("| 50.0% | conform 1 | 1 |")
+
+
+def test_the_tests_of_a_room_are_those_of_its_mutants(tmp_path: Path):
+    chosen = Chosen(entry="", only="", listed=False, last=True, build=tmp_path, jobs=1, own_tests=True)
+    found = by_tests([LEAST, "tso/oracle.py:f/x@1", "proxy/ticker.py:f/x@1"], chosen)
+    assert {tests[0].name: mutants for tests, mutants in found.items()} == {
+        "proxy": [LEAST, "proxy/ticker.py:f/x@1"],
+        "tso": ["tso/oracle.py:f/x@1"],
+    }
+    with pytest.raises(BadInputError, match="there are no unit tests"):
+        by_tests(["nowhere/a.py:f/x@1"], chosen)
