@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from contextlib import suppress
@@ -12,6 +13,9 @@ STOPPED = 7
 _INTERNAL_ERROR = 70
 """``ExitCode.INTERNAL_ERROR``."""
 
+_COLLECT_AFTER = 100_000
+"""New objects after which unreachable cycles are looked for. Manifests, trees, verdicts hardly have any."""
+
 _GRACE_S = 3.0
 """What a process that we started gets to end by itself."""
 
@@ -19,6 +23,7 @@ _GRACE_S = 3.0
 def main() -> None:
     """Run the command line and end the process with its status. SIGTERM is taken like Ctrl-C."""
     status = STOPPED
+    gc.set_threshold(_COLLECT_AFTER, 20, 20)
     try:
         signal.signal(signal.SIGTERM, _interrupt)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored

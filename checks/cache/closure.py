@@ -68,6 +68,7 @@ class Sources:
         self._digests: dict[Path, str] = {}
         self._files: dict[str, Path | None] = {}
         self._nodes: dict[tuple[str, frozenset[str]], _Node] = {}
+        self._seen: dict[str, Mentions] = {}
         self._places: dict[str, list[Path]] = {}
 
     def closure(self, modules: Iterable[str], *, without: Callable[[str], bool] = _nothing) -> Closure:
@@ -128,7 +129,9 @@ class Sources:
 
     def _node(self, name: str, path: Path, without: Callable[[str], bool]) -> _Node:
         seen = self._mentions(name, path)
-        left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
+        left_out: frozenset[str] = frozenset()
+        if without is not _nothing:
+            left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
         key = (name, left_out)
         if key not in self._nodes:
             self._nodes[key] = self._follow(name, path, seen, left_out)
@@ -149,6 +152,11 @@ class Sources:
         return _Node(frozenset(modules), frozenset(absent), frozenset(libraries))
 
     def _mentions(self, name: str, path: Path) -> Mentions:
+        if name not in self._seen:
+            self._seen[name] = self._read(name, path)
+        return self._seen[name]
+
+    def _read(self, name: str, path: Path) -> Mentions:
         def compute() -> list[object]:
             found = mentions(path.read_bytes(), module=name, is_package=path.name == "__init__.py")
             return [sorted(found.imports), sorted(found.texts), sorted(found.prefixes), found.opaque]

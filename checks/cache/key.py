@@ -113,6 +113,8 @@ class Keys:
         self._options = dict(options)
         self.arguments = Arguments()
         self._code = cache(self._code_of)
+        self._file = cache(self._code_of_file)
+        self._table = cache(_table)
         self._referred = cache(self._reference)
         self._apart = cache(self._code_apart)
         self.of_modules = cache(self._of_modules)
@@ -146,9 +148,8 @@ class Keys:
                 found = self.key(host)
                 parts[f"host {host.name}"] = found.digest
                 files |= found.files
-            folder = sorted(folder_of(task.entry.package).rglob("*.py"))
-            parts["implementation"] = digest([self._sources.digest_of(path) for path in folder])
-            files |= frozenset(folder)
+            parts["implementation"], more = self._implementation(task.entry)
+            files |= more
         return Key(digest(parts), parts, files)
 
     def code(self, judge: str) -> tuple[str, frozenset[Path]]:
@@ -164,6 +165,30 @@ class Keys:
         """
         if not _asks(task):
             return None
+        if isinstance(task.entry, ImplementationMutants):
+            return self._sample_apart(task, task.entry)
+        return self._apart_of(task)
+
+    def _sample_apart(self, task: Task, entry: ImplementationMutants) -> Key | None:
+        """That of a sample of mutants: its own, those of its hosts, the code that is made wrong. The hosts
+        are run in one process each, whatever they are by themselves.
+        """
+        own = self._apart_of(task)
+        parts, files = dict(own.parts), own.files
+        for host in self.arguments.hosts(task.manifest, entry):
+            if getattr(host.entry, "live", ()):
+                return None  # what endless runs ask is not noted
+            found = self._apart_of(host)
+            parts[f"host {host.name}"] = found.digest
+            files |= found.files
+        parts["implementation"], more = self._implementation(entry)
+        return Key(digest(parts), parts, files | more)
+
+    def _implementation(self, entry: ImplementationMutants) -> tuple[str, frozenset[Path]]:
+        folder = sorted(folder_of(entry.package).rglob("*.py"))
+        return digest([self._sources.digest_of(path) for path in folder]), frozenset(folder)
+
+    def _apart_of(self, task: Task) -> Key:
         subject = self._subject(task)
         code, files = self._code(task.judge)
         parts = {
@@ -180,9 +205,21 @@ class Keys:
         return Key(digest(parts), parts, files)
 
     def _code_apart(self, reference: str) -> tuple[str, frozenset[Path]]:
-        closure = self._sources.closure([reference.partition(":")[0]], without=self._is_protocol)
-        files = frozenset((*closure.files.values(), *_tables(closure)))
+        return self._with_tables(
+            self._sources.closure([reference.partition(":")[0]], without=self._is_protocol)
+        )
+
+    def _code_of_file(self, module: str) -> tuple[str, frozenset[Path]]:
+        return self._with_tables(self._sources.closure([module]))
+
+    def _with_tables(self, closure: Closure) -> tuple[str, frozenset[Path]]:
+        files = frozenset((*closure.files.values(), *self._tables(closure)))
         return digest([self.of_closure(closure), toolchain.python()]), files
+
+    def _tables(self, closure: Closure) -> list[Path]:
+        """Tables of actions beside the code: programs and drivers read them."""
+        folders = {path.parent for path in closure.files.values()}
+        return sorted(table for folder in folders if (table := self._table(folder)) is not None)
 
     def _is_protocol(self, reference: str) -> bool:
         module = reference.partition(":")[0]
@@ -220,7 +257,7 @@ class Keys:
         """Content of the files, what is missing, versions of the libraries."""
         return {
             "files": {name: self._sources.digest_of(path) for name, path in closure.files.items()},
-            "tables": {str(path): self._sources.digest_of(path) for path in _tables(closure)},
+            "tables": {str(path): self._sources.digest_of(path) for path in self._tables(closure)},
             "absent": sorted(closure.absent),
             "libraries": {name: toolchain.version_of(name) for name in sorted(closure.libraries)},
         }
@@ -229,10 +266,8 @@ class Keys:
         """A protocol counts by its traced tree (generated mutants say where the guard is that they
         change), anything else, programs and adapters, by all files that it can load.
         """
-        closure = self._sources.closure([reference.partition(":")[0]])
-        code = digest([self.of_closure(closure), toolchain.python()])
+        code, files = self._file(reference.partition(":")[0])
         trees = self._sources.memo.get(f"protocol {reference}", code, lambda: _trees(reference))
-        files = frozenset((*closure.files.values(), *_tables(closure)))
         return code, trees, files
 
     def _argument(self, task: Task) -> list[Any]:
@@ -250,15 +285,16 @@ class Keys:
         return [reliances, [[one.name, self.key(one).digest] for one in supports]]
 
 
-def _tables(closure: Closure) -> list[Path]:
-    """Tables of actions beside the code: programs and drivers read them."""
-    folders = {path.parent for path in closure.files.values()}
-    return sorted(table for folder in folders if (table := folder / TABLE).is_file())
+def _table(folder: Path) -> Path | None:
+    table = folder / TABLE
+    return table if table.is_file() else None
 
 
 def _asks(task: Task) -> bool:
     """Whether its judge notes what it asks of a protocol, in one process."""
     entry: AnyEntry | None = task.entry
+    if isinstance(entry, ImplementationMutants):
+        return entry.sample is not None and not entry.distributed
     if isinstance(entry, MutantEntry):
         host = entry.instance
         entry = next((one for one in task.manifest.entries() if one.name == host), None)

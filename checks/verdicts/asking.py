@@ -35,12 +35,26 @@ def taken_over(reuse: Reuse | None, name: str, explore: Callable[[], list[Verdic
     """
     if reuse is None:
         return explore()
+
+    def noted() -> tuple[list[Verdict], Sequence[Asked]]:
+        with asking() as asked:
+            verdicts = explore()
+        return verdicts, asked
+
+    return taken_over_from(reuse, name, noted)
+
+
+def taken_over_from(
+    reuse: Reuse, name: str, explore: Callable[[], tuple[list[Verdict], Sequence[Asked]]]
+) -> list[Verdict]:
+    """The same of an exploration that says itself what it has asked: in other processes, for example. What
+    has asked nothing is not kept.
+    """
     path = reuse.folder / f"queries.{name}.json"
     known = _load(path, reuse)
     if known is not None:
         return known
-    with asking() as asked:
-        verdicts = explore()
+    verdicts, asked = explore()
     _keep(path, reuse, asked, verdicts)
     return verdicts
 

@@ -9,8 +9,8 @@ is put together from those of single actions and claims, so that only changed on
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tidemark.models.digest import content_digest
@@ -49,6 +49,11 @@ class Queries:
         """Forget all."""
         for item in fields(self):
             getattr(self, item.name).clear()
+
+    def update(self, other: Queries) -> None:
+        """Add those of another exploration of the same specification: the same query has the same reply."""
+        for item in fields(self):
+            getattr(self, item.name).update(getattr(other, item.name))
 
     def __len__(self) -> int:
         return sum(len(getattr(self, item.name)) for item in fields(self))
@@ -168,6 +173,19 @@ class Asked:
         limits = {kind: tuple(bound) if isinstance(bound, list) else bound for kind, bound in bounds.items()}
         instance = Instance(protocol, limits, constants, name)
         return cls(instance, tuple(plain["ignored"]), plain["sound"], Texts(*plain["texts"]), asked)
+
+
+def merged(several: Iterable[Asked]) -> list[Asked]:
+    """What several explorations have asked of the same specifications: of each instance once."""
+    found: dict[Hashable, Asked] = {}
+    for one in several:
+        name = (one.instance, one.ignored, one.sound)
+        if name in found:
+            found[name].queries.update(one.queries)
+        else:
+            found[name] = replace(one, queries=Queries())
+            found[name].queries.update(one.queries)
+    return sorted(found.values(), key=lambda one: repr((one.instance, one.ignored, one.sound)))
 
 
 class _Table:

@@ -77,6 +77,7 @@ class StepChecker:
         self._answers: dict[tuple[State, State], Answer] = {}
         self._transitions: dict[State, list[Transition]] = {}
         self._queries = Queries()
+        self._used = False
         self.matched: dict[str, int] = {}
         _ALL.add(self)
         for noted in _NOTED:
@@ -90,11 +91,13 @@ class StepChecker:
 
     def encode(self, values: Mapping[str, Any]) -> State:
         """A state from values by variable name; ignored variables may be left out."""
+        self._used = True  # a state that is none of the specification is refused here
         filled = {self.spec.variables[place].name: value for place, value in self._ignored.items()}
         return self.normal(self.interpreter.encode({**filled, **values}))
 
     def start(self, state: State) -> Refuted | None:
         """The first abstract state must be an initial state of the specification."""
+        self._used = True
         starts = [self.normal(start) for start in self.interpreter.initial()]
         if state in starts:
             return None
@@ -182,10 +185,16 @@ class StepChecker:
 
     def forget(self) -> None:
         """Forget what was asked."""
+        self._used = False
         self._answers.clear()
         self._transitions.clear()
         self._queries.clear()
         self.matched.clear()
+
+    @property
+    def was_used(self) -> bool:
+        """Whether anything was asked since it was forgotten last, if only for the form of a state."""
+        return self._used or len(self._queries) > 0
 
     def asked(self) -> Asked:
         """All that was asked since it was forgotten last."""
@@ -339,5 +348,5 @@ def asking() -> Iterator[list[Asked]]:
         yield found
     finally:
         _NOTED.remove(begun)
-    asked = [one for checker in {*_ALL, *begun} if len((one := checker.asked()).queries)]
+    asked = [checker.asked() for checker in {*_ALL, *begun} if checker.was_used]
     found += sorted(asked, key=lambda one: repr((one.instance, one.ignored, one.sound)))

@@ -17,8 +17,9 @@ import psutil
 
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Host
-from tidemark.checks.mutation.implementation.trial import Began, Job, Target, work
+from tidemark.checks.mutation.implementation.trial import Began, Job, Noted, Target, work
 from tidemark.models.cores import METHOD
+from tidemark.models.refinement.queries import Asked
 
 ENDED_BY_US = frozenset({-signal.SIGXCPU, -signal.SIGKILL})
 """Exit status of a process that a limit has ended."""
@@ -66,6 +67,7 @@ class Farm:
     Args:
         seconds: by host the processor time that it takes with the real code, as far as it is known.
         jobs: processes at a time.
+        noting: note what the trials ask of specifications.
         main: what a process does; another one only for tests of the farm itself.
     """
 
@@ -77,6 +79,7 @@ class Farm:
         jobs: int = 1,
         seed: int = 0,
         limits: Limits | None = None,
+        noting: bool = False,
         main: Main = work,
     ) -> None:
         self._target = target
@@ -84,7 +87,10 @@ class Farm:
         self._jobs = jobs
         self._seed = seed
         self._limits = limits or Limits()
+        self._noting = noting
         self._main = main
+        self.asked: dict[str, tuple[Asked, ...]] = {}
+        """By mutant what its trial has asked; nothing of one whose process did not end by itself."""
 
     def trials(self, orders: Sequence[Order]) -> Iterator[Trial]:
         """The trial of each mutant, as they end."""
@@ -110,7 +116,7 @@ class Farm:
         context: Any = get_context(METHOD)
         here, there = context.Pipe()
         limits = tuple(self._limits.of(self._seconds.get(host.name)) for host in hosts)
-        job = Job(self._target, mutant, tuple(hosts), limits, self._seed)
+        job = Job(self._target, mutant, tuple(hosts), limits, self._seed, self._noting)
         process = context.Process(target=self._main, args=(there, job), name=f"mutant {mutant}")
         with warnings.catch_warnings():
             # The other threads of this process only wait for its parent: they hold nothing that is needed.
@@ -125,6 +131,8 @@ class Farm:
                 message = one.pipe.recv()
                 if isinstance(message, Trial):
                     one.trial = message
+                elif isinstance(message, Noted):
+                    self.asked[one.mutant] = message.asked
                 elif isinstance(message, Began):
                     one.host = message.host
         except (EOFError, OSError):

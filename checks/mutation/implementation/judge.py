@@ -23,6 +23,7 @@ from tidemark.checks.mutation.implementation.fate import (
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
+from tidemark.checks.verdicts.asking import taken_over_from
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -30,6 +31,7 @@ from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.manifest import ImplementationMutants, Manifest
 from tidemark.models.mutation.source.mutants import SourceMutant, mutants_of
+from tidemark.models.refinement.queries import Asked, merged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,11 +95,31 @@ def sampled(ids: Sequence[str], size: int, seed: int) -> frozenset[str]:
     return frozenset(sorted(ids, key=rank)[:size])
 
 
-def implementation_verdicts(entry: ImplementationMutants, context: Context) -> Iterator[Verdict]:
-    """A verdict per mutant, the controls, and the count by fate."""
+def implementation_verdicts(entry: ImplementationMutants, context: Context) -> list[Verdict]:
+    """A verdict per mutant, the controls, and the count by fate.
+
+    Those of a sample are taken over while the specifications reply to its trials as before.
+    """
     plan = Plan.of(entry, context.manifest)
-    reaches = None if entry.sample is not None else reaches_of(plan, progress=context.progress)
-    trials = tried(plan, context, reaches)
+    if entry.sample is None:
+        reaches = reaches_of(plan, progress=context.progress)
+        return list(_verdicts(plan, context, tried(plan, context, reaches)))
+    reuse = context.reuse
+    if reuse is None or entry.distributed:
+        return list(_verdicts(plan, context, tried(plan, context, None)))
+
+    def noted() -> tuple[list[Verdict], list[Asked]]:
+        farm = _farm(plan, context, {}, noting=True)
+        trials = tried(plan, context, None, farm=farm)
+        known = all(trial.id in farm.asked for trial in trials if trial.id not in (FAILING, DYING))
+        asked = merged(one for several in farm.asked.values() for one in several) if known else []
+        return list(_verdicts(plan, context, trials)), asked
+
+    return taken_over_from(reuse, entry.name, noted)
+
+
+def _verdicts(plan: Plan, context: Context, trials: Sequence[Trial]) -> Iterator[Verdict]:
+    entry = plan.entry
     subjects = {
         trial.id: context.subject(entry, "mutate", trial.id, Aspect.SLIP)
         for trial in trials
@@ -131,15 +153,21 @@ def reaches_of(plan: Plan, *, progress: Progress) -> dict[str, Reach]:
     return found
 
 
-def tried(plan: Plan, context: Context, reaches: Mapping[str, Reach] | None) -> list[Trial]:
-    """The trials of the mutants and of the controls, in order."""
+def _farm(plan: Plan, context: Context, seconds: Mapping[str, float], *, noting: bool = False) -> Farm:
+    jobs = context.workers or 1
+    return Farm(plan.target, seconds=seconds, jobs=jobs, seed=context.seed, noting=noting)
+
+
+def tried(
+    plan: Plan, context: Context, reaches: Mapping[str, Reach] | None, *, farm: Farm | None = None
+) -> list[Trial]:
+    """The trials of the mutants and of the controls, in order. ``farm``: the one that tries them."""
     seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
     first = plan.hosts[:_CONTROL_HOSTS]
     controls: list[Order] = [(UNCHANGED, first), (FAILING, first[:1]), (DYING, first[:1])]
     every = plan.orders(reaches)
     unreached = trials_without_hosts(every)
     orders = [*controls, *(order for order in every if order[1])]
-    jobs = context.workers or 1
     if plan.entry.distributed:
         from tidemark.checks.mutation.implementation.spread import spread
 
@@ -154,9 +182,8 @@ def tried(plan: Plan, context: Context, reaches: Mapping[str, Reach] | None) -> 
         )
         found = [trial for one in rounds for trial in one]
     else:
-        farm = Farm(plan.target, seconds=seconds, jobs=jobs, seed=context.seed)
         found = []
-        for trial in farm.trials(orders):
+        for trial in (farm or _farm(plan, context, seconds)).trials(orders):
             found.append(trial)
             context.progress(len(found), total=len(orders), unit="mutants", note=trial.id)
     place = {name: number for number, (name, _) in enumerate([*controls, *every])}

@@ -8,7 +8,7 @@ import resource
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -19,6 +19,8 @@ from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
 from tidemark.models.mutation.source.mutants import folder_of, mutant_of
 from tidemark.models.mutation.source.planting import planted
+from tidemark.models.refinement.queries import Asked
+from tidemark.models.refinement.step import asking
 from tidemark.models.simulation.closed_world import GUARD
 
 TICK_S = 0.5
@@ -65,14 +67,24 @@ class Began:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """What the trial has asked of specifications. It comes before the trial, or not at all."""
+
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True)
 class Job:
-    """One mutant to be tried. limits: processor seconds that each host may take."""
+    """One mutant to be tried. limits: processor seconds that each host may take. noting: tell what is asked
+    of specifications.
+    """
 
     target: Target
     mutant: str
     hosts: tuple[Host, ...]
     limits: tuple[float, ...]
     seed: int
+    noting: bool = False
 
 
 def work(parent: Connection, job: Job) -> None:
@@ -84,49 +96,57 @@ def work(parent: Connection, job: Job) -> None:
     gc.freeze()
     tried: list[str] = []
 
-    def tell(fate: Fate, *, host: str = "", claim: str = "", words: str = "") -> None:
+    def tell(fate: Fate, host: str = "", answer: Answer = _NO_ANSWER) -> None:
         trial = Trial(
             id=job.mutant,
             fate=fate,
             host=host,
-            claim=claim,
-            words=" ".join(words.split())[:400],
+            claim=answer.claim,
+            words=" ".join(answer.words.split())[:400],
             tried=tuple(tried),
             seconds=time.process_time() - begun,
         )
         parent.send(trial)
 
+    def endless(words: str) -> None:
+        tell(Fate.ENDLESS, tried[-1], Answer(Kind.ERROR, words=words))
+
     begun = time.process_time()
-    watch = Watch(str(job.target.root), lambda words: tell(Fate.ENDLESS, host=tried[-1], words=words))
+    watch = Watch(str(job.target.root), endless)
+    noting: AbstractContextManager[list[Asked]] = asking() if job.noting else nullcontext([])
     try:
-        with job.target.planting(job.mutant):
+        with noting as asked, job.target.planting(job.mutant):
             seen: dict[str, Answer] = {}
             for host, limit in zip(job.hosts, job.limits, strict=True):
                 tried.append(host.name)
                 parent.send(Began(host.name))
                 allow(limit)
                 with watch:
-                    answer = ask(host, seed=job.seed)
-                if answer.kind is Kind.CLAIM:
-                    tell(Fate.KILLED, host=host.name, claim=answer.claim, words=answer.words)
-                    return
-                seen[host.name] = answer
-        _tell_unclaimed(seen, tell)
+                    seen[host.name] = ask(host, seed=job.seed)
+                if seen[host.name].kind is Kind.CLAIM:
+                    break
+        if job.noting:
+            parent.send(Noted(tuple(asked)))
+        tell(*_fate_of(seen))
     except BaseException as error:  # noqa: BLE001  whatever it is, it is no word about the mutant
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
-        tell(Fate.BROKEN, words=f"{type(error).__name__}: {error} at {place}")
+        tell(Fate.BROKEN, "", Answer(Kind.ERROR, words=f"{type(error).__name__}: {error} at {place}"))
 
 
-def _tell_unclaimed(seen: dict[str, Answer], tell: object) -> None:
-    """No claim is refuted. A judge that ended with an error says more than a changed count."""
-    assert callable(tell)
-    for kind, fate in ((Kind.ERROR, Fate.REFUSED), (Kind.COUNT, Fate.COUNTED)):
+_NO_ANSWER = Answer(Kind.SAME)
+_FATES = ((Kind.CLAIM, Fate.KILLED), (Kind.ERROR, Fate.REFUSED), (Kind.COUNT, Fate.COUNTED))
+
+
+def _fate_of(seen: Mapping[str, Answer]) -> tuple[Fate, str, Answer]:
+    """What the answers of the hosts say together. If no claim is refuted, a judge that ended with an error
+    says more than a changed count.
+    """
+    for kind, fate in _FATES:
         for host, answer in seen.items():
             if answer.kind is kind:
-                tell(fate, host=host, words=answer.words)
-                return
-    tell(Fate.SURVIVED)
+                return fate, host, answer
+    return Fate.SURVIVED, "", _NO_ANSWER
 
 
 def allow(seconds: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,20 @@ from tidemark.checks.cache.key import Keys
 from tidemark.checks.cache.memo import Memo
 from tidemark.checks.gate.plan import Task, all_tasks
 from tidemark.checks.gate.registry import modules, registry
+from tidemark.checks.mutation.implementation.farm import Farm, Order
+from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.verdicts import asking
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.verdict import Verdict, inconclusive
-from tidemark.models.manifest import Manifest, load, manifest_files
+from tidemark.models.manifest import ImplementationMutants, Manifest, load, manifest_files
 from tidemark.models.rooms import ROOT
 from tidemark.spec.flush import Flush
 from tidemark.spec.language import require
 
 PROGRAM, DRIVER, PROOF = "interleave/tiny-merged", "conform/driven", "prove/any-size"
 MUTANT = "mutate/chain-lock-is-lost"
+SAMPLE = "mutate/datanode-impl-places-sample"
 
 
 @pytest.fixture(scope="module", name="tasks")
@@ -82,6 +85,41 @@ def test_all_but_the_specification_counts(
     assert after is not None
     assert (before.digest != after.digest) is counts
     assert ((ROOT / edited) in before.files) is counts
+
+
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [
+        ("spec/flush/actions.py", False),
+        ("spec/flush/claims.py", False),
+        ("impl/datanode/write_buffer.py", True),
+        ("impl/tso/oracle.py", True),
+        ("models/protocols/flush/program.py", True),
+        ("models/protocols/flush/driver.py", True),
+        ("checks/mutation/implementation/trial.py", True),
+        ("checks/interleave/judge.py", True),
+    ],
+)
+def test_a_sample_of_wrong_code_counts_with_its_hosts(
+    files: Files, tasks: dict[str, Task], edited: str, counts: bool
+) -> None:
+    assert (ROOT / edited).is_file()
+    before, after = files.keys().apart(tasks[SAMPLE]), files.keys(edited).apart(tasks[SAMPLE])
+    assert before is not None
+    assert after is not None
+    assert (before.digest != after.digest) is counts
+    assert ((ROOT / edited) in before.files) is counts
+
+
+def test_all_places_and_samples_with_endless_hosts_ask_nothing_that_is_noted(
+    files: Files, tasks: dict[str, Task]
+) -> None:
+    keys, task = files.keys(), tasks[SAMPLE]
+    assert keys.apart(tasks["mutate/datacoord-impl-places"]) is None
+    endless = next(one.entry.name for one in tasks.values() if getattr(one.entry, "live", ()))
+    assert isinstance(task.entry, ImplementationMutants)
+    hosts = {"hosts": (*task.entry.hosts, endless)}
+    assert keys.apart(replace(task, entry=task.entry.model_copy(update=hosts))) is None
 
 
 def test_a_table_of_actions_counts_for_the_verdict_itself(files: Files, tasks: dict[str, Task]) -> None:
@@ -197,6 +235,48 @@ def test_examples_that_would_be_the_same_are_not_run_again(
     edit(monkeypatch, "consume", guard="dead")
     runs()
     assert runs.explored == 2
+
+
+def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
+    tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = tasks[SAMPLE]
+    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "sample": 2})
+    reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")
+    context = Context(manifest=task.manifest, reuse=reuse)
+    begun: list[Sequence[Order]] = []
+    trials = Farm.trials
+
+    def counted(farm: Farm, orders: Sequence[Order]) -> Iterator[Trial]:
+        begun.append(orders)
+        return trials(farm, orders)
+
+    monkeypatch.setattr(Farm, "trials", counted)
+
+    def run() -> list[Verdict]:
+        return registry()["mutate"].run(few, context)
+
+    first = run()
+    assert [one.outcome.value for one in first].count("refuted") == 1
+    edit(monkeypatch, "consume", guard="alive")
+    assert facts(run()) == facts(first)
+    assert len(begun) == 1
+    edit(monkeypatch, "consume", guard="dead")
+    run()
+    assert len(begun) == 2
+
+
+def test_trials_that_end_without_a_word_leave_nothing_to_take_over(
+    tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = tasks[SAMPLE]
+    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "sample": 1})
+    reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")
+    monkeypatch.setattr(
+        Farm, "trials", lambda _farm, orders: (Trial(id=name, fate=Fate.ENDLESS) for name, _ in orders)
+    )
+    registry()["mutate"].run(few, Context(manifest=task.manifest, reuse=reuse))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("other", [{"code": "other"}, {"read": False, "run": "two"}])
