@@ -86,23 +86,30 @@ class KernelOfParts(Kernel):
 
     def append(self, block: Block, buffers: Buffers) -> None:
         """See ``Kernel``: the parts one after the other, their numbers moved to those of the whole."""
-        layout = self.plan
+        layout, common = self.plan, buffers.addresses[:5]
+        stats, flags = buffers.addresses[5:7]
+        a_row = buffers.stats.strides[0]
+        end = int(buffers.cursor[0])
         for number, part in enumerate(self.parts.values()):
-            begin, known = int(buffers.cursor[0]), self._claims[number]
-            seen, where = np.zeros(len(known) + 1, np.uint8), np.zeros(len(known) + 1, np.int64)
-            seen[:-1] = buffers.seen[known]
+            begin, known = end, self._claims[number]
+            seen, where = np.zeros(len(known) + 1, np.uint8), np.empty(len(known) + 1, np.int64)
+            seen[:-1] = before = buffers.seen[known]
             part.append_at(
                 block,
-                *buffers.addresses[:5],
-                buffers.stats[number:].ctypes.data,
-                buffers.flags[layout.first_guard[number] :].ctypes.data,
+                *common,
+                stats + number * a_row,
+                flags + layout.first_guard[number],
                 seen.ctypes.data,
                 where.ctypes.data,
             )
-            buffers.step[begin : buffers.cursor[0]] += layout.first_step[number]
-            fresh = known[(seen[:-1] & ~buffers.seen[known]) != 0]
-            buffers.where[fresh] = where[:-1][np.isin(known, fresh)]
-            buffers.seen[known] = seen[:-1]
+            end = int(buffers.cursor[0])
+            if end == begin:
+                continue  # no step, so that none was looked at
+            buffers.step[begin:end] += layout.first_step[number]
+            fresh = seen[:-1] != before
+            if fresh.any():
+                buffers.seen[known[fresh]] = 1
+                buffers.where[known[fresh]] = where[:-1][fresh]
 
     def check(self, block: Block) -> Any:
         """See ``Kernel``."""
