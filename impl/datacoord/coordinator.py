@@ -228,14 +228,12 @@ class Coordinator:
         starts = [position - 1 for level in levels for one in level.binlogs for position in one.row_positions]
         return min([self.channel(channel).checkpoint, *starts])
 
-    async def replace_segment(self, before: SegmentRecord, after: SegmentRecord) -> bool:
-        """Replace a segment's record, unless it has changed meanwhile: then False."""
+    async def replace_segment(self, before: SegmentRecord, after: SegmentRecord) -> None:
+        """Replace a segment's record, unless it has changed meanwhile."""
         async with self.lock.holding("coordinator.lock"):
-            if self.segments.get(before.segment_id) != before:
-                return False
-            await self._meta.replace_segment(after)
-            self.segments[after.segment_id] = after
-            return True
+            if self.segments.get(before.segment_id) == before:
+                await self._meta.replace_segment(after)
+                self.segments[after.segment_id] = after
 
     async def drop_channel(self, channel: ChannelName, owner: Owner) -> None:
         """The channel's last rows are recorded: no later checkpoint can bring it back.

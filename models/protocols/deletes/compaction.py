@@ -2,7 +2,8 @@
 a query node that loads the channel; each step must be a step of ``tidemark.spec.deletes``.
 
 The data node is a short plan: it takes what the log has, writes it out, reports, and ends its segments. Its
-own code is judged by ``program.py``. The metadata do not suspend: what is recorded is known at once.
+own code is judged by ``program.py``. The metadata suspend if the scenario says so: then tasks wait for the
+coordinator's lock, and a record may change while the compactor has it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.values import LoadSegment, ShardRead
+from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import (
     BinlogRecord,
@@ -53,6 +55,26 @@ DELETES_ARE_GONE = "deletes_are_gone"
 """Claim id: at the end no level-zero binlog is left, and segments hold the rows that are not deleted."""
 
 
+class LateAnswers(MemoryMetaStore):
+    """Metadata whose answer to a save of segments comes in a later step than the save."""
+
+    process: Process | None = None
+
+    async def save_segment(self, record: SegmentRecord) -> None:
+        """Save the record."""
+        await super().save_segment(record)
+        await self._answer()
+
+    async def replace_segment(self, record: SegmentRecord) -> None:
+        """Save the record."""
+        await super().replace_segment(record)
+        await self._answer()
+
+    async def _answer(self) -> None:
+        assert self.process is not None
+        await self.process.point("meta.answer")
+
+
 class CompactionProgram(RefiningProgram):
     """One machine with coordinator, compactor, a query node and the plan of a data node.
 
@@ -81,7 +103,7 @@ class CompactionProgram(RefiningProgram):
         )
         self._coordinator_class, self._compactor_class = coordinator, compactor
         self._delegator_class = delegator
-        self.meta = MemoryMetaStore()
+        self.meta = LateAnswers() if scenario.suspends else MemoryMetaStore()
         self.node = NodeState()
         self.load = LoadView()
         self.wrong: str | None = None
@@ -100,6 +122,8 @@ class CompactionProgram(RefiningProgram):
     async def _run(self, process: Process) -> None:
         coordinator = self.coordinator = self._coordinator_class(meta=self.meta)
         await coordinator.load()
+        if isinstance(self.meta, LateAnswers):
+            self.meta.process, coordinator.lock = process, SteppedLock(process)
         self.compactor = self._compactor_class(
             coordinator=coordinator, store=Objects(process), preemption=process
         )
@@ -148,15 +172,23 @@ class CompactionProgram(RefiningProgram):
             waiting.setdefault(segment, []).append(position)
             if not self.scenario.late:
                 await self._write(process, owner, segment, waiting.pop(segment))
+            if position == self.scenario.ends:
+                await self._report(process, owner)
+                await self._end(process, owner)
         for segment in sorted(waiting):
             if not is_level_zero(segment):
                 await self._report(process, owner)
             await self._write(process, owner, segment, waiting[segment])
         await self._report(process, owner)
+        if not self.scenario.ends:
+            await self._end(process, owner)
+        await self._load(process)
+
+    async def _end(self, process: Process, owner: Owner) -> None:
+        """The segments end where the log was read to."""
         for segment in self.scenario.segments:
             await process.point("plan.end")
-            await self._save(owner, segment, len(self.scenario.log), None, flushed=True)
-        await self._load(process)
+            await self._save(owner, segment, self.node.consumed, None, flushed=True)
 
     async def _write(self, process: Process, owner: Owner, segment: int, positions: list[int]) -> None:
         """Write out what is held of a segment, and have it recorded."""
@@ -274,7 +306,12 @@ class CompactionProgram(RefiningProgram):
         """Return the mutable data that influence what happens next."""
         users: Hashable = None
         if self.compactor is not None:
-            users = tuple(sorted((one, tuple(lock.users)) for one, lock in self.compactor.locks.items()))
+            assert self.coordinator is not None
+            users = (
+                tuple(sorted((one, tuple(lock.users)) for one, lock in self.compactor.locks.items())),
+                tuple(self.coordinator.lock.users),
+                tuple((one, r, r.compaction) for one, r in sorted(self.coordinator.segments.items())),
+            )
         memory: Hashable = None
         if self.delegator is not None:
             memory = (
@@ -308,6 +345,8 @@ def compaction(
     loads: Sequence[bool] = (),
     crashes: int = 0,
     late: bool = False,
+    suspends: bool = False,
+    ends: int = 0,
     coordinator: type[Coordinator] = Coordinator,
     compactor: type[LevelZeroCompactor] = LevelZeroCompactor,
     delegator: type[ShardDelegator] = ShardDelegator,
@@ -320,7 +359,7 @@ def compaction(
         compactions, rewrites: how many tasks try to compact, and to rewrite, once each.
         loads: loads of the channel, one after another: with level-zero segments or without.
         crashes: of the machine, all of it.
-        late: see ``CompactionScenario``.
+        late, suspends, ends: see ``CompactionScenario``.
         coordinator, compactor, delegator: classes of the implementation.
     """
     scenario = CompactionScenario(
@@ -331,5 +370,7 @@ def compaction(
         loads=tuple(loads),
         crashes=crashes,
         late=late,
+        suspends=suspends,
+        ends=ends,
     )
     return CompactionProgram(scenario, coordinator=coordinator, compactor=compactor, delegator=delegator)

@@ -29,7 +29,9 @@ class CompactionScenario:
     """log: as in ``program.deletes``. keys: of each position. compactions, rewrites: tasks that try once
     each, at any time; one more of both follows when all have ended. loads: with level-zero segments or
     without, one after another. late: everything is taken before it is written out: first all deletes
-    together, and then the rows, with a report in between.
+    together, and then the rows, with a report in between. suspends: the answer to a save of a record comes in
+    a later step, so that others wait for the coordinator's lock. ends: the position at which the segments
+    end; 0 if it is the last one.
     """
 
     log: tuple[int, ...]
@@ -39,6 +41,8 @@ class CompactionScenario:
     loads: tuple[bool, ...]
     crashes: int
     late: bool
+    suspends: bool = False
+    ends: int = 0
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -158,6 +162,8 @@ def abstract(
     stored = {p for record in records for one in record.binlogs for p in one.row_positions}
     live = {place[one.path] for r in records if is_level_zero(r.segment_id) for one in r.binlogs}
     dropped = {place[path] for r in records if is_level_zero(r.segment_id) for path in r.compaction.applied}
+    # A binlog is recorded before the answer to its save has come.
+    buffers |= {z: "answered" for z, state in buffers.items() if state == "syncing" and z in live | dropped}
     segments = {g: known.get(segment) for g, segment in enumerate(scenario.segments)}
     kept = {g: record for g, record in segments.items() if record is not None}
 
