@@ -17,7 +17,7 @@ from tidemark.impl.errors import SessionEndedError, WatchCompactedError
 from tidemark.impl.ports import Clock
 from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.report import SourceId
-from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
+from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 from tidemark.impl.tso.ports import SteadyClock
 
 SCHEMA = Schema(
@@ -88,7 +88,7 @@ class SqliteSessions:
         self._keep = keep
         self._changed = asyncio.Event()
         self._transactions = Transactions(
-            database if database is not None else SqliteDatabase(file),
+            connection_to(file, database),
             schema=SCHEMA,
             what=f"sessions in {file}",
         )

@@ -76,7 +76,6 @@ class EtcdClient:
         await asyncio.get_running_loop().run_in_executor(None, self._workers.shutdown)
         for connection in self._open:
             connection.close()
-        self._open.clear()
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._workers, work)
@@ -119,11 +118,11 @@ class EtcdClient:
             # The response keeps the socket open, too.
             with connection.getresponse() as response:
                 while line := response.readline():
-                    if json.loads(line).get("result", {}).get("events"):
+                    if self._answer("/v3/watch", response.status, line).get("result", {}).get("events"):
                         return
         except TimeoutError:
-            return
-        except (OSError, http.client.HTTPException, ValueError) as failure:
+            pass  # nothing has changed
+        except (OSError, http.client.HTTPException) as failure:
             raise StoreError(f"etcd at {self.endpoint}: the watch failed: {failure!r}") from failure
         finally:
             connection.close()

@@ -98,7 +98,8 @@ class FencedLog:
             self.broken = True
             await self._writer_of(record.place).append_line(line)
             self.broken = False
-            self._add(record)
+            self.records.append(record)
+            self._wake()
             return record.place
 
     def _check(self, term: Term) -> None:
@@ -150,15 +151,19 @@ class FencedLog:
     # What is in the files.
 
     async def _load(self) -> None:
-        self._writer = None
-        self.term, self.cut = await self._last_note()
-        self.records = []
-        number = self.cut // self._per_file
+        """Whoever reads meanwhile sees what was known before."""
+        term, cut = await self._last_note()
+        records: list[Record] = []
+        number = cut // self._per_file
         while lines := await read_lines(self._files, log_file(self._root, _name(number)), 0):
             for line in lines:
-                self._add(_record(line, where=self._root))
+                record, end = _record(line, where=self._root), cut + len(records)
+                if record.place != end + 1:
+                    raise CorruptDataError(f"{self._root} has place {record.place} after {end}; restore it")
+                records.append(record)
             number += 1
-        self.broken = False
+        self.term, self.cut, self.records, self.broken = term, cut, records, False
+        self._wake()
 
     async def _last_note(self) -> tuple[Term, int]:
         term, cut = 0, 0
@@ -172,10 +177,7 @@ class FencedLog:
             self._writer = (number, FileLogWriter(self._root, _name(number), files=self._files))
         return self._writer[1]
 
-    def _add(self, record: Record) -> None:
-        if record.place != self.end + 1:
-            raise CorruptDataError(f"{self._root} has place {record.place} after {self.end}; restore it")
-        self.records.append(record)
+    def _wake(self) -> None:
         self._grown.set()
         self._grown = asyncio.Event()
 

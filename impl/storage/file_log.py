@@ -37,8 +37,8 @@ class FileLogWriter:
         self._file = log_file(root, channel)
         self._files = files
         self._lock = asyncio.Lock()
-        self._end: int | None = None
-        """Where the next line begins; None if the file has to be looked at."""
+        self._whole = False
+        """Nothing is left of an append that did not end. If not, the file has to be looked at."""
 
     async def append(self, pack: Pack) -> None:
         """Write the pack and force it to the disk: it is durable when this returns. Raise StoreError on
@@ -51,15 +51,16 @@ class FileLogWriter:
         line = text + b"\n"
         async with self._lock:
             try:
-                end = await self._whole() if self._end is None else self._end
-                self._end = None
+                if not self._whole:
+                    await self._mend()
+                self._whole = False
                 await self._files.append(self._file, line)
                 await self._files.sync(self._file)
             except OSError as failure:
                 raise StoreError(f"cannot append to {self._file}: {failure}; check the disk") from failure
-            self._end = end + len(line)
+            self._whole = True
 
-    async def _whole(self) -> int:
+    async def _mend(self) -> None:
         """Make the file if there is none. Cut off what is left of an append that did not end."""
         await make_directories(self._files, self._file.parent, root=self._file.parent)
         if not await self._files.exists(self._file):
@@ -69,7 +70,6 @@ class FileLogWriter:
         end = sum(len(line) + 1 for line in whole_lines(found, where=self._file))
         if end < len(found):
             await self._files.truncate(self._file, end)
-        return end
 
 
 class FileLogReader:

@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -130,10 +131,8 @@ async def in_thread(executor: Executor | None, work: Callable[[], Result]) -> Re
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         while not future.done():
-            try:
+            with suppress(asyncio.CancelledError):
                 await asyncio.wait([future])
-            except asyncio.CancelledError:
-                continue
         if not future.cancelled():
             future.exception()
         raise

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,7 +21,6 @@ SUFFIX = ".parquet"
 _STORES = count(1)
 
 
-@cache
 def _schema() -> Any:
     """The columns. pyarrow is imported at the first use: who never stores a row can do without it."""
     import pyarrow as pa

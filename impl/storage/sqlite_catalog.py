@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tidemark.impl.proxy.meta_cache import CollectionVersion
-from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
+from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 
 SCHEMA = Schema(
     version=2,
@@ -36,7 +36,7 @@ class SqliteCatalogStore:
 
     def __init__(self, file: Path, *, database: Database | None = None) -> None:
         self._transactions = Transactions(
-            database if database is not None else SqliteDatabase(file),
+            connection_to(file, database),
             schema=SCHEMA,
             what=f"catalogue in {file}",
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
+from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 from tidemark.impl.types import (
     BinlogRecord,
     ChannelRecord,
@@ -71,7 +71,7 @@ class SqliteMetaStore:
 
     def __init__(self, file: Path, *, database: Database | None = None) -> None:
         self._transactions = Transactions(
-            database if database is not None else SqliteDatabase(file),
+            connection_to(file, database),
             schema=SCHEMA,
             what=f"metadata in {file}",
         )

@@ -11,7 +11,7 @@ import asyncio
 from pathlib import Path
 
 from tidemark.impl.errors import NotLeaderError
-from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
+from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 from tidemark.impl.system.clocks import SystemSteadyClock
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, SteadyClock
 
@@ -61,7 +61,7 @@ class SqliteOracleStore:
         self._steady = steady if steady is not None else SystemSteadyClock()
         self._poll = poll
         self._transactions = Transactions(
-            database if database is not None else SqliteDatabase(file),
+            connection_to(file, database),
             schema=SCHEMA,
             what=f"oracle in {file}",
         )

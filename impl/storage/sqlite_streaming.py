@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, decode, encode
 from tidemark.impl.errors import CorruptDataError
-from tidemark.impl.storage.transactions import Database, Schema, SqliteDatabase, Transactions
+from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.transaction_messages import DataMessage
 from tidemark.impl.streaming.values import Checkpoints
@@ -44,7 +44,7 @@ class SqliteStreamingStore:
     def __init__(self, file: Path, *, database: Database | None = None) -> None:
         self._file = file
         self._transactions = Transactions(
-            database if database is not None else SqliteDatabase(file),
+            connection_to(file, database),
             schema=SCHEMA,
             what=f"what a streaming node stores in {file}",
         )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.files import in_thread
@@ -20,7 +19,6 @@ SETTINGS = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA fo
 """A commit is forced to the disk before it returns, and a crash leaves whole transactions only."""
 
 Row = tuple[Any, ...]
-Result = TypeVar("Result")
 Connect = Callable[..., sqlite3.Connection]
 
 
@@ -38,32 +36,20 @@ class Database(Protocol):
 
 
 class SqliteDatabase:
-    """A real connection. All its statements run in one thread, in the order in which they were asked for.
-
-    ``connect``: opens it.
-    """
+    """A real connection. Each statement runs in some thread, one after the other. ``connect``: opens it."""
 
     def __init__(self, file: Path, *, connect: Connect = sqlite3.connect) -> None:
         self._file = file
         self._connect = connect
-        self._worker: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """See Database."""
-        return await self._in_thread(lambda: self._open().execute(statement, values).fetchall())
+        return await in_thread(None, lambda: self._open().execute(statement, values).fetchall())
 
     async def close(self) -> None:
         """See Database."""
-        await self._in_thread(self._close)
-        if self._worker is not None:
-            self._worker.shutdown(wait=False)
-            self._worker = None
-
-    async def _in_thread(self, work: Callable[[], Result]) -> Result:
-        if self._worker is None:
-            self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlite")
-        return await in_thread(self._worker, work)
+        await in_thread(None, self._close)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -76,6 +62,11 @@ class SqliteDatabase:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def connection_to(file: Path, database: Database | None) -> Database:
+    """The connection that is passed in; else a real one to the file."""
+    return SqliteDatabase(file) if database is None else database
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -259,7 +259,7 @@ class _LogClient:
         return await _last(self._files)
 
     def declared(self) -> Hashable:
-        return self._writer._end  # noqa: SLF001  # all that it remembers
+        return self._writer._whole  # noqa: SLF001  # all that it remembers
 
 
 def pack(value: int) -> Pack:

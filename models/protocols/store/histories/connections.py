@@ -19,12 +19,14 @@ class Connector:
 
     Attributes:
         made: all that were opened so far.
+        careless: a transaction was committed by a connection that does not force it, or checks no references.
     """
 
     def __init__(self, file: DatabaseFile, faults: Faults) -> None:
         self._file = file
         self._faults = faults
         self.made: list[Opened] = []
+        self.careless = False
 
     def __call__(
         self,
@@ -35,9 +37,10 @@ class Connector:
         timeout: float = 5.0,
     ) -> Opened:
         """Open a connection. ``timeout``: nobody else has the file, so that nothing waits for a lock."""
-        del path, check_same_thread, timeout
+        del path, timeout
         self.strikes(FAIL)
-        made = Opened(self, self._file.connect(), implicit=isolation_level is not None)
+        connection, implicit = self._file.connect(), isolation_level is not None
+        made = Opened(self, connection, implicit=implicit, one_thread=check_same_thread)
         self.made.append(made)
         return made
 
@@ -48,6 +51,8 @@ class Connector:
     def strikes(self, *kinds: str) -> str | None:
         """Raise the error if the statement is the one that fails. Return LOSE if it does so afterwards."""
         found = self._faults.strikes(*kinds)
+        if found is not None:
+            self._faults.words = "disk image is malformed" if found == DAMAGE else "disk I/O error"
         if found == FAIL:
             raise sqlite3.OperationalError("disk I/O error")
         if found == DAMAGE:
@@ -56,12 +61,19 @@ class Connector:
 
 
 class Opened:
-    """A connection. ``implicit``: it begins transactions by itself, as sqlite3 does by default."""
+    """A connection.
 
-    def __init__(self, connector: Connector, connection: DatabaseConnection, *, implicit: bool) -> None:
+    implicit: it begins transactions by itself, as sqlite3 does by default. one_thread: it refuses statements
+    of another thread, likewise; each statement comes from another one.
+    """
+
+    def __init__(
+        self, connector: Connector, connection: DatabaseConnection, *, implicit: bool, one_thread: bool
+    ) -> None:
         self._connector = connector
         self._connection = connection
         self._implicit = implicit
+        self._one_thread = one_thread
         self._closed = False
 
     @property
@@ -73,6 +85,13 @@ class Opened:
         """Run a statement."""
         if not self.is_open:
             raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+        if self._one_thread:
+            raise sqlite3.ProgrammingError("SQLite objects can only be used in the thread that made them.")
+        if statement == "COMMIT":
+            settings = [
+                self._connection.run_now(f"PRAGMA {name}") for name in ("synchronous", "foreign_keys")
+            ]
+            self._connector.careless |= settings != [[(2,)], [(1,)]]
         kinds = (FAIL, DAMAGE, LOSE) if statement == "COMMIT" else (FAIL, DAMAGE)
         lost = self._connector.strikes(*kinds) == LOSE
         if self._implicit and statement.split(maxsplit=1)[0] in ("INSERT", "UPDATE", "DELETE"):

@@ -30,10 +30,12 @@ Effect = tuple[State, Answer]
 
 
 def objects(state: frozenset[tuple[str, Any]], call: Call) -> Effect:
-    """Objects by path. A path that leaves the directory is refused."""
+    """Objects by path. A path that leaves the directory is refused. Nothing unfinished is left."""
     held = dict(state)
     if call.name == "paths":
         return state, tuple(sorted(held))
+    if call.name == "unfinished":
+        return state, 0
     path = call.arguments[0]
     if path.startswith("/") or ".." in path.split("/") or not path:
         return state, Raised("ValueError")
@@ -195,6 +197,8 @@ def fenced(state: Fenced, call: Call, *, per_file: int, longest: int) -> Effect 
             if place <= state.cut:
                 return state, Raised("LogCutError")
             return state, state.records[place - state.cut - 1 :]
+        case ("scan", (above,)):
+            return state, tuple(record for record in state.records if record.place > above)
         case ("truncate", (upto,)):
             cut = max(state.cut, min(upto, end) // per_file * per_file)
             notes = state.notes + (cut > state.cut)

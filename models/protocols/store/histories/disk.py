@@ -40,8 +40,10 @@ class Machine:
         """Raise the error if the operation is the one that fails. Return TEAR if it does so half-way."""
         kinds = (FAIL, TEAR) if verb == "write" else (FAIL,)
         found = self.faults.strikes(*kinds)
+        if found is not None:
+            self.faults.words = f"{verb} failed"
         if found == FAIL:
-            raise OSError(errno.EIO, f"{verb} failed", str(path))
+            raise OSError(errno.EIO, self.faults.words, str(path))
         return found
 
     # What ``SystemFiles`` asks of ``os``.
@@ -109,10 +111,10 @@ class DiskPath(PosixPath):
         self.machine.system.make_directory(str(self))
 
     def rglob(self, pattern: str, **options: Any) -> Generator[Any, None, None]:
-        """See Path; the pattern is ``*`` and a suffix."""
+        """See Path; the pattern is ``*`` and a suffix. The names are in no order that a user would like."""
         del options
         suffix = str(pattern).removeprefix("*")
-        for name in self.machine.system.names():
+        for name in sorted(self.machine.system.names(), reverse=True):
             path = type(self)(name)
             if name.endswith(suffix) and path.is_relative_to(self):
                 yield path
@@ -152,5 +154,5 @@ class _Opened:
         part = data[: len(data) // 2] if torn else data
         self._machine.system.change(self._path, None, part)
         if torn:
-            raise OSError(errno.ENOSPC, "No space left on device", self._path)
+            raise OSError(errno.ENOSPC, "write failed", self._path)
         return len(data)

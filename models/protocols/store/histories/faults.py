@@ -24,6 +24,7 @@ class Faults:
         place: the number of the operation that it befalls, among those that it can befall.
         seen: how many operations it could befall there were.
         happened: how many faults have happened.
+        words: what the medium says of it.
     """
 
     def __init__(self) -> None:
@@ -31,6 +32,7 @@ class Faults:
         self.place = 0
         self.happened = 0
         self.seen = 0
+        self.words = ""
 
     def strikes(self, *kinds: str) -> str | None:
         """Return the kind of the fault if it befalls the operation that begins; ``kinds`` are possible."""

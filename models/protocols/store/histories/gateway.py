@@ -28,6 +28,15 @@ from tidemark.models.protocols.store.histories.faults import (
 HOST, PORT = "etcd", 4001
 
 
+_WORDS = {
+    FAIL: "reset",
+    LOSE: "timed out",
+    DAMAGE: "503",
+    GARBAGE: "<html>",
+    LIST: "[1]",
+    ERROR: "unavailable",
+}
+"""What an answer that is wrong in this way says."""
 _MANY = 4
 """After so many watches a lease ends that should have ended in the first."""
 
@@ -42,6 +51,7 @@ class Gateway:
         passed: the seconds for which watches have heard nothing.
         watches: how many there were.
         open: the ends of connections that are open.
+        says: what the next watch hears, line by line, instead; an error is raised.
     """
 
     def __init__(self, faults: Faults) -> None:
@@ -53,6 +63,7 @@ class Gateway:
         self.passed = 0.0
         self.watches = 0
         self.open: list[object] = []
+        self.says: list[bytes | Exception] = []
         self._events: list[tuple[int, str]] = []
 
     def connect(self, host: str, port: int, *, timeout: float) -> http.client.HTTPConnection:
@@ -107,6 +118,7 @@ class _Connection(http.client.HTTPConnection):
         if (self.host, self.port) != (HOST, PORT):
             raise ConnectionRefusedError(f"nothing listens at {self.host}:{self.port}")
         if self._gateway.faults.strikes(FAIL) == FAIL:
+            self._gateway.faults.words = "refused"
             raise ConnectionRefusedError("refused")
         self.sock = Socket(self._gateway, self._seconds)
         self._gateway.open.append(self.sock)
@@ -135,6 +147,7 @@ class Socket:
         reader: _Reader
         if path == "/v3/watch":
             if self._gateway.faults.strikes(FAIL) == FAIL:
+                self._gateway.faults.words = "reset"
                 raise ConnectionResetError("reset")
             self._gateway.watches += 1
             reader = _Watch(self._gateway, request["create_request"], self._seconds)
@@ -144,7 +157,9 @@ class Socket:
         return reader
 
     def _answered(self, path: str, request: Json) -> _Reader:
-        fault = self._gateway.faults.strikes(FAIL, LOSE, DAMAGE, GARBAGE, LIST, ERROR)
+        fault = self._gateway.faults.strikes(*_WORDS)
+        if fault is not None:
+            self._gateway.faults.words = _WORDS[fault]
         if fault == FAIL:
             raise ConnectionResetError("reset")
         status, lines = self._gateway.answer(path, request)
@@ -195,6 +210,11 @@ class _Watch(_Reader):
         found = super().readline(size)
         if found:
             return found
+        if self._gateway.says:
+            said = self._gateway.says.pop(0)
+            if isinstance(said, Exception):
+                raise said
+            return said
         heard = self._gateway.hears(self._request)
         if not heard:
             self._gateway.passed += self._seconds

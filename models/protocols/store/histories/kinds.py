@@ -21,7 +21,7 @@ from tidemark.impl.types import Row
 from tidemark.models.protocols.store.histories import contracts
 from tidemark.models.protocols.store.histories.connections import Connector
 from tidemark.models.protocols.store.histories.disk import Machine
-from tidemark.models.protocols.store.histories.faults import Faults
+from tidemark.models.protocols.store.histories.faults import DAMAGE, Faults
 from tidemark.models.protocols.store.histories.order import Answer, Call, State
 from tidemark.models.simulation.world.database import DatabaseFile, outside
 from tidemark.models.simulation.world.files import FileSystem
@@ -86,6 +86,10 @@ class Kind:
         """Put something on the medium before anything happens."""
         raise NotImplementedError(f"{type(self).__name__} is given {what!r}, which it has no place for")
 
+    def failure(self) -> str:
+        """The error of a call in which the fault of the execution happens."""
+        return "StoreError"
+
     def left_open(self) -> str | None:
         """What is open although no call is under way, in words."""
         return None
@@ -130,22 +134,47 @@ class Objects(_OnDisk):
     def __init__(self, world: World, faults: Faults) -> None:
         _load_parquet()
         super().__init__(world, faults)
+        self._rest = False
+        """A put has failed, and none has ended since."""
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""
         return contracts.objects(state, call)
 
     def adapter(self, process: Process, name: str) -> Any:
-        """See Kind. A store without a name takes one."""
+        """See Kind. A store whose name begins with a question mark takes one itself."""
         del process
-        return ParquetStore(self.root(), files=self.files(), writer=name)
+        with outside():
+            return ParquetStore(self.root(), files=self.files(), writer="" if name.startswith("?") else name)
 
     async def perform(self, adapter: Any, call: Call) -> Answer:
         """See Kind."""
         if call.name == "paths":
             found: Answer = adapter.paths()
             return found
-        return await super().perform(adapter, call)
+        if call.name == "unfinished":
+            return sum(name.endswith(".unfinished") for name in self.system.names())
+        answer = await super().perform(adapter, call)
+        self._rest = self._rest and call.name != "put"
+        return answer
+
+    def can(self, call: Call) -> bool:
+        """See Kind. What a put has left that failed is used by the next one of the same path."""
+        return call.name != "unfinished" or not self._rest
+
+    def failed(self, call: Call) -> None:
+        """See Kind."""
+        self._rest = self._rest or call.name == "put"
+
+
+class ReadyObjects(Objects):
+    """The same in a directory that is there, as the stores know."""
+
+    def adapter(self, process: Process, name: str) -> Any:
+        """See Kind."""
+        made = super().adapter(process, name)
+        made._forced.add(self.root())  # noqa: SLF001  # it saves most of the steps
+        return made
 
 
 @cache
@@ -217,6 +246,8 @@ class Fenced(_OnDisk):
         a term was to begin, and may have.
         """
         self._term = 0
+        self._uncut = False
+        """A cut has failed, and none has ended since: files may be left."""
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""
@@ -240,7 +271,12 @@ class Fenced(_OnDisk):
         if call.name == "begin_term":
             self._lost, self._term = False, answer.term
             return answer.term, answer.end
-        return tuple(answer) if call.name == "read" else answer
+        self._uncut = self._uncut and call.name != "truncate"
+        return tuple(answer) if call.name in ("read", "scan") else answer
+
+    def can(self, call: Call) -> bool:
+        """See Kind. What is in the files is known as long as nothing has failed."""
+        return call.name != "files" or not (self._uncut or self._lost)
 
     def _files(self) -> Answer:
         """How many lines the file of terms has, and which files hold records."""
@@ -259,13 +295,17 @@ class Fenced(_OnDisk):
             self._lost = None
         elif call.name == "append":
             self._lost = True
+        elif call.name == "truncate":
+            self._uncut = True
 
 
 # ---- SQLite ----
 
 
 class InSqlite(Kind):
-    """What is common to the stores in SQLite: a file of its own."""
+    """What is common to the stores in SQLite: a file of its own. ``close`` tells what it leaves open."""
+
+    closed: ClassVar[Answer] = 0
 
     def __init__(self, world: World, faults: Faults) -> None:
         super().__init__(world, faults)
@@ -283,8 +323,19 @@ class InSqlite(Kind):
             for statement in what:
                 database.connection.execute(statement)
 
+    async def perform(self, adapter: Any, call: Call) -> Answer:
+        """See Kind."""
+        answer = await super().perform(adapter, call)
+        return len(self.connector.open()) if call.name == "close" else answer
+
+    def failure(self) -> str:
+        """See Kind."""
+        return "CorruptDataError" if self.faults.kind == DAMAGE else "StoreError"
+
     def left_open(self) -> str | None:
         """Transactions."""
+        if self.connector.careless:
+            return "a connection without its settings"
         found = self.connector.open()
         if any(opened.in_transaction for opened in found):
             return "a transaction"
@@ -312,7 +363,7 @@ class Metadata(InSqlite):
 
     async def perform(self, adapter: Any, call: Call) -> Answer:
         """See Kind."""
-        answer = await getattr(adapter, call.name)(*call.arguments)
+        answer: Any = await super().perform(adapter, call)
         return contracts.snapshot(answer) if call.name == "load" else answer
 
 
@@ -351,7 +402,7 @@ class Streaming(InSqlite):
             place, rows, start = call.arguments
             await adapter.save_recovery(Summary(place, dict(rows), start))
             return contracts.DONE
-        answer = await getattr(adapter, call.name)(*call.arguments)
+        answer: Any = await super().perform(adapter, call)
         match call.name:
             case "load":
                 checkpoints, summary = answer
@@ -365,7 +416,7 @@ class Streaming(InSqlite):
                 return tuple(sorted(answer))
             case "messages":
                 return tuple(answer.items())
-        return answer  # type: ignore[no-any-return]
+        return answer  # type: ignore[no-any-return]  # plain
 
 
 # ---- memory ----

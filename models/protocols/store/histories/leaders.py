@@ -120,7 +120,7 @@ class EtcdWindow(Leading):
                 return state, int(state.held)
             case ("keys", ()):
                 return state, (("w/leader",) if state.held else ()) + (("w/window",) if state.saved else ())
-            case ("reach", (_, expected)):
+            case ("reach" | "hear", (_, expected)):
                 return state, expected
         return super().contract(state, call)
 
@@ -158,6 +158,11 @@ class EtcdWindow(Leading):
                 return tuple(sorted(decode(key).decode() for key, _ in self.gateway.content[etcd.KEYS]))
             case ("reach", (endpoint, _)):
                 return await self._reached(endpoint)
+            case ("hear", (lines, _)):
+                assert self._client is not None
+                self.gateway.says, passed = list(lines), self.gateway.passed
+                await self._client.wait_for_event("another", revision=1, seconds=2.5)
+                return self.gateway.passed - passed
         return await super().perform(adapter, call)
 
     async def _reached(self, endpoint: str) -> Answer:

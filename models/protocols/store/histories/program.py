@@ -21,7 +21,7 @@ CALLS_HAVE_AN_ORDER = "calls_have_an_order"
 """Claim id: some order of the calls, each between its begin and its end, explains all answers. What was
 answered survives a power failure, and what was under way is done as a whole or not at all."""
 NO_FAILURE_WITHOUT_A_FAULT = "no_failure_without_a_fault"
-"""Claim id: a call fails only if an operation of its medium fails meanwhile."""
+"""Claim id: a call fails only if an operation of its medium fails meanwhile, and says what has failed."""
 NO_ANSWER_AFTER_A_FAILURE = "no_answer_after_a_failure"
 """Claim id: an adapter that does not know what its medium holds says so, until it has looked."""
 EVERY_CALL_ENDS = "every_call_ends"
@@ -130,7 +130,7 @@ class HistoryProgram(Program):
             return False
         self._number += 1
         self._steps = 0
-        number, before = self._number, self._faults.happened
+        number, before, words = self._number, self._faults.happened, ""
         self.order.begins(number, call)
         self._open.add(number)
         answer: Hashable
@@ -143,10 +143,16 @@ class HistoryProgram(Program):
             self._open.discard(number)
             return True
         except (ImplementationError, ValueError) as failure:
-            answer = Raised(type(failure).__name__)
+            answer, words = Raised(type(failure).__name__), str(failure)
         self._open.discard(number)
-        refuses = self.kind.refuses(call)
-        if answer in _FAILURES and (self._faults.happened > before or refuses is not False):
+        refuses, happened = self.kind.refuses(call), self._faults.happened > before
+        if answer in _FAILURES and (happened or refuses is not False):
+            due = (self.kind.failure(), self._faults.words) if happened else ("StoreError", "")
+            if answer != Raised(due[0]) or (self._alone() and due[1] not in words):
+                self._wrong = (
+                    f"{NO_FAILURE_WITHOUT_A_FAULT}: {call.name}{call.arguments} fails with {words!r}"
+                )
+                return False
             self.kind.failed(call)
             return call.name != "campaign"
         if refuses:
@@ -202,11 +208,15 @@ class HistoryProgram(Program):
         """Whoever still waits has nothing to wait for."""
         if not self.world.lanes[MACHINE].alive or self._script is None:
             return None
-        alone = len(self._script["users"]) == 1
-        if self.world.firings_exhausted and not alone:
+        if self.world.firings_exhausted and not self._alone():
             return None
         late = [number for number in sorted(self._open) if not self.order.may_wait(number)]
         return f"{EVERY_CALL_ENDS}: call {late[0]} never ends" if late else self._complaint()
+
+    def _alone(self) -> bool:
+        """Whether there is one user."""
+        assert self._script is not None
+        return len(self._script["users"]) == 1
 
     def final(self) -> Hashable:
         """Return the answers."""

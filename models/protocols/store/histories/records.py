@@ -95,6 +95,11 @@ CANCELLED: tuple[Script, ...] = (
     },
 )
 
+CLOSED: tuple[Script, ...] = (
+    {"users": (("w", (("save_channels", (_CHANNEL, _OTHER)), ("load",))), ("w", (("close",), ("load",))))},
+)
+"""One user closes the file while another uses it."""
+
 _FIRST = CollectionVersion("one", 4, "x: int", number=1, created=11, channels=("x_1v0", "y_1v1"), changed=12)
 _SECOND = CollectionVersion("two", 5, "", number=2, created=13)
 _CHANGED = CollectionVersion("one", 6, "y: int", number=3, created=14, channels=("x_3v0",), gone=True)
@@ -288,9 +293,30 @@ _ETCD_ALONE = (
     ("reach", "https://here:5", Raised("ValueError")),
     ("reach", "http://:5", Raised("ValueError")),
     ("reach", "here:5", Raised("ValueError")),
+    *(
+        ("hear", lines, heard)
+        for lines, heard in (
+            (
+                (
+                    b'{"result":{"created":true}}',
+                    b'{"result":{"events":[{}]}}',
+                    ConnectionResetError("reset"),
+                ),
+                0.0,
+            ),
+            ((b'{"result":{"created":true}}', b""), 0.0),
+            ((), 2.5),
+            ((ConnectionResetError("reset"),), Raised("StoreError")),
+            ((b"<html>\n",), Raised("StoreError")),
+            ((b"[1]\n",), Raised("StoreError")),
+            ((b'{"error":"unavailable"}\n',), Raised("StoreError")),
+        )
+    ),
     ("close",),
     ("close",),
 )
+_LEAVES = (("campaign", "a", 10.0), ("vacancy", 1), ("keys",))
+"""The key is the last thing that has changed."""
 ETCD: tuple[Script, ...] = (
     {
         "users": (("w", _ETCD),),
@@ -298,6 +324,7 @@ ETCD: tuple[Script, ...] = (
         "places": 30,
     },
     {"users": (("w", _ETCD_ALONE),)},
+    {"users": (("w", _LEAVES),)},
     {
         "given": (("w/window", b"1234567"),),
         "users": (("w", (("damaged", "load"), ("campaign", "a", 5.0), ("damaged", "load"))),),

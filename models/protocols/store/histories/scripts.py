@@ -41,6 +41,34 @@ OBJECTS: tuple[Script, ...] = (
         "places": 24,
     },
 )
+OBJECTS_AGAIN: tuple[Script, ...] = (
+    {
+        "users": (
+            (
+                "w",
+                (
+                    *(("put", "a", rows) for rows in (_ONE, _TWO)),
+                    ("unfinished",),
+                    ("put", "a", _ONE),
+                    ("unfinished",),
+                    ("get", "a"),
+                    ("get", "b"),
+                ),
+            ),
+        ),
+        "faults": (FAIL,),
+        "places": 32,
+    },
+)
+OBJECTS_BESIDE: tuple[Script, ...] = (
+    {
+        "given": (),
+        "users": (
+            ("?one", (("put", "a", _ONE),)),
+            ("?two", (("put", "a", _TWO), ("get", "a"))),
+        ),
+    },
+)
 OBJECTS_DAMAGED: tuple[Script, ...] = (
     {
         "given": (("a.parquet", b"PAR1 and no more"), ("b.parquet", b"")),
@@ -52,7 +80,18 @@ OBJECTS_DAMAGED: tuple[Script, ...] = (
 OBJECTS_POWER: tuple[Script, ...] = (
     {
         "users": (("w", (("put", "s/a", _ONE), ("put", "s/a", _TWO))),),
-        "after": (("w", (("get", "s/a"), ("put", "s/b", _ONE), ("get", "s/b"))),),
+        "after": (
+            (
+                "w",
+                (
+                    ("get", "s/a"),
+                    ("put", "s/a", _TWO),
+                    ("unfinished",),
+                    ("put", "s/b", _ONE),
+                    ("get", "s/b"),
+                ),
+            ),
+        ),
     },
 )
 
@@ -138,6 +177,12 @@ PACKS_AT_ONCE: tuple[Script, ...] = (
         "faults": (TEAR,),
         "places": 3,
     },
+    {
+        "users": (
+            ("w", (("append", "c", _pack(1)),)),
+            ("w", (("append", "c", _pack(2)), ("all", "c"))),
+        ),
+    },
 )
 PACKS_POWER: tuple[Script, ...] = (
     {
@@ -174,9 +219,11 @@ FENCED: tuple[Script, ...] = (
                     ("append", 1, 1, Tick(6)),
                     ("read", 1),
                     ("read", 3),
+                    *(("scan", above) for above in (0, 1, 3, 7)),
                     ("truncate", 1),
                     ("read", 1),
                     ("truncate", 3),
+                    *(("scan", above) for above in (0, 2, 3)),
                     ("read", 2),
                     ("read", 3),
                     ("begin_term",),
@@ -222,6 +269,57 @@ FENCED_CUTS: tuple[Script, ...] = (
     },
 )
 """What is cut off is emptied, once, and only in whole files."""
+FENCED_AGAIN: tuple[Script, ...] = (
+    {
+        "users": (
+            (
+                "w",
+                (
+                    ("begin_term",),
+                    *(("append", 1, place // 2, Tick(place)) for place in range(1, 4)),
+                    ("scan", 0),
+                    ("begin_term",),
+                    ("scan", 0),
+                    ("append", -1, 3, Tick(8)),
+                    ("scan", 0),
+                ),
+            ),
+        ),
+        "faults": (FAIL, TEAR),
+        "places": 40,
+    },
+    {
+        "users": (
+            (
+                "w",
+                (
+                    ("begin_term",),
+                    *(("append", 1, 0, Tick(place)) for place in range(1, 5)),
+                    ("truncate", 2),
+                    ("files",),
+                    ("truncate", 4),
+                    ("files",),
+                    ("scan", 0),
+                ),
+            ),
+        ),
+        "faults": (FAIL,),
+        "places": 60,
+    },
+)
+"""The log goes on after a failure."""
+FENCED_FAILS_AT_ONCE: tuple[Script, ...] = (
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1))),
+        "users": (
+            ("w", (("append", 1, 1, Tick(2)),)),
+            ("w", (("begin_term",), ("append", -1, 1, Tick(3)), ("scan", 0))),
+            ("w", (("read", 2),)),
+        ),
+        "faults": (FAIL, TEAR),
+        "places": 24,
+    },
+)
 FENCED_AT_ONCE: tuple[Script, ...] = (
     {
         "before": (("begin_term",), ("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2))),
@@ -244,6 +342,10 @@ FENCED_AT_ONCE: tuple[Script, ...] = (
             ("w", (("append", 1, 1, Tick(3)), ("read", 3), ("files",))),
             ("w", (("truncate", 2),)),
         ),
+    },
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2))),
+        "users": (("w", (("truncate", 2),)), ("w", (("read", 2),))),
     },
 )
 _RECORD = b'[%d,1,0,["tick",%d]]'
@@ -280,6 +382,7 @@ FENCED_POWER: tuple[Script, ...] = (
                 "w",
                 (
                     ("begin_term",),
+                    ("scan", 0),
                     ("append", -1, 2, Tick(9)),
                     ("append", -1, 2, Tick(10)),
                     ("truncate", 3),
@@ -308,6 +411,7 @@ MEMORY_PACKS: tuple[Script, ...] = (
                     ("append", "d", _pack(1)),
                     ("append", "c", _pack(3)),
                     ("append", "c", _pack(2)),
+                    ("append", "c", _pack(3)),
                 ),
             ),
             ("w", (("next_pack", "c", _AT(0)), ("next_pack", "c", _AT(1)), ("next_pack", "d", _AT(0)))),

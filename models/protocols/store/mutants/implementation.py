@@ -168,22 +168,21 @@ def log_name_is_not_forced(**scenario: Any) -> StoreProgram:
 
 
 class _KeepsTheRest(FileLogWriter):
-    async def _whole(self) -> int:
+    async def _mend(self) -> None:
         """Look at nothing."""
-        await super()._whole() if not await self._files.exists(self._file) else None
-        return 0
+        await super()._mend() if not await self._files.exists(self._file) else None
 
 
 class _KeepsItsEnd(FileLogWriter):
-    """Remembers where the next line begins, whatever has become of the last one."""
+    """Knows that the file is whole, whatever has become of the last line."""
 
     async def append(self, pack: Pack) -> None:
-        """Append, and keep the end that was known before if that fails."""
-        end = self._end
+        """Append, and keep what was known before if that fails."""
+        known = self._whole
         try:
             await super().append(pack)
         finally:
-            self._end = end if self._end is None else self._end
+            self._whole = known or self._whole
 
 
 class _LogOfKnownEnds(Log):
