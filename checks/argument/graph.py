@@ -10,7 +10,7 @@ it in which a claim is refuted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from tidemark.checks.argument.environment import Assumptions
 from tidemark.models.composition.reading import family, reading_of
 from tidemark.models.manifest import ArgumentEntry, Expected, Manifest, ProofEntry, load, manifest_files
 from tidemark.spec.language.protocol import resolve
-from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.spec import Action, Spec
 
 ENVIRONMENT = "environment."
 """Prefix of the claim id of an option that assumes something about the environment."""
@@ -86,18 +86,32 @@ class Argument:
         ``entry``: what this one says, and no other, supports the assumptions about the environment.
         """
         entries = self._entries(name) if entry is None else (entry,)
-        return [*self._guarantees(name), *self._environment(name, entries)]
+        return [*self._guarantees(name, entries), *self._environment(name, entries)]
 
     def steps(self, name: str, *, entry: ArgumentEntry | None = None) -> list[Step]:
-        """The steps that rely on other protocols, each with its reading."""
+        """The steps that rely on other protocols, each with its reading; those of variants that are read come
+        after the protocol's own.
+        """
         entries = self._entries(name) if entry is None else (entry,)
         own = resolve(self.manifests[name].protocol)
         known: dict[str, list[str]] = {}
         for reference in dict.fromkeys(reference for one in entries for reference in one.reads):
             reading = reading_of(reference)
-            if reading.user is own:
+            if issubclass(reading.user, own):
                 known.setdefault(f"{FOLLOWS}{reading.action}.{family(reading.owner)}", []).append(reference)
-        return [_step(claim, known.get(claim, [])) for claim in self._relying(name)]
+        relying = [*_relying(self.spec(name).actions), *_relying(self._finer(name, entries))]
+        return [
+            _step(claim, known.get(claim, []), proved=lambda reference: self._is_proved(name, reference))
+            for claim in dict.fromkeys(relying)
+        ]
+
+    def _is_proved(self, name: str, reference: str) -> bool:
+        """The claims of the protocol that a reading is of are expected to be proved."""
+        user = reading_of(reference).user
+        return user is resolve(self.manifests[name].protocol) or any(
+            resolve(entry.protocol) is user and entry.expect.every is Expected.PROVED and not entry.fails
+            for entry in self.manifests[name].proof
+        )
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -105,7 +119,7 @@ class Argument:
         graph: nx.DiGraph[str] = nx.DiGraph()
         for name in self.manifests:
             graph.add_node(name)
-            for claim in self.spec(name).relies_on:
+            for claim in self._relied(name, self._entries(name)):
                 owner = self.owner(claim) or claim.partition(".")[0]
                 claims = graph.get_edge_data(name, owner, {"claims": ()})["claims"]
                 graph.add_edge(name, owner, claims=(*claims, claim))
@@ -123,16 +137,24 @@ class Argument:
     def _entries(self, name: str) -> tuple[ArgumentEntry, ...]:
         return tuple(one for one in self.manifests[name].argument if not one.must_fail)
 
-    def _relying(self, name: str) -> Iterator[str]:
-        for action in self.spec(name).actions:
-            for owner in dict.fromkeys(claim.partition(".")[0] for claim in action.relies_on):
-                yield f"{FOLLOWS}{action.name}.{owner}"
+    def _finer(self, name: str, entries: tuple[ArgumentEntry, ...]) -> list[Action]:
+        """Steps of variants of the protocol, of which a reading says how they rely on others."""
+        own = resolve(self.manifests[name].protocol)
+        users = (reading_of(reference).user for one in entries for reference in one.reads)
+        variants = dict.fromkeys(user for user in users if issubclass(user, own) and user is not own)
+        return [action for variant in variants for action in variant.trace().actions]
 
-    def _guarantees(self, name: str) -> Iterator[Reliance]:
-        spec = self.spec(name)
-        for claim in spec.relies_on:
-            users = ", ".join(action.name for action in spec.actions if claim in action.relies_on)
-            yield self._guarantee(name, claim, users)
+    def _relied(self, name: str, entries: tuple[ArgumentEntry, ...]) -> dict[str, list[str]]:
+        """The guarantees that the protocol, or a variant with finer steps, relies on: the steps by claim."""
+        users: dict[str, list[str]] = {claim: [] for claim in self.spec(name).relies_on}
+        for action in (*self.spec(name).actions, *self._finer(name, entries)):
+            for claim in action.relies_on:
+                users.setdefault(claim, []).append(action.name)
+        return {claim: list(dict.fromkeys(names)) for claim, names in users.items()}
+
+    def _guarantees(self, name: str, entries: tuple[ArgumentEntry, ...]) -> Iterator[Reliance]:
+        for claim, users in self._relied(name, entries).items():
+            yield self._guarantee(name, claim, ", ".join(users))
 
     def _guarantee(self, name: str, claim: str, users: str) -> Reliance:
         def unsupported(problem: str) -> Reliance:
@@ -168,12 +190,22 @@ class Argument:
             )
 
 
-def _step(claim: str, readings: list[str]) -> Step:
-    if len(readings) == 1:
-        return Step(claim, reading=readings[0])
+def _relying(actions: Iterable[Action]) -> Iterator[str]:
+    for action in actions:
+        for owner in dict.fromkeys(claim.partition(".")[0] for claim in action.relies_on):
+            yield f"{FOLLOWS}{action.name}.{owner}"
+
+
+def _step(claim: str, readings: list[str], *, proved: Callable[[str], bool]) -> Step:
     if not readings:
         return Step(claim, problem="no reading under 'reads' says how the guarantees are to be read there")
-    return Step(claim, problem=f"there are {len(readings)} readings: {', '.join(readings)}; leave one")
+    if len(readings) > 1:
+        return Step(claim, problem=f"there are {len(readings)} readings: {', '.join(readings)}; leave one")
+    if not proved(readings[0]):
+        return Step(
+            claim, problem=f"no proof for any size is expected of the variant that {readings[0]} reads"
+        )
+    return Step(claim, reading=readings[0])
 
 
 def _proves(manifest: Manifest, entry: ProofEntry, claim: str) -> bool:

@@ -16,6 +16,8 @@ How it is cut:
   and again: what a source may promise only grows, so what was true when it left is true when it arrives.
   ``overtake`` lets an older or lagging value arrive instead of the newest one.
 - ``queued`` is the channel of capacity one; ``sending`` is the round that the sender has taken from it.
+- A coordinator that starts lists, fences and learns the sessions in one step; whoever is removed is refused
+  in that step. What ``sessions`` guarantees is enough: ``models/protocols/timetick/mutants/recovery.py``.
 - Removing a session and trying to close a round are two steps: the second may follow at once.
 - A process that has lost its lease may go on appending until it is fenced, that is, until the log refuses it.
   A new process is a new source. The DDL source lives and dies with the coordinator.
@@ -56,7 +58,6 @@ class TimeTickActions(Protocol, name="timetick"):
     Session = Enum("none", "registered", "expired")
     Stage = Enum("new", "asked", "open", "appended", "dropped", "lost")
 
-    BARRIER: Bool = option(True, assumes="A proxy takes writes only after one of its reports was accepted.")
     FENCED: Bool = option(True, assumes="The log refuses what a removed source appends.")
     DDL_FENCED: Bool = option(
         True, assumes="The log refuses what the DDL source of a coordinator that has crashed had sent."
@@ -64,20 +65,15 @@ class TimeTickActions(Protocol, name="timetick"):
     KNOWN_OUTCOME: Bool = option(
         True, assumes="A source keeps a message open until it is in the log or can never get there."
     )
-    KNOWS_ALL: Bool = option(True, assumes="A coordinator that starts knows every live session at once.")
 
     # What happens in one step here, and in several in ``models/protocols/timetick/mutants/finer.py``.
     TICKS_FENCED: Bool = option(
         True, assumes="The logs take no tick of a coordinator once its successor has read their last ticks."
     )
-    FENCED_FIRST: Bool = option(
-        True, assumes="A session is forgotten only when the log of each channel refuses its source."
-    )
-    LISTED_FIRST: Bool = option(
-        True, assumes="A coordinator that starts lists the sessions first and then fences all others."
-    )
 
     # Choices of the protocol.
+    BARRIER: Bool = option(True)  # a proxy takes writes only after one of its reports was accepted
+    KNOWS_ALL: Bool = option(True)  # a coordinator that starts knows every live session
     MONOTONE: Bool = option(True)  # a tick below the last one tried is skipped
     RESUMES: Bool = option(True)  # a coordinator that starts reads the last tick of each channel in the log
 

@@ -100,6 +100,16 @@ class InSteps(Coarse):
         s.late = False
 
 
+class Peeks(Above):
+    """Has a step more, which relies too."""
+
+    @action(relies_on=("below.never_falls",))
+    def peek(s, level: Above.Level):
+        """It is told a second time."""
+        require(level >= s.seen)
+        s.seen = level
+
+
 class Circular(Below):
     """Relies on those who rely on it."""
 
@@ -126,6 +136,10 @@ class AnswerOfBelow(Reading, user=Above, owner=Below, action="read"):
     @staticmethod
     def takes(above, level):
         return level >= above.seen
+
+
+class PeekOfBelow(AnswerOfBelow, user=Peeks, action="peek"):
+    """Of the variant."""
 
 
 class AnswerOfAnybody(AnswerOfBelow):

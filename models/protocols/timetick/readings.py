@@ -1,10 +1,12 @@
-"""What the time tick assumes of the oracle, of proxies and of the DDL source, in its own words."""
+"""What the time tick assumes of oracle, proxies, DDL source and sessions, in its own words."""
 
 from tidemark.models.composition.reading import Reading
+from tidemark.models.protocols.timetick.mutants.recovery import FollowsSessions
 from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import all_of, exists, forall, implies
 from tidemark.spec.proxy import Proxy
+from tidemark.spec.sessions import Sessions
 from tidemark.spec.timetick import TimeTick
 
 
@@ -96,3 +98,59 @@ class ReportOfTheDdlSource(Reading, user=TimeTick, owner=Ddl, action="report"):
     @staticmethod
     def takes(tick, p, c: TimeTick.Channel, value):
         return tick.is_below_all_to_come(p, c, value)
+
+
+class StartAmongSessions(Reading, user=FollowsSessions, owner=Sessions, action="restart"):
+    """A coordinator has just begun to serve: it knows those whom it has listed. A source that has served is a
+    session of which a coordinator has taken a report.
+    """
+
+    @staticmethod
+    def glue(tick, sessions):
+        def is_of(n, p):
+            return all_of(
+                sessions.admitted[n],
+                implies(sessions.view[n], tick.listed[p]),
+                implies(sessions.fenced[n], tick.refused(p)),
+            )
+
+        return (sessions.phase == "serving") & forall(
+            tick.Source, lambda p: implies(tick.serves[p], exists(sessions.Node, lambda n: is_of(n, p)))
+        )
+
+    @staticmethod
+    def takes(tick):
+        return forall(tick.Source, lambda p: implies(tick.serves[p], tick.listed[p] | tick.refused(p)))
+
+
+class EndOfASession(Reading, user=FollowsSessions, owner=Sessions, action="forget"):
+    """The watch has just told of the end of the session."""
+
+    @staticmethod
+    def glue(tick, sessions, p: TimeTick.Source, n: Sessions.Node):
+        return all_of(
+            sessions.phase == "serving",
+            ~sessions.view[n],
+            implies(tick.serves[p], sessions.admitted[n]),
+            implies(sessions.fenced[n], tick.refused(p)),
+        )
+
+    @staticmethod
+    def takes(tick, p):
+        return implies(tick.serves[p], tick.refused(p))
+
+
+class BeginOfASession(Reading, user=FollowsSessions, owner=Sessions, action="learn"):
+    """The watch tells of the begin of the session next. Who was forgotten was over at what it has told."""
+
+    @staticmethod
+    def glue(tick, sessions, p: TimeTick.Source, n: Sessions.Node):
+        return all_of(
+            sessions.phase == "serving",
+            sessions.began[n] > sessions.seen,
+            implies(tick.fenced[p], sessions.was_over(n, sessions.seen)),
+        )
+
+    @staticmethod
+    def takes(tick, p):
+        return ~tick.fenced[p]

@@ -169,6 +169,18 @@ def test_a_reading_from_which_nothing_follows_or_all(reading: str, outcome: Outc
     assert (found.counterexample is not None) == (outcome is Outcome.REFUTED)
 
 
+def test_a_variant_relies_in_the_place_of_its_protocol_if_it_is_proved() -> None:
+    reads = [f"{_TOWERS}:AnswerOfBelow", f"{_TOWERS}:PeekOfBelow"]
+    entry = dict(_above().argument[0]) | {"reads": tuple(reads)}
+    proof = {"name": "peeks-any-size", "protocol": f"{_TOWERS}:Peeks", "expect": {"every": "proved"}}
+    argument = Argument([_above(argument=[entry], proof=[proof]), _below()])
+    found = [(step.claim, step.reading, step.problem) for step in argument.steps("above")]
+    assert found == [("follows.read.below", reads[0], ""), ("follows.peek.below", reads[1], "")]
+    assert next(one.where for one in argument.reliances("above")) == "read, peek"
+    (_, step) = Argument([_above(argument=[entry]), _below()]).steps("above")
+    assert (step.reading, "no proof" in step.problem) == ("", True)
+
+
 def test_each_step_that_relies_needs_one_reading() -> None:
     def problem(*reads: str) -> str:
         entry = dict(_above().argument[0]) | {"reads": tuple(f"{_TOWERS}:{name}" for name in reads)}

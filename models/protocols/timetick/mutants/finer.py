@@ -1,10 +1,11 @@
 """The time tick in finer steps: what the protocol does in one step although the real system needs several.
 
-Each variant reads an option of the protocol which assumes something about these steps. With it all claims
-hold; without it one breaks. Both are entries of the manifest.
+Each variant reads an option about these steps: an assumption of the protocol, or a choice of its own. With it
+all claims hold; without it one breaks. Both are entries of the manifest.
 """
 
 from tidemark.spec.language import (
+    Bool,
     Enum,
     Map,
     Set,
@@ -15,6 +16,7 @@ from tidemark.spec.language import (
     ite,
     lemma,
     maximum,
+    option,
     require,
 )
 from tidemark.spec.timetick import TimeTick
@@ -60,6 +62,8 @@ class TicksInFlight(TimeTick):
 class FenceInSteps(TimeTick):
     """The logs of the channels begin to refuse a source one after the other."""
 
+    FENCED_FIRST: Bool = option(True)  # a source is forgotten when the log of each channel refuses it
+
     closed: Set[TimeTick.Source, TimeTick.Channel] = False  # the channel's log refuses the source
 
     def refused(s, p):
@@ -104,6 +108,8 @@ class FenceInSteps(TimeTick):
 
 class RestartInSteps(TimeTick):
     """A coordinator that starts lists the sessions and fences the others one by one, before it serves."""
+
+    LISTED_FIRST: Bool = option(True)  # the list comes before the fences
 
     Start = Enum("not begun", "first", "second")
 

@@ -1,6 +1,10 @@
 """Readings from which nothing follows: the judge of the argument must find them."""
 
-from tidemark.models.protocols.timetick.readings import ReportOfAProxy, ReportOfTheDdlSource
+from tidemark.models.protocols.timetick.readings import (
+    ReportOfAProxy,
+    ReportOfTheDdlSource,
+    StartAmongSessions,
+)
 from tidemark.spec.language import all_of, exists, forall, implies
 
 
@@ -29,6 +33,23 @@ class ReportBeforeTheQuestion(ReportOfTheDdlSource):
                 lambda m: implies(
                     (tick.sender[m] == p) & (tick.message[m] == "asked"),
                     exists(ddl.Task, lambda t: ddl.phase[t] == "new"),
+                ),
+            ),
+        )
+
+
+class StartWithoutFences(StartAmongSessions):
+    """What the coordinator of sessions has fenced, the logs take all the same."""
+
+    @staticmethod
+    def glue(tick, sessions):
+        return (sessions.phase == "serving") & forall(
+            tick.Source,
+            lambda p: implies(
+                tick.serves[p],
+                exists(
+                    sessions.Node,
+                    lambda n: sessions.admitted[n] & implies(sessions.view[n], tick.listed[p]),
                 ),
             ),
         )
