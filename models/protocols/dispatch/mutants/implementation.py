@@ -189,6 +189,7 @@ class _SendsAll(MainDispatcher):
     killer="dispatch.nothing_else_is_sent",
     source="facts 5.2: the skip rule",
     instance="dispatch-impl-merge",
+    tier="full",
 )
 def skips_nothing(**scenario: Any) -> DispatchProgram:
     """Every target of the main dispatcher gets every pack, whatever its position."""
@@ -205,6 +206,7 @@ class _BeginsLate(DispatcherManager):
     killer="dispatch.who_is_at_the_main_is_where_it_is",
     source="facts 5.2: positions",
     instance="dispatch-impl-merge",
+    tier="full",
 )
 def begins_at_the_greatest_position(**scenario: Any) -> DispatchProgram:
     """The main dispatcher begins at the greatest position of the targets that wait."""
