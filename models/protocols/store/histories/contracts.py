@@ -203,6 +203,8 @@ def fenced(state: Fenced, call: Call, *, per_file: int, longest: int) -> Effect 
             cut = max(state.cut, min(upto, end) // per_file * per_file)
             notes = state.notes + (cut > state.cut)
             return Fenced(state.term, cut, state.records[cut - state.cut :], notes), DONE
+        case ("pause", ()):
+            return state, DONE
         case ("files", ()):
             held = range(state.cut // per_file, (end + per_file - 1) // per_file)
             return state, (state.notes, tuple(held))

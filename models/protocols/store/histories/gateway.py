@@ -216,6 +216,8 @@ class _Watch(_Reader):
                 raise said
             return said
         heard = self._gateway.hears(self._request)
+        after = self._gateway.content[etcd.REVISION] + 1
+        self._request = {**self._request, "start_revision": str(after)}
         if not heard:
             self._gateway.passed += self._seconds
             raise TimeoutError("timed out")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, read_log
-from tidemark.impl.storage.files import SystemFiles
+from tidemark.impl.storage.files import SystemFiles, in_thread
 from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore, decode, encode
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
@@ -263,9 +263,12 @@ class Fenced(_OnDisk):
         )
 
     async def perform(self, adapter: Any, call: Call) -> Answer:
-        """See Kind. The term -1 is the last one that has begun."""
+        """See Kind. The term -1 is the last one that has begun. A pause ends at any time."""
         if call.name == "files":
             return self._files()
+        if call.name == "pause":
+            await in_thread(None, tuple)
+            return contracts.DONE
         arguments = tuple(self._term if argument == -1 else argument for argument in call.arguments)
         answer = await getattr(adapter, call.name)(*arguments)
         if call.name == "begin_term":
@@ -276,7 +279,7 @@ class Fenced(_OnDisk):
 
     def can(self, call: Call) -> bool:
         """See Kind. What is in the files is known as long as nothing has failed."""
-        return call.name != "files" or not (self._uncut or self._lost)
+        return call.name != "files" or (self._lost is False and not self._uncut)
 
     def _files(self) -> Answer:
         """How many lines the file of terms has, and which files hold records."""

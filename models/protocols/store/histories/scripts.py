@@ -252,6 +252,7 @@ FENCED_CUTS: tuple[Script, ...] = (
                     ("files",),
                     *(("truncate", upto) for upto in (0, 1, 2, 2, 3)),
                     ("files",),
+                    ("scan", 1),
                     ("truncate", 5),
                     ("files",),
                     ("read", 5),
@@ -294,9 +295,10 @@ FENCED_AGAIN: tuple[Script, ...] = (
                 "w",
                 (
                     ("begin_term",),
-                    *(("append", 1, 0, Tick(place)) for place in range(1, 5)),
+                    *(("append", 1, 0, Tick(place)) for place in (1, 2)),
                     ("truncate", 2),
                     ("files",),
+                    *(("append", 1, 0, Tick(place)) for place in (3, 4)),
                     ("truncate", 4),
                     ("files",),
                     ("scan", 0),
@@ -318,6 +320,26 @@ FENCED_FAILS_AT_ONCE: tuple[Script, ...] = (
         ),
         "faults": (FAIL, TEAR),
         "places": 24,
+    },
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1))),
+        "users": (
+            ("w", (("append", 1, 1, Tick(2)),)),
+            ("w", (("begin_term",), ("scan", 0))),
+            ("w", (("read", 2),)),
+        ),
+        "faults": (FAIL,),
+        "places": 30,
+    },
+    {
+        "before": (("begin_term",), ("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2))),
+        "users": (
+            ("w", (("truncate", 2),)),
+            ("w", (("append", 1, 1, Tick(3)),)),
+            ("w", (("begin_term",), ("append", -1, 1, Tick(4)), ("scan", 0))),
+        ),
+        "faults": (FAIL,),
+        "places": 60,
     },
 )
 FENCED_AT_ONCE: tuple[Script, ...] = (
@@ -345,7 +367,7 @@ FENCED_AT_ONCE: tuple[Script, ...] = (
     },
     {
         "before": (("begin_term",), ("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2))),
-        "users": (("w", (("truncate", 2),)), ("w", (("read", 2),))),
+        "users": (("w", (("truncate", 2),)), ("w", (("pause",), ("read", 2)))),
     },
 )
 _RECORD = b'[%d,1,0,["tick",%d]]'
