@@ -17,7 +17,7 @@ NONE_UNKNOWN = Goal(at_most=0, unit="")
 
 def run(plan: Plan) -> list[Row]:
     """The proof for any size with one process and with two."""
-    protocol = "tidemark.spec.ddl:Ddl" if plan.quick else "tidemark.spec.flush:Flush"
+    protocol = "tidemark.spec.allocation:Allocation" if plan.quick else "tidemark.spec.flush:Flush"
     sides = [
         Side(name, partial(in_fresh_process, proved, family=True, protocol=protocol, jobs=jobs))
         for jobs, name in enumerate((ONE, TWO), start=1)
