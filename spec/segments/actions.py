@@ -15,9 +15,11 @@ is *meant*.
 How it is cut:
 
 - One node, one channel, one incarnation: a node that starts again takes the channel up anew.
-- ``checkpoint``: all rows up to it are in files. ``delete_checkpoint``: all deletes up to it are in the files
-  of the segments; it is not above the checkpoint. What the coordinator names at the beginning of a load is
-  the delete checkpoint of that moment (``files_upto``); both may move during the load.
+- ``filed``: the row is in files, and the coordinator has recorded them. ``checkpoint``: all rows up to it
+  are. A segment is flushed once all its rows are, wherever the checkpoint is. ``delete_checkpoint``: all
+  deletes up to it are in the files of the segments; it is not above the checkpoint. What the coordinator
+  names at the beginning of a load is the delete checkpoint of that moment (``files_upto``); both may move
+  during the load.
 - A load is two steps, its beginning and its end; anything may happen between them. The replay is one step
   with its end: the node takes the last look at the buffer and serves the segment without a pause.
 - Rows of a growing segment that are in files are loaded when the channel is taken up.
@@ -58,7 +60,7 @@ class SegmentsActions(Protocol, name="segments"):
     Ts = Nat()
     Load = Enum("none", "loading", "served")
 
-    SEALS_END: Bool = option(True, assumes="No row of a segment comes into the log after its flush.")
+    SEALS_END: Bool = option(True)  # no row of a segment comes into the log after its flush
 
     key: Map[Write, Key] = constant()
     deletes: Set[Write] = constant()
@@ -73,7 +75,7 @@ class SegmentsActions(Protocol, name="segments"):
     checkpoint: Ts = 0
     delete_checkpoint: Ts = 0
     flushed: Set[Segment] = False
-    filed: Set[Write] = False  # the row is in the files of its flushed segment
+    filed: Set[Write] = False  # the row is in files
 
     # The query node.
     watching: Bool = False
@@ -118,9 +120,12 @@ class SegmentsActions(Protocol, name="segments"):
 
     # ---- the log, and what is stored ----
 
-    @action(source="facts 3.1", relies_on=("timetick.ticks_are_below_all_to_come",))
+    @action(
+        source="facts 3.1, 10.3",
+        relies_on=("timetick.ticks_are_below_all_to_come", "allocation.no_row_joins_an_ended_segment"),
+    )
     def append(s, w: Write, ts: Ts):
-        """A row or a delete is in the log."""
+        """A row or a delete is in the log. No row of a flushed segment: what the allocator promises."""
         require(~s.logged[w])
         require(ts > s.tick)
         require(any_of(s.deletes[w], ~s.flushed[s.segment[w]], ~s.SEALS_END))
@@ -133,10 +138,17 @@ class SegmentsActions(Protocol, name="segments"):
         require(value > s.tick)
         s.tick = value
 
-    @action(source="facts 7.5")
+    @action(source="facts 7.6, 10.2")
+    def save(s, w: Write):
+        """The row is in files."""
+        require(s.is_row(w) & ~s.filed[w])
+        s.filed[w] = True
+
+    @action(source="facts 7.5", relies_on=("flush.checkpoint_before_earliest_unsynced",))
     def store(s, value: Ts):
-        """The channel checkpoint moves."""
+        """The channel checkpoint moves: all rows up to it are in files."""
         require((value > s.checkpoint) & (value <= s.tick))
+        require(forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= value), s.filed[w])))
         s.checkpoint = value
 
     @action(source="facts 10.4")
@@ -145,15 +157,12 @@ class SegmentsActions(Protocol, name="segments"):
         require((value > s.delete_checkpoint) & (value <= s.checkpoint))
         s.delete_checkpoint = value
 
-    @action(source="facts 7.7, 10.3")
+    @action(source="facts 7.7, 10.3", relies_on=("flush.flushed_is_complete",))
     def flush(s, g: Segment):
-        """A segment is flushed: all its rows are stored."""
+        """A segment is flushed: all its rows are in files."""
         require(~s.flushed[g])
-        require(
-            forall(s.Write, lambda w: implies(s.is_row(w) & (s.segment[w] == g), s.ts[w] <= s.checkpoint))
-        )
+        require(forall(s.Write, lambda w: implies(s.is_row(w) & (s.segment[w] == g), s.filed[w])))
         s.flushed[g] = True
-        s.filed = each(s.Write, lambda w: s.filed[w] | (s.is_row(w) & (s.segment[w] == g)))
 
     # ---- the channel is taken up ----
 
@@ -175,7 +184,7 @@ class SegmentsActions(Protocol, name="segments"):
 
     def is_stored_of_a_growing_segment(s, w):
         """The row is in the files of a segment that is not flushed."""
-        return all_of(s.is_row(w), s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
+        return all_of(s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
 
     # ---- the pipeline ----
 

@@ -77,10 +77,13 @@ class Segments(SegmentsClaims):
 
     @lemma(source="facts 7.7, 10.3")
     def flushed_segments_are_complete(s):
-        """The files of a flushed segment have all its rows; loaded and wanted segments are flushed."""
+        """All rows of a flushed segment, and all up to the checkpoint, are in files; loaded and wanted
+        segments are flushed.
+        """
         return all_of(
             forall(s.Write, lambda w: implies(s.is_row(w) & s.flushed[s.segment[w]], s.filed[w])),
-            forall(s.Write, lambda w: implies(s.filed[w], s.is_row(w) & s.flushed[s.segment[w]])),
+            forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= s.checkpoint), s.filed[w])),
+            forall(s.Write, lambda w: implies(s.filed[w], s.is_row(w))),
             forall(
                 s.Segment,
                 lambda g: all_of(

@@ -42,6 +42,7 @@ class Stored(NamedTuple):
     checkpoint: int = 0
     delete_checkpoint: int = 0
     flushed: tuple[int, ...] = ()
+    saved: tuple[int, ...] = ()
 
 
 class Storage:
@@ -63,10 +64,12 @@ class Storage:
         return [number for kind, number, _ in self.log.view() if kind == "message"]
 
     async def change(self, kind: str, value: int) -> None:
-        """A checkpoint moves, or a segment is flushed, as soon as it may."""
+        """A row is saved, a checkpoint moves, or a segment is flushed, as soon as it may."""
 
         def may() -> bool:
             stored = self.stored
+            if kind == "save":
+                return value in self.logged()
             if kind == "flush":
                 rows = [w for w in self.logged() if self.writes[w].segment == value]
                 return (
@@ -78,6 +81,8 @@ class Storage:
             self._world.touch(writes=self._bit)
             if kind == "flush":
                 self.stored = self.stored._replace(flushed=(*self.stored.flushed, value))
+            elif kind == "save":
+                self.stored = self.stored._replace(saved=(*self.stored.saved, value))
             elif kind == "store":
                 self.stored = self.stored._replace(checkpoint=value)
             else:

@@ -41,7 +41,8 @@ class SegmentsScenario:
     Attributes:
         writes: by number. What is in the log comes in the order of time.
         ticks: the ticks.
-        stored: what is stored, one after the other: ``store N``, ``store_deletes N``, ``flush N``.
+        stored: what is stored, one after the other: ``save W``, ``store N``, ``store_deletes N``,
+            ``flush N``.
         since: the channel is taken up once the checkpoint has come to this.
         trims: the delete buffer is trimmed once the delete checkpoint has come to this; 0: never.
     """

@@ -1,8 +1,10 @@
-"""What a query node assumes of the time tick and of its dispatcher, in its own words."""
+"""What a query node assumes of the time tick, its dispatcher, and the allocation and flush of segments."""
 
 from tidemark.models.composition.reading import Reading
+from tidemark.spec.allocation import Allocation
 from tidemark.spec.dispatch import Dispatch
-from tidemark.spec.language import all_of, exists, forall, implies, one_of
+from tidemark.spec.flush import Flush
+from tidemark.spec.language import all_of, any_of, exists, forall, implies, one_of
 from tidemark.spec.segments import Segments
 from tidemark.spec.timetick import TimeTick
 
@@ -58,3 +60,74 @@ class PackOfTheDispatcher(Reading, user=Segments, owner=Dispatch, action="raise_
     @staticmethod
     def takes(segments):
         return forall(segments.Write, lambda w: ~segments.is_in_pack(w))
+
+
+class RowOfASegment(Reading, user=Segments, owner=Allocation, action="append"):
+    """A row that comes into the log is one that may still join its segment. A flushed segment has ended."""
+
+    @staticmethod
+    def glue(segments, rows, w: Segments.Write):
+        return all_of(
+            implies(segments.flushed[segments.segment[w]], rows.phase[segments.segment[w]] == "ended"),
+            any_of(segments.deletes[w], exists(rows.Row, lambda r: rows.may_join(r, segments.segment[w]))),
+        )
+
+    @staticmethod
+    def takes(segments, w):
+        return any_of(segments.deletes[w], ~segments.flushed[segments.segment[w]], ~segments.SEALS_END)
+
+
+class CheckpointOfTheChannel(Reading, user=Segments, owner=Flush, action="store"):
+    """The checkpoint is the one that the coordinator stores. Each row up to it is a row of the log that the
+    checkpoint says need not be replayed; a row that the coordinator has recorded is in files.
+    """
+
+    @staticmethod
+    def glue(segments, flush, value: Segments.Ts):
+        return forall(
+            segments.Write,
+            lambda w: implies(
+                segments.is_row(w) & (segments.ts[w] <= value),
+                exists(
+                    flush.Position,
+                    lambda p: all_of(
+                        flush.carries[p],
+                        flush.claims(flush.stored, p),
+                        implies(flush.durable(p), segments.filed[w]),
+                    ),
+                ),
+            ),
+        )
+
+    @staticmethod
+    def takes(segments, value):
+        return forall(
+            segments.Write,
+            lambda w: implies(segments.is_row(w) & (segments.ts[w] <= value), segments.filed[w]),
+        )
+
+
+class FlushOfASegment(Reading, user=Segments, owner=Flush, action="flush"):
+    """The coordinator records the segment as flushed. Its rows are rows of the log, and a row that the
+    coordinator has recorded is in files.
+    """
+
+    @staticmethod
+    def glue(segments, flush, g: Segments.Segment, h: Flush.Segment):
+        return flush.flushed[h] & forall(
+            segments.Write,
+            lambda w: implies(
+                segments.is_row(w) & (segments.segment[w] == g),
+                exists(
+                    flush.Position,
+                    lambda p: flush.row_of(p, h) & implies(flush.durable(p), segments.filed[w]),
+                ),
+            ),
+        )
+
+    @staticmethod
+    def takes(segments, g):
+        return forall(
+            segments.Write,
+            lambda w: implies(segments.is_row(w) & (segments.segment[w] == g), segments.filed[w]),
+        )

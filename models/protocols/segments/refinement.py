@@ -97,7 +97,7 @@ def abstract(
         "checkpoint": stored.checkpoint,
         "delete_checkpoint": stored.delete_checkpoint,
         "flushed": {g: g in stored.flushed for g in segments},
-        "filed": {w: w in logged and writes[w].segment in stored.flushed for w in every},
+        "filed": {w: w in stored.saved for w in every},
         "watching": found is not None,
         "wanted": {g: found is not None and g in found.flushed for g in segments},
         "start": start,

@@ -1,6 +1,10 @@
-"""A reading from which nothing follows: the judge of the argument must find it."""
+"""Readings from which nothing follows: the judge of the argument must find them."""
 
-from tidemark.models.protocols.segments.readings import PackOfTheDispatcher
+from tidemark.models.protocols.segments.readings import (
+    CheckpointOfTheChannel,
+    FlushOfASegment,
+    PackOfTheDispatcher,
+)
 from tidemark.spec.language import all_of, exists, forall, implies
 
 
@@ -24,6 +28,44 @@ class PackOfAnotherTarget(PackOfTheDispatcher):
                             dispatch.ts[m] == segments.ts[w],
                             implies(dispatch.got[t, m], segments.applied[w]),
                         ),
+                    ),
+                ),
+            ),
+        )
+
+
+class FlushOfAnySegment(FlushOfASegment):
+    """The rows are rows of the log, of a segment that need not be recorded as flushed."""
+
+    @staticmethod
+    def glue(segments, flush, g, h):
+        return forall(
+            segments.Write,
+            lambda w: implies(
+                segments.is_row(w) & (segments.segment[w] == g),
+                exists(
+                    flush.Position,
+                    lambda p: flush.row_of(p, h) & implies(flush.durable(p), segments.filed[w]),
+                ),
+            ),
+        )
+
+
+class CheckpointOfTheNode(CheckpointOfTheChannel):
+    """The checkpoint is what the node has consumed, not what the coordinator stores."""
+
+    @staticmethod
+    def glue(segments, flush, value):
+        return forall(
+            segments.Write,
+            lambda w: implies(
+                segments.is_row(w) & (segments.ts[w] <= value),
+                exists(
+                    flush.Position,
+                    lambda p: all_of(
+                        flush.carries[p],
+                        p <= flush.consumed,
+                        implies(flush.durable(p), segments.filed[w]),
                     ),
                 ),
             ),
