@@ -42,9 +42,8 @@ _CHANNEL = "log_1v0"
 _ROOT = Path("/data")
 _PLAIN, _FIRST, _SECOND = 1, 2, 3
 """Keys: of a row without a transaction, and of the bodies of one."""
-_PERSISTS = (3, 6)
-"""After which messages the node's own records are saved, and the log is cut: within the transaction, and at
-the end."""
+_WITHIN = 3
+"""After this message, within the transaction, and at the end the records are saved, and the log is cut."""
 
 
 def _script() -> list[StreamingMessage]:
@@ -68,6 +67,7 @@ class DiskProgram(Program):
     """One machine.
 
     Args:
+        messages: timestamps of those of the script that are appended.
         faults: power failures and torn writes.
         log, recovery: classes of the log and of the recovery storage.
 
@@ -78,7 +78,15 @@ class DiskProgram(Program):
 
     claims = (DURABLE, WHOLE, ONCE)
 
-    def __init__(self, faults: FaultBudget, *, log: type[FencedLog], recovery: type[RecoveryStorage]) -> None:
+    def __init__(
+        self,
+        messages: Sequence[int],
+        *,
+        faults: FaultBudget,
+        log: type[FencedLog],
+        recovery: type[RecoveryStorage],
+    ) -> None:
+        self.script = [message for message in _script() if message.ts in messages]
         crashable = frozenset({_MACHINE} if faults.crashes else ())
         self.settings = Settings(faults=faults, crashable=crashable)
         self.places: dict[int, int] = {}
@@ -126,10 +134,10 @@ class DiskProgram(Program):
             config=StreamingConfig(),
             assembly=Assembly(),
         )
-        for message in _script():
+        for message in self.script:
             await self._append(log, opening, message)
             await self._flush(log, flusher)
-            if message.ts in _PERSISTS:
+            if message.ts == _WITHIN or message is self.script[-1]:
                 await recovery.persist()
         self._finish(await store.messages(), recovery)
 
@@ -137,8 +145,8 @@ class DiskProgram(Program):
         """Append a message once. A transaction goes on only if all of it so far was acknowledged."""
         if message.ts in self.tried and not isinstance(message, Tick):
             return
-        mine = range(2, message.ts) if isinstance(message, TransactionMessage) else ()
-        if any(ts not in self.places for ts in mine):
+        mine = [one.ts for one in self.script if isinstance(one, TransactionMessage) and one.ts < message.ts]
+        if isinstance(message, TransactionMessage) and any(ts not in self.places for ts in mine):
             return
         self.tried.add(message.ts)
         self.places[message.ts] = await log.append(opening.term, 0, message)
@@ -219,6 +227,7 @@ class _NoClock:
 
 def disk(
     *,
+    messages: Sequence[int] = (1, 2, 3, 4, 5, 6),
     crashes: int = 0,
     torn_writes: int = 0,
     log: type[FencedLog] = FencedLog,
@@ -227,9 +236,11 @@ def disk(
     """Return a program by plain arguments, as the manifest gives them.
 
     Args:
+        messages: timestamps of those that are appended: a row, a transaction (2 to 5), a tick.
         crashes: budget of power failures.
         torn_writes: budget of writes that fail half-way.
         log: class of the log.
         recovery: class of the recovery storage.
     """
-    return DiskProgram(FaultBudget(crashes=crashes, torn_writes=torn_writes), log=log, recovery=recovery)
+    faults = FaultBudget(crashes=crashes, torn_writes=torn_writes)
+    return DiskProgram(messages, faults=faults, log=log, recovery=recovery)

@@ -56,8 +56,9 @@ class TransactionScenario:
     Attributes:
         bodies: of each transaction.
         ends: how each of them ends: "commit", "rollback", or "" if its client leaves.
-        lasts: how long they may last.
+        lasts: how long each of them may last.
         eager: a client asks for the end while bodies are under way.
+        ordered: in the first term, a client comes once the transaction before its own has begun.
         ticks: how often the tick operator looks.
         cuts: the log is cut behind the reader's position.
         reads: a reader is there.
@@ -67,8 +68,9 @@ class TransactionScenario:
 
     bodies: tuple[int, ...]
     ends: tuple[str, ...]
-    lasts: int
+    lasts: tuple[int, ...]
     eager: bool
+    ordered: bool
     ticks: int
     cuts: bool
     reads: bool
@@ -109,7 +111,7 @@ class TransactionScenario:
             bounds={
                 "Transaction": len(self.bodies),
                 "Body": len(self.sort),
-                "Ts": self.places + self.ticks + self.lasts + 2 * self.losses,
+                "Ts": self.places + self.ticks + max(self.lasts) + 2 * self.losses,
                 "Place": self.places,
                 "Faults": self.faults.crashes + self.faults.delays,
             },
@@ -137,7 +139,7 @@ class TransactionProgram(RefiningProgram):
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.begins = [Append(_CHANNEL, part=Part.BEGIN, lasts=scenario.lasts) for _ in scenario.bodies]
+        self.begins = [Append(_CHANNEL, part=Part.BEGIN, lasts=lasts) for lasts in scenario.lasts]
         self.bodies = [Append(_CHANNEL, ((1, b, ""),), part=Part.BODY) for b in range(len(scenario.of))]
         self.ends = [Append(_CHANNEL, part=Part(end)) if end else None for end in scenario.ends]
         self.node: StreamingNode | None = None
@@ -192,7 +194,7 @@ class TransactionProgram(RefiningProgram):
         """Go on with a transaction: with what was not asked for in an earlier term."""
         assert self.node is not None
         term = self.node.term
-        await self.log.gate.operation("client.comes", lambda: self._has_a_tick(term), lambda: None)
+        await self.log.gate.operation("client.comes", lambda: self._may_come(term, t), lambda: None)
         begin, end = self.begins[t], self.ends[t]
         if not await self._ask(begin) or not begin.place:
             return
@@ -228,10 +230,13 @@ class TransactionProgram(RefiningProgram):
             return False
         return True
 
-    def _has_a_tick(self, term: OpenTerm | None) -> bool:
-        """The log has the first tick of the term."""
+    def _may_come(self, term: OpenTerm | None, t: int) -> bool:
+        """The log has the first tick of the term, and the begin before this one if that is waited for."""
         assert term is not None
-        return any(one.term == term.opening.term for one in self.log.places)
+        if not any(one.term == term.opening.term for one in self.log.places):
+            return False
+        is_waited_for = self.scenario.ordered and t > 0 and term.opening.term == 1
+        return not is_waited_for or self.begins[t - 1].place > 0
 
     # The reader.
 
@@ -390,8 +395,9 @@ def transactions(
     *,
     bodies: Sequence[int] = (1,),
     ends: Sequence[str] = ("commit",),
-    lasts: int = 6,
+    lasts: int | Sequence[int] = 6,
     eager: bool = False,
+    ordered: bool = False,
     ticks: int = 1,
     cuts: bool = False,
     reads: bool = True,
@@ -406,8 +412,9 @@ def transactions(
     Args:
         bodies: of each transaction.
         ends: how each of them ends.
-        lasts: how long they may last.
+        lasts: how long each of them may last.
         eager: a client asks for the end while bodies are under way.
+        ordered: in the first term, a client comes once the transaction before its own has begun.
         ticks: how often the tick operator looks.
         cuts: the log is cut behind the reader's position.
         reads: a reader is there.
@@ -420,8 +427,9 @@ def transactions(
     scenario = TransactionScenario(
         bodies=tuple(bodies),
         ends=tuple(ends),
-        lasts=lasts,
+        lasts=(lasts,) * len(bodies) if isinstance(lasts, int) else tuple(lasts),
         eager=eager,
+        ordered=ordered,
         ticks=ticks,
         cuts=cuts,
         reads=reads,

@@ -58,3 +58,71 @@ class _GoesOnWithin(RecoveryStorage):
 def records_go_on_within_a_transaction(**scenario: Any) -> DiskProgram:
     """Records that were saved between begin and commit go on there, and never count the transaction."""
     return disk(recovery=_GoesOnWithin, **scenario)
+
+
+class _LastForced:
+    """Files in which the beginning of the first term is forced, and that of no other."""
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+
+    async def sync(self, path: Path) -> None:
+        """Leave later terms to chance."""
+        is_later = path.name == f"{TERMS}.jsonl" and b" [1, " not in last_line(await self._files.read(path))
+        if not is_later:
+            await self._files.sync(path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+
+def last_line(content: bytes) -> bytes:
+    """The last line that has an end; empty if there is none."""
+    return content.rpartition(b"\n")[0].rpartition(b"\n")[2]
+
+
+class _LaterTermsAreNotForced(FencedLog):
+    def __init__(self, root: Path, *, files: Any, per_file: int) -> None:
+        super().__init__(root, files=_LastForced(files), per_file=per_file)
+
+
+@mutant(
+    killer="acknowledged_appends_survive",
+    source="facts 11: fencing by term",
+    instance="streaming-impl-disk-twice",
+    tier="full",
+)
+def later_terms_are_not_forced(**scenario: Any) -> DiskProgram:
+    """A term that follows a crash is not forced to the disk: after the next crash it begins again."""
+    return disk(log=_LaterTermsAreNotForced, **scenario)
+
+
+class _Uncut:
+    """Files in which what is left of an append is not cut off."""
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+
+    async def truncate(self, path: Path, size: int) -> None:
+        """Make files empty, as the log does when it is cut, and nothing else."""
+        if not size:
+            await self._files.truncate(path, size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+
+class _LeavesWhatIsTorn(FencedLog):
+    def __init__(self, root: Path, *, files: Any, per_file: int) -> None:
+        super().__init__(root, files=_Uncut(files), per_file=per_file)
+
+
+@mutant(
+    killer="what_is_found_is_whole",
+    source="facts 11: recovery of the log; a torn line",
+    instance="streaming-impl-disk-torn-crash",
+    tier="full",
+)
+def a_torn_line_is_left(**scenario: Any) -> DiskProgram:
+    """A term appends behind a line that is not whole: the two are one line, which no later term can read."""
+    return disk(log=_LeavesWhatIsTorn, **scenario)

@@ -14,7 +14,7 @@ from tidemark.impl.broker.messages import ChannelMessage
 from tidemark.impl.streaming.ack_manager import AckManager
 from tidemark.impl.streaming.assembly import Assembled, Assembly
 from tidemark.impl.streaming.term import StreamingParts
-from tidemark.impl.streaming.transaction_messages import DataMessage, TransactionId
+from tidemark.impl.streaming.transaction_messages import DataMessage, Part, TransactionId
 from tidemark.impl.streaming.transactions import Transaction, Transactions
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.timestamp import Timestamp
@@ -150,3 +150,55 @@ class _IsNotHeldBack(AckManager):
 def start_of_a_record_passes_a_begin(**scenario: Any) -> TransactionProgram:
     """Readers that go on from a record miss the begin of a transaction that is committed later."""
     return transactions(parts=StreamingParts(acks=_IsNotHeldBack), **scenario)
+
+
+class _EndsAllAtOnce(Transactions):
+    def ticked(self, tick: Timestamp) -> None:
+        if any(self._is_over(one, tick) for one in self.kept.values()):
+            self.kept = {}
+
+
+@mutant(
+    killer="transactions.an_open_transaction_outlives_a_crash",
+    source="facts 11: expiry",
+    instance="transactions-impl-beside-expiry",
+)
+def a_tick_ends_the_neighbour_too(**scenario: Any) -> TransactionProgram:
+    """A tick that ends a transaction ends all others, whatever their time."""
+    parts = StreamingParts(transactions=_EndsAllAtOnce)
+    return transactions(parts=parts, protocol=f"{_VARIANTS}:ExpiresBeforeATick", **scenario)
+
+
+class _RollsBackAll(Transactions):
+    def landed(self, append: Append, place: int) -> None:
+        if append.part is Part.ROLLBACK:
+            self.kept = {append.transaction: self.kept[append.transaction]}
+        super().landed(append, place)
+
+
+@mutant(
+    killer="refinement",
+    source="facts 11: rollback",
+    instance="transactions-impl-beside",
+    tier="full",
+)
+def a_rollback_ends_the_neighbour(**scenario: Any) -> TransactionProgram:
+    """The rollback of a transaction ends all others."""
+    return transactions(parts=StreamingParts(transactions=_RollsBackAll), **scenario)
+
+
+class _KnowsTheLatest(Transactions):
+    def earliest(self, tick: Timestamp) -> int | None:
+        needed = (one.begun for one in self.kept.values() if one.begun and one.over_at > tick)
+        return max(needed, default=None)
+
+
+@mutant(
+    killer="starts_cover_transactions",
+    source="facts 11: start of a record",
+    instance="transactions-impl-beside-tick",
+    tier="full",
+)
+def start_of_a_record_covers_the_latest_alone(**scenario: Any) -> TransactionProgram:
+    """The start of a record lies before the latest begin, and behind an earlier one."""
+    return transactions(parts=StreamingParts(transactions=_KnowsTheLatest), **scenario)
