@@ -160,11 +160,14 @@ class ProxyQueues:
             self._progress.set()
 
     async def close(self) -> None:
-        """Begin no task any more, and return when each is over and each caller answered."""
+        """Begin no task any more, and return when each is over and each caller answered.
+
+        Returns, too, when the proxy ends meanwhile: its tasks will never be over.
+        """
         if self.mode in (QueuesMode.CLOSED, QueuesMode.ENDED):
             return
         self._refuse_all()
-        while self._is_busy():
+        while self.mode is QueuesMode.CLOSING and self._is_busy():
             self._progress.clear()
             await self._progress.wait()
         await self._preemption.point("queues.closed")
@@ -187,6 +190,7 @@ class ProxyQueues:
             return
         self._refuse_all()
         self.mode = QueuesMode.ENDED
+        self._progress.set()
         for task in list(self.pending.values()):
             if not task.answered.is_set():
                 task.error = ProxyEndedError("the proxy has ended; the outcome is unknown, look for it")

@@ -7,16 +7,20 @@ a budget; here each edge answers as a script says. ``reckoning`` says what is ri
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from tidemark.impl.errors import RpcError, RpcTimeoutError
+from tidemark.impl.errors import CollectionError, RpcError, RpcTimeoutError, WriteFailedError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics
-from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
+from tidemark.impl.proxy.values import AppendOutcome, CallTask, DmlTask, Message
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
+from tidemark.models.protocols.proxy.calls import CALLS_ARE_ANSWERED, Call, Heard
 from tidemark.models.protocols.proxy.reckoning import (
     APPENDED,
     BROKEN,
@@ -34,6 +38,8 @@ from tidemark.models.simulation.world.process import Process
 
 _SOURCE = 7
 _END = 7.5
+_UNKNOWN_COLLECTION = "unknown collection"
+"""What a component answers that is reached and refuses."""
 
 
 class ProxyLife(ScriptedProgram):
@@ -42,13 +48,15 @@ class ProxyLife(ScriptedProgram):
     Scripts have the questions ``tick`` and ``alloc`` of the oracle, ``report``, ``append``, ``settle``, and
 
     - ``writes``: (seconds, channels) of each write; with "plain" beside them the client makes no task itself;
+      with "checked" the task looks once more, with its timestamp, and is told what ``check`` says;
+    - ``calls``: (seconds, queue) of each call of another component, which says what ``call`` says;
     - ``room``, ``workers``: how many tasks may wait, and how many run side by side;
     - ``interval``: how far the gate of a channel lies above a tick;
     - ``scan``: the least timestamp is found by a look at all of them;
-    - ``stop``: when it is stopped.
+    - ``close``, ``stop``: when it is closed and stopped.
     """
 
-    claims = (TAKES_IN_TURN, WRITES_ARE_TOLD, TICKS_IN_TIME, IT_ENDS)
+    claims = (TAKES_IN_TURN, WRITES_ARE_TOLD, CALLS_ARE_ANSWERED, TICKS_IN_TIME, IT_ENDS)
 
     async def live(self, process: Process) -> None:
         """Start the proxy, and its clients."""
@@ -72,12 +80,21 @@ class ProxyLife(ScriptedProgram):
         self.proxy.start()
         for place, (seconds, channels, *how) in enumerate(self.script.get("writes", ())):
             name = f"client {place}"
-            process.spawn(self._write(seconds, tuple(channels), name, plain="plain" in how), name)
+            process.spawn(self._write(process, seconds, tuple(channels), name, how), name)
+        for place, (seconds, queue) in enumerate(self.script.get("calls", ())):
+            process.spawn(self._call(process, seconds, queue, f"caller {place}"), f"caller {place}")
+        if "close" in self.script:
+            process.spawn(self._close(self.script["close"]), "close")
         process.spawn(self._stop(self.script.get("stop", _END)), "stop")
 
-    async def _write(self, seconds: float, channels: tuple[str, ...], name: str, *, plain: bool) -> None:
-        task = None if plain else DmlTask(channels, name)
-        write = self.reckoning.writes[name] = Write(task, channels, name)
+    async def _write(
+        self, process: Process, seconds: float, channels: tuple[str, ...], name: str, how: Sequence[str]
+    ) -> None:
+        task = None if "plain" in how else DmlTask(channels, name)
+        if "checked" in how:
+            task = _Checked(channels, name, check=partial(self._check, process, name))
+        write = Write(task, channels, name, check="checked" in how)
+        self.reckoning.writes[name] = write
         await asyncio.sleep(seconds)
         self.reckoning.comes(name)
         self.order.append(name)
@@ -90,6 +107,44 @@ class ProxyLife(ScriptedProgram):
             self.reckoning.is_told(name, type(failure).__name__)
         else:
             self.reckoning.is_told(name, "")
+
+    async def _check(self, process: Process, name: str) -> bool:
+        fails = await self.answer(process, "check") == FAIL
+        self.reckoning.checks(name, fails=fails)
+        return not fails
+
+    async def _call(self, process: Process, seconds: float, queue: str, name: str) -> None:
+        call = self.reckoning.calls.calls[name] = Call(queue)
+        task = CallTask[str]((f"for {queue}",), call=partial(self._component, process, name))
+        await asyncio.sleep(seconds)
+        call.came = True
+        self.order.append(name)
+        try:
+            await self.proxy.submit(task, QueueKind(queue))
+        except Exception as failure:  # noqa: BLE001  likewise
+            heard = Heard(type(failure).__name__, succeeded=task.succeeded)
+        else:
+            heard = Heard("", task.answer or "", _name_of(task.failure), task.succeeded)
+        self.reckoning.calls.is_told(name, heard)
+
+    async def _component(self, process: Process, name: str, ts: int) -> str:
+        """Another component is called."""
+        self.reckoning.asks("a call")
+        self.reckoning.calls.begins(name, ts)
+        answer = await self.answer(process, "call")
+        if answer == BROKEN:
+            self.reckoning.breaks()
+        failure = _failure_of(answer)
+        self.reckoning.calls.ends(name, OK if failure is None else type(failure).__name__)
+        if failure is not None:
+            raise failure
+        return f"{name} {ts}"
+
+    async def _close(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        self.reckoning.closes()
+        await self.proxy.close()
+        self.reckoning.has_closed()
 
     async def _stop(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -104,12 +159,14 @@ class ProxyLife(ScriptedProgram):
     # What is looked at.
 
     def _failure(self) -> str:
-        failure = self.proxy.supervisor.failure
-        return "" if failure is None else type(failure).__name__
+        return _name_of(self.proxy.supervisor.failure)
 
     def look(self) -> Hashable:
         """Return what became of each write, and how it has ended."""
-        told = tuple((name, write.told) for name, write in self.reckoning.writes.items())
+        reckoning = self.reckoning
+        told = tuple(
+            (name, one.told) for name, one in (*reckoning.writes.items(), *reckoning.calls.calls.items())
+        )
         return (told, self._failure(), self.reckoning.wrong, self.proxy.serving.is_set())
 
     def wrong(self) -> str | None:
@@ -118,7 +175,23 @@ class ProxyLife(ScriptedProgram):
 
     def wrong_after_a_step(self) -> str | None:
         """Return what the reckoning finds wrong."""
-        return self.reckoning.left(failure=self._failure(), active=set(self.proxy.queue.active))
+        return self.reckoning.left(
+            failure=self._failure(),
+            active=set(self.proxy.queue.active),
+            open_cache=not self.proxy.meta.closed,
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class _Checked(DmlTask):
+    """A write that looks once more, with its timestamp, whether it is to be carried out."""
+
+    check: Callable[[], Awaitable[bool]]
+
+    async def prepare(self) -> None:
+        """See DmlTask."""
+        if not await self.check():
+            self.drop(WriteFailedError("it is not to be carried out any more"))
 
 
 class _Edges:
@@ -140,15 +213,16 @@ class _Edges:
         """See tidemark.impl.proxy.ports.Oracle."""
         ticks = _task().endswith(" ticker")
         name = "" if ticks else self._program.client_of(_task())
+        whose = self._reckoning.calls if name in self._reckoning.calls.calls else self._reckoning
         if ticks:
             self._reckoning.ticks()
         else:
-            self._reckoning.asks_for_a_write(name)
+            whose.asks_for_a_timestamp(name)
         answer = await self._program.answer(self._process, "tick" if ticks else "alloc")
         if answer == OK:
             self._given += count
         if not ticks:
-            self._reckoning.stamps(name, self._given if answer == OK else 0)
+            whose.stamps(name, self._given if answer == OK else 0)
         elif answer == FAIL:
             self._reckoning.fails_to_tick()
         self._raise(answer, worker=ticks)
@@ -160,14 +234,11 @@ class _Edges:
 
     def _raise(self, answer: str, *, worker: bool) -> None:
         """Raise what is answered. ``worker``: the error is that of the proxy itself, not of a client."""
-        if answer == BROKEN:
-            if worker:
-                self._reckoning.breaks()
-            raise RuntimeError("an edge is broken")
-        if answer == FAIL:
-            raise RpcError("an edge fails")
-        if answer == TIMEOUT:
-            raise RpcTimeoutError("an edge does not answer")
+        if answer == BROKEN and worker:
+            self._reckoning.breaks()
+        failure = _failure_of(answer)
+        if failure is not None:
+            raise failure
 
     async def append(self, message: Message, *, deadline: float) -> None:
         """See tidemark.impl.proxy.ports.MessageStream."""
@@ -192,6 +263,21 @@ class _Edges:
         if answer != BROKEN:
             self._reckoning.reported(accepted=answer == OK)
         self._raise(answer, worker=True)
+
+
+def _failure_of(answer: str) -> Exception | None:
+    """What is raised for an answer of a script; None for nothing."""
+    failures = {
+        BROKEN: RuntimeError("an edge is broken"),
+        FAIL: RpcError("an edge fails"),
+        TIMEOUT: RpcTimeoutError("an edge does not answer"),
+        _UNKNOWN_COLLECTION: CollectionError("there is no such collection"),
+    }
+    return failures.get(answer)
+
+
+def _name_of(failure: BaseException | None) -> str:
+    return "" if failure is None else type(failure).__name__
 
 
 def _task() -> str:

@@ -14,6 +14,7 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.values import DmlTask, Message
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.models.protocols.common.scripted import OK
+from tidemark.models.protocols.proxy.calls import Calls
 
 TAKES_IN_TURN = "writes_are_taken_in_turn"
 """Claim id: a write is taken once the proxy serves, if there is room; in the order of the timestamps, and
@@ -25,13 +26,16 @@ TICKS_IN_TIME = "ticks_and_reports_come_in_time"
 """Claim id: each after its pause, whatever became of those before."""
 IT_ENDS = "a_broken_proxy_ends"
 """Claim id: an error of a kind that no edge should have ends it; one that is stopped does nothing more, and
-whoever waits is told."""
+whoever waits is told, the one who closes it too; one that is closed has nothing left to do."""
 
 FAIL, TIMEOUT, BROKEN = "fail", "timeout", "broken"
 """What is answered beside OK: a failure; no answer in time; an error of a kind that no edge should have."""
 _TICK = "tick"
 _POP = "pop "
 APPENDED, REFUSED, UNKNOWN, UNDER_WAY = "appended", "refused", "unknown", "under way"
+REFUSED_BY_ITSELF = "WriteFailedError"
+"""How a write ends that finds, once it has its timestamp, that it is not to be carried out."""
+_CLOSED = "ProxyClosedError"
 _OUTCOMES = {OK: APPENDED, FAIL: REFUSED, TIMEOUT: UNKNOWN}
 
 
@@ -40,12 +44,17 @@ class Write:
     """One write: what a client asks for, and what became of its messages, by channel.
 
     task: None while the client has not seen it. popped: it is over, and has left the queue.
+    check: it looks once more, with its timestamp, whether it is to be carried out; checked: it has looked.
+    error: what its client hears when it is over, if it was not carried out; empty for an outcome.
     """
 
     task: DmlTask | None
     channels: tuple[str, ...]
     payload: str
+    check: bool = False
     came: bool = False
+    checked: bool = False
+    error: str = ""
     told: str | None = None
     ts: int = 0
     popped: bool = False
@@ -84,6 +93,8 @@ class Reckoning:
         serves: a report was accepted.
         due: when the next tick and the next report come.
         stopped: it does nothing any more. ended: and that has come to its end.
+        closing: it begins nothing any more. closed: and whoever closes it has been told that all is over.
+        calls: of other components.
     """
 
     config: ProxyConfig
@@ -100,9 +111,14 @@ class Reckoning:
     broken: bool = False
     stopped: bool = False
     ended: bool = False
+    closing: bool = False
+    closed: bool = False
     due: dict[str, float] = field(default_factory=dict)
     settled: list[Message] = field(default_factory=list)
     wrong: str | None = None
+
+    def __post_init__(self) -> None:
+        self.calls = Calls(self.config, self._complain, lambda: self.serves)
 
     def _complain(self, claim: str, words: str) -> None:
         if not (self.broken or self.stopped) or claim == IT_ENDS:
@@ -224,9 +240,9 @@ class Reckoning:
         if self.serves:
             self.line.append(name)
 
-    def asks_for_a_write(self, name: str) -> None:
+    def asks_for_a_timestamp(self, name: str) -> None:
         """A client's write asks for its timestamp."""
-        if not self.serves or self._is_full():
+        if not self.serves or self.closing or self._is_full():
             self._complain(TAKES_IN_TURN, f"{name} is taken, with {len(self._waiting())} that wait")
         self.asking.add(name)
 
@@ -246,12 +262,29 @@ class Reckoning:
         ):
             self._complain(WRITES_ARE_TOLD, f"{message} was not asked for")
             return
+        if self.closing or write.check != write.checked:
+            self._complain(WRITES_ARE_TOLD, f"{message} is not to be appended, or not yet")
         earlier = [other for other in self._waiting() if other.ts < write.ts]
         if message.channel in write.outcomes or earlier or deadline != self.config.produce_timeout:
             self._complain(TAKES_IN_TURN, f"{message} is appended out of turn, within {deadline:g} s")
         write.outcomes[message.channel] = ""
         if len(self._running()) > self.config.parallel_tasks:
             self._complain(TAKES_IN_TURN, f"{len(self._running())} tasks run side by side")
+
+    def checks(self, name: str, *, fails: bool) -> None:
+        """A write looks whether it is to be carried out."""
+        write = self.writes[name]
+        if self.closing or write.checked or not write.ts or write.issued:
+            self._complain(WRITES_ARE_TOLD, f"{name} is checked, and not to be")
+        write.checked = True
+        if fails:
+            self._refuse(write, REFUSED_BY_ITSELF)
+
+    def _refuse(self, write: Write, error: str) -> None:
+        """A worker has the write, and does not carry it out."""
+        write.error = error
+        write.outcomes = dict.fromkeys(write.channels, REFUSED)
+        self._ends(write)
 
     def appended(self, message: Message, answer: str) -> None:
         """The log has answered, or has not in time."""
@@ -290,8 +323,35 @@ class Reckoning:
         full = self._is_full()
         if failure == "QueueFullError" and not (self.serves and full):
             self._complain(TAKES_IN_TURN, f"{name} is refused, with {len(self._waiting())} that wait")
-        if not failure and not write.is_sent():
-            self._complain(WRITES_ARE_TOLD, f"{name} is told too soon: {write.outcomes}")
+        if failure == _CLOSED and (write.outcomes or not self.closing):
+            self._complain(TAKES_IN_TURN, f"{name} is refused, and was begun, or nothing closes")
+        if failure in ("", REFUSED_BY_ITSELF) and (not write.is_sent() or failure != write.error):
+            self._complain(WRITES_ARE_TOLD, f"{name} hears {failure!r}: {write}")
+
+    # The end.
+
+    def closes(self) -> None:
+        """It is to begin nothing any more, and to end when all is over."""
+        self.closing = self.calls.closing = True
+
+    def has_closed(self) -> None:
+        """Whoever closes it has been told that all is over."""
+        self._refuse_waiting()
+        left = [write.payload for write in self._unfinished()] + self.calls.unfinished()
+        if left and not self.ended:
+            self._complain(IT_ENDS, f"it is closed, with {left} unfinished")
+        self.closed = self.stopped = self.ended = True
+
+    def _goes_on_closing(self) -> None:
+        """When all is over it is closed."""
+        self._refuse_waiting()
+        if not (self.closed or self._unfinished() or self.line or self.calls.unfinished()):
+            self._complain(IT_ENDS, "all is over, and it is not closed")
+
+    def _refuse_waiting(self) -> None:
+        """Whoever waits for a worker has one in its turn, and is refused."""
+        while (waiting := self._waiting()) and len(self._running()) < self.config.parallel_tasks:
+            self._refuse(min(waiting, key=lambda write: write.ts), _CLOSED)
 
     # After each step.
 
@@ -299,20 +359,23 @@ class Reckoning:
         """An edge has had an error of a kind that none should have, in a loop or a worker."""
         self.broken = True
 
-    def left(self, *, failure: str, active: set[int]) -> str | None:
+    def left(self, *, failure: str, active: set[int], open_cache: bool) -> str | None:
         """Return what is wrong after a step.
 
         Args:
             failure: the name of the error that has ended the proxy.
             active: timestamps of the tasks that workers have.
+            open_cache: what is kept of the metadata is served.
         """
         if (failure == "RuntimeError") != self.broken or failure not in ("", "RuntimeError"):
             self._complain(IT_ENDS, f"it has failed with {failure!r}, and is said to be broken or not")
         if self.ended:
-            for name in [name for name, write in self.writes.items() if write.came and write.told is None]:
-                self._complain(IT_ENDS, f"{name} is not told that the proxy has ended")
+            self._has_ended(open_cache=open_cache)
         if self.broken or self.stopped:
             return self.wrong
+        if self.closing:
+            self._goes_on_closing()
+        self.calls.left()
         late = sorted(name for name, at in self.due.items() if at < self.now() or name == "reported")
         if late:
             self._complain(TICKS_IN_TIME, f"{late[0]}: due, and not done")
@@ -330,12 +393,21 @@ class Reckoning:
             self._complain(TAKES_IN_TURN, f"{active} count as under way, not {self._running()}")
         return self.wrong
 
+    def _has_ended(self, *, open_cache: bool) -> None:
+        names = [name for name, write in self.writes.items() if write.came and write.told is None]
+        for name in names + self.calls.unfinished():
+            self._complain(IT_ENDS, f"{name} is not told that the proxy has ended")
+        if self.closing and not self.closed:
+            self._complain(IT_ENDS, "whoever closes it is not told that it has ended")
+        if open_cache:
+            self._complain(IT_ENDS, "its cache of the metadata serves on")
+
     def _compare(self, name: str, write: Write) -> None:
         """What the task says of itself is so."""
         if write.task is not None:
             self._compare_task(name, write, write.task)
         missing = [c for c in write.channels if write.outcomes[c] == UNKNOWN]
-        if any(write.message(channel) not in self.settled for channel in missing[:1]):
+        if write.is_sent() and any(write.message(channel) not in self.settled for channel in missing[:1]):
             self._complain(WRITES_ARE_TOLD, f"what became of {write.message(missing[0])} is not asked")
 
     def _compare_task(self, name: str, write: Write, task: DmlTask) -> None:
