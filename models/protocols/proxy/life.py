@@ -22,7 +22,6 @@ from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
 from tidemark.models.protocols.proxy.calls import CALLS_ARE_ANSWERED, Call, Heard
 from tidemark.models.protocols.proxy.reckoning import (
-    APPENDED,
     BROKEN,
     FAIL,
     IT_ENDS,
@@ -31,9 +30,9 @@ from tidemark.models.protocols.proxy.reckoning import (
     TIMEOUT,
     WRITES_ARE_TOLD,
     Reckoning,
-    Write,
 )
 from tidemark.models.protocols.proxy.scripts import SCRIPTS
+from tidemark.models.protocols.proxy.writes import APPENDED, Write
 from tidemark.models.simulation.world.process import Process
 
 _SOURCE = 7

@@ -15,6 +15,7 @@ from tidemark.impl.proxy.values import DmlTask, Message
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.models.protocols.common.scripted import OK
 from tidemark.models.protocols.proxy.calls import Calls
+from tidemark.models.protocols.proxy.writes import APPENDED, REFUSED, UNDER_WAY, UNKNOWN, Write
 
 TAKES_IN_TURN = "writes_are_taken_in_turn"
 """Claim id: a write is taken once the proxy serves, if there is room; in the order of the timestamps, and
@@ -32,50 +33,10 @@ FAIL, TIMEOUT, BROKEN = "fail", "timeout", "broken"
 """What is answered beside OK: a failure; no answer in time; an error of a kind that no edge should have."""
 _TICK = "tick"
 _POP = "pop "
-APPENDED, REFUSED, UNKNOWN, UNDER_WAY = "appended", "refused", "unknown", "under way"
 REFUSED_BY_ITSELF = "WriteFailedError"
 """How a write ends that finds, once it has its timestamp, that it is not to be carried out."""
 _CLOSED = "ProxyClosedError"
 _OUTCOMES = {OK: APPENDED, FAIL: REFUSED, TIMEOUT: UNKNOWN}
-
-
-@dataclass
-class Write:
-    """One write: what a client asks for, and what became of its messages, by channel.
-
-    task: None while the client has not seen it. popped: it is over, and has left the queue.
-    check: it looks once more, with its timestamp, whether it is to be carried out; checked: it has looked.
-    error: what its client hears when it is over, if it was not carried out; empty for an outcome.
-    """
-
-    task: DmlTask | None
-    channels: tuple[str, ...]
-    payload: str
-    check: bool = False
-    came: bool = False
-    checked: bool = False
-    error: str = ""
-    told: str | None = None
-    ts: int = 0
-    popped: bool = False
-    outcomes: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def issued(self) -> bool:
-        """A worker has it."""
-        return bool(self.outcomes)
-
-    def message(self, channel: str) -> Message:
-        """Its message for a channel."""
-        return Message(channel, self.ts, self.payload)
-
-    def is_sent(self) -> bool:
-        """Each message is in the log, refused, or given up at first."""
-        return all(self.outcomes.get(channel) for channel in self.channels)
-
-    def is_over(self) -> bool:
-        """Nothing of it can come into a log any more."""
-        return self.is_sent() and UNKNOWN not in self.outcomes.values()
 
 
 @dataclass

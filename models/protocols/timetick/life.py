@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from tidemark.impl.errors import RpcError
+from tidemark.impl.errors import RpcError, WatchCompactedError
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
@@ -41,7 +41,8 @@ class CoordinatorLife(ScriptedProgram):
     ``fence``, ``tick x``, ``tick y`` and ``append`` of DDL work, and
 
     - ``live``: the proxies that have a session at first; ``ticked``: the last tick of each channel;
-    - ``events``: (seconds, proxy, whether it comes) of each later change of the sessions;
+    - ``events``: (seconds, proxy, whether it comes) of each later change of the sessions; or (seconds,
+      proxies): the store has forgotten the changes, and these are the live ones now; or (seconds, "broken");
     - ``reports``: (seconds, proxy, value of x, value of y) of each report;
     - ``work``: (seconds, "ddl" or "job") of each DDL task and background job;
     - ``room``: how many rounds may wait;
@@ -158,6 +159,7 @@ class _Edges:
         self._process = process
         self._reckoning = program.reckoning
         self._given = 100
+        self._listed = (tuple(program.script.get("live", ())), 10)
         self._events = iter(enumerate(program.script.get("events", ()), start=11))
 
     async def sleep(self, seconds: float) -> None:
@@ -181,10 +183,11 @@ class _Edges:
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
         """See tidemark.impl.rootcoord.ports.SessionStore."""
-        live = tuple(self._program.script.get("live", ()))
+        self._reckoning.asks_for_the_list()
         await self._program.answer(self._process, "take over")
-        self._reckoning.takes_over(live, 10)
-        return live, 10
+        live, revision = self._listed
+        self._reckoning.takes_over(live, revision)
+        return live, revision
 
     async def next_event(self, after: int) -> SessionEvent:
         """See tidemark.impl.rootcoord.ports.SessionStore."""
@@ -193,10 +196,22 @@ class _Edges:
         if event is None:
             await asyncio.get_running_loop().create_future()
             raise AssertionError
-        seconds, source, alive = event
+        seconds, *change = event
         await asyncio.sleep(max(0.0, seconds - self._process.now()))
+        if len(change) == 1:
+            self._has_no_events(change[0], revision)
+        source, alive = change
         self._reckoning.hears(source, revision, alive=alive)
         return SessionEvent(revision, source, alive)
+
+    def _has_no_events(self, live: str | Sequence[SourceId], revision: int) -> None:
+        """There is no change to be told of: the store is broken, or has forgotten it."""
+        if live == BROKEN:
+            self._reckoning.broken = True
+            raise_answer(BROKEN)
+        self._listed = (tuple(map(int, live)), revision)
+        self._reckoning.forgets()
+        raise WatchCompactedError("the changes are forgotten")
 
     async def fence(self, source: SourceId) -> None:
         """See tidemark.impl.rootcoord.ports.SessionStore."""

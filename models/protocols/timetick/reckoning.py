@@ -104,6 +104,7 @@ class Reckoning:
         self.line: list[tuple[str, SourceId, TimeTickReport | None]] = []
         self.fences: SourceId | None = None
         self.fencing = False
+        self.list_due = False
         self.watch_due = False
         self.dropped = 0
         self.told: dict[int, bool] = {}
@@ -137,6 +138,9 @@ class Reckoning:
         """The live sessions are read."""
         if self.loaded != set(self.last):
             self.complain(TICKS_FOLLOW_ROUNDS, f"the last ticks of {sorted(self.loaded)} only are known")
+        if self.entries:
+            self._has_listed(sources, revision)
+            return
         self.entries = dict.fromkeys((DDL_SOURCE, *sources))
         self.revision, self.watch_due = revision, True
         self.due = {
@@ -158,6 +162,25 @@ class Reckoning:
         self.revision = revision
         self._queue(("add" if alive else "del", source, None))
 
+    def forgets(self) -> None:
+        """The store has forgotten what comes next: the sessions have to be listed again."""
+        self._queue(("list", 0, None))
+
+    def asks_for_the_list(self) -> None:
+        """The sessions are listed: at the beginning, or again."""
+        self.asks("the sessions")
+        if self.entries and not self.list_due:
+            self.complain(SESSIONS_ARE_FOLLOWED, "the sessions are listed again, and nothing is forgotten")
+        self.list_due = False
+
+    def _has_listed(self, sources: Sequence[SourceId], revision: int) -> None:
+        """Who is listed is known, and what it has reported counts."""
+        self.line.pop(0)
+        self.entries = {source: self.entries.get(source) for source in (DDL_SOURCE, *sources)}
+        self.revision, self.watch_due, self.fencing = revision, True, False
+        self._close()
+        self._run_line()
+
     def reports(self, report: TimeTickReport) -> None:
         """A source reports."""
         self._queue(("update", report.source, report))
@@ -171,6 +194,9 @@ class Reckoning:
             what, source, report = self.line[0]
             if what == "del":
                 self.fences, self.fencing = source, True
+                return
+            if what == "list":
+                self.list_due = self.fencing = True
                 return
             self.line.pop(0)
             if source == DDL_SOURCE:
@@ -336,6 +362,8 @@ class Reckoning:
             self.complain(TICKS_FOLLOW_ROUNDS, f"{self.due_sends} is not sent")
         if self.fences is not None:
             self.complain(SESSIONS_ARE_FOLLOWED, f"{self.fences} is not fenced")
+        if self.list_due:
+            self.complain(SESSIONS_ARE_FOLLOWED, "the sessions are not listed again")
         if self.told:
             self.complain(SESSIONS_ARE_FOLLOWED, "somebody who has reported is not told")
         if self.watch_due:

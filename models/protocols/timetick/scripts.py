@@ -38,6 +38,16 @@ SCRIPTS: tuple[Script, ...] = (
     },
     {"live": [1], "events": [[4, 1, False]], "fence": ["broken"]},
     {"live": [1, 2], "events": [[5, 1, False]], "reports": [[3.5, 2, 60, 60]]},
+    # The store of sessions forgets: they are listed again while others report; what has been reported counts.
+    {"live": [1, 2], "events": [[3.6, [2]], [3.8, 4, True]], "reports": [[3.4, 2, 60, 60]], "stop": 3.9},
+    {
+        "live": [1, 2],
+        "events": [[3.5, [3, 2]]],
+        "take over": ["ok", "late ok"],
+        "reports": [[3.4, 2, 60, 60], [3.6, 1, 61, 61], [3.7, 3, 62, 62]],
+        "stop": 3.8,
+    },
+    {"events": [[1, "broken"]], "stop": 3.8},
     # The DDL source: an oracle that does not answer, and work that is late, fails, or breaks.
     {"dummy": ["fail", "ok"], "minimum": ["ok", "fail", "ok"]},
     {"minimum": ["fail", "ok"], "take over": ["late ok"]},
