@@ -19,6 +19,7 @@ from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics
 from tidemark.impl.proxy.values import AppendOutcome, CallTask, DmlTask, Message
 from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.impl.timestamp import Batch
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
 from tidemark.models.protocols.proxy.calls import CALLS_ARE_ANSWERED, Call, Heard
 from tidemark.models.protocols.proxy.reckoning import (
@@ -37,6 +38,8 @@ from tidemark.models.simulation.world.process import Process
 
 _SOURCE = 7
 _END = 7.5
+_IDS = 3
+"""How many ids are asked for at a time."""
 _UNKNOWN_COLLECTION = "unknown collection"
 """What a component answers that is reached and refuses."""
 
@@ -67,10 +70,11 @@ class ProxyLife(ScriptedProgram):
             tick_interval_ts=self.script.get("interval", 1),
             produce_timeout=11.0,
             report_timeout=13.0,
+            id_batch=_IDS,
         )
         self.reckoning = Reckoning(config, _SOURCE, process.now)
         edges = _Edges(self, process)
-        ports = ProxyPorts(oracle=edges, streams=edges, root_coord=edges, clock=edges)
+        ports = ProxyPorts(oracle=edges, streams=edges, root_coord=edges, clock=edges, ids=edges)
         parts = ProxyParts(statistics=ScanStatistics if self.script.get("scan") else HeapStatistics)
         self.proxy = Proxy(source=_SOURCE, ports=ports, config=config, parts=parts)
         self.order: list[str] = []
@@ -106,6 +110,8 @@ class ProxyLife(ScriptedProgram):
             self.reckoning.is_told(name, type(failure).__name__)
         else:
             self.reckoning.is_told(name, "")
+        if write.task is not None:
+            self.reckoning.has_id(name, self.order.index(name) + 1, write.task.id)
 
     async def _check(self, process: Process, name: str) -> bool:
         fails = await self.answer(process, "check") == FAIL
@@ -125,6 +131,7 @@ class ProxyLife(ScriptedProgram):
         else:
             heard = Heard("", task.answer or "", _name_of(task.failure), task.succeeded)
         self.reckoning.calls.is_told(name, heard)
+        self.reckoning.has_id(name, self.order.index(name) + 1, task.id)
 
     async def _component(self, process: Process, name: str, ts: int) -> str:
         """Another component is called."""
@@ -162,10 +169,8 @@ class ProxyLife(ScriptedProgram):
 
     def look(self) -> Hashable:
         """Return what became of each write, and how it has ended."""
-        reckoning = self.reckoning
-        told = tuple(
-            (name, one.told) for name, one in (*reckoning.writes.items(), *reckoning.calls.calls.items())
-        )
+        writes, calls = self.reckoning.writes.items(), self.reckoning.calls.calls.items()
+        told = (*((name, one.told) for name, one in writes), *((name, one.told) for name, one in calls))
         return (told, self._failure(), self.reckoning.wrong, self.proxy.serving.is_set())
 
     def wrong(self) -> str | None:
@@ -201,6 +206,7 @@ class _Edges:
         self._process = process
         self._reckoning = program.reckoning
         self._given = 0
+        self._ids = 0
 
     async def sleep(self, seconds: float) -> None:
         """See tidemark.impl.ports.Clock."""
@@ -230,6 +236,12 @@ class _Edges:
         if count != 1:
             raise ValueError(f"{count} timestamps are asked for")
         return self._given
+
+    async def allocate(self, count: int, *, deadline: float) -> Batch:
+        """See tidemark.impl.proxy.ports.IdSource."""
+        del deadline
+        first, self._ids = self._ids + 1, self._ids + count
+        return Batch(first, self._ids)
 
     def _raise(self, answer: str, *, worker: bool) -> None:
         """Raise what is answered. ``worker``: the error is that of the proxy itself, not of a client."""

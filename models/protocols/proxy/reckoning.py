@@ -289,6 +289,11 @@ class Reckoning:
         if failure in ("", REFUSED_BY_ITSELF) and (not write.is_sent() or failure != write.error):
             self._complain(WRITES_ARE_TOLD, f"{name} hears {failure!r}: {write}")
 
+    def has_id(self, name: str, expected: int, given: int) -> None:
+        """Each request has one id, in the order in which they came: of one session, they count up."""
+        if given != expected and not self.ended:
+            self._complain(TAKES_IN_TURN, f"{name} has the id {given}, not {expected}")
+
     # The end.
 
     def closes(self) -> None:

@@ -69,10 +69,11 @@ SCRIPTS: tuple[Script, ...] = (
     },
     # A worker is one worker again after each task.
     {
+        "room": 2,
         "workers": 1,
         "append": ["ok", "late ok", "ok"],
-        "writes": [[3.2, ["x"]], [3.4, ["x"]], [3.5, ["y"]]],
-        "stop": 3.6,
+        "writes": [[3.2, ["x"]], [3.4, ["x"]], [3.5, ["y"]], [3.6, ["x"]]],
+        "stop": 3.7,
     },
     # A write that looks once more whether it is to be carried out.
     {"check": ["ok", "fail"], "writes": [[3.2, ["x"], "checked"], [3.4, ["x", "y"], "checked"]], "stop": 3.6},

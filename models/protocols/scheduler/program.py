@@ -17,11 +17,18 @@ from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueueParts
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.runtime import Supervisor
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.common.oracle import ANSWERS, ORACLE, Answers, OracleCalls, OracleProcess
+from tidemark.models.protocols.common.oracle import (
+    ANSWERS,
+    ORACLE,
+    Answers,
+    OracleCalls,
+    OracleProcess,
+    SparingOracle,
+)
 from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.refinement import LogView
 from tidemark.models.protocols.scheduler.refinement import QueuesView, abstract, queues_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.program import REFINEMENT, Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
 from tidemark.models.simulation.world.process import Process
@@ -37,6 +44,7 @@ class SchedulerScenario:
 
     greatest: the greatest timestamp of the instance; 0 for one of each task.
     near_oracle: a call of the oracle is one step, and always succeeds.
+    endless: two other clients ask the first queue for ever, and the oracle, near, never answers them.
     """
 
     tasks: tuple[QueueKind, ...]
@@ -45,6 +53,7 @@ class SchedulerScenario:
     crashes: bool = False
     greatest: int = 0
     near_oracle: bool = True
+    endless: bool = False
     oracle_faults: FaultBudget = field(default_factory=FaultBudget)
     log_faults: FaultBudget = field(default_factory=FaultBudget)
 
@@ -93,9 +102,14 @@ class SchedulerProgram(RefiningProgram):
         self.scenario = scenario
         self.settings = scenario.settings()
         self.tasks = [(kind, DmlTask((kind.value,))) for kind in scenario.tasks]
-        self.oracle = OracleProcess()
+        self.oracle = SparingOracle(most=0, needed=_is_known) if scenario.endless else OracleProcess()
         self.log = LogProcess()
         self.queues: ProxyQueues | None = None
+        self.inside: set[int] = set()
+        """The clients that wait for ``submit`` to return."""
+        self.gone: set[int] = set()
+        """Those that were cancelled there."""
+        self.wrong: str | None = None
         self._class = queues
         self._parts = parts
         self._answers: Answers | None = None
@@ -126,6 +140,9 @@ class SchedulerProgram(RefiningProgram):
         )
         self.queues.start()
         self.bring_clients(process, self.queues)
+        if self.scenario.endless:
+            for name in ("one stranger", "other stranger"):
+                process.spawn(self._stranger(process, self.queues), name)
         if self.scenario.closes:
             process.spawn(self._close(process, self.queues), "closer")
         if self.scenario.crashes:
@@ -146,10 +163,30 @@ class SchedulerProgram(RefiningProgram):
 
     async def client(self, queues: ProxyQueues, place: int) -> None:
         """One client, until it hears what became of its task, or leaves."""
+        kind, task = self.tasks[place]
+        self.inside.add(place)
         try:
-            await queues.submit(*self.tasks[place])
+            await queues.submit(kind, task)
         except ImplementationError:
             return  # the client hears of it
+        except asyncio.CancelledError:
+            self.gone.add(place)
+            raise
+        else:
+            if not task.answered.is_set():
+                self.wrong = f"the request of task {place} returns, and nothing is known of it"
+        finally:
+            self.inside.remove(place)
+
+    async def _stranger(self, process: Process, queues: ProxyQueues) -> None:
+        """A client that is told of an error each time, and comes again."""
+        kind = self.scenario.tasks[0]
+        while True:
+            await process.point("stranger.come")
+            try:
+                await queues.queues[kind].enqueue(DmlTask((kind.value,)))
+            except ImplementationError:
+                continue
 
     async def _close(self, process: Process, queues: ProxyQueues) -> None:
         await process.point("proxy.close")
@@ -164,6 +201,22 @@ class SchedulerProgram(RefiningProgram):
         await supervisor.stop()
 
     # What is looked at.
+
+    def complaint(self) -> str | None:
+        """The queues know who waits, and who has left."""
+        assert self.queues is not None
+        known = {t for t, (_, task) in enumerate(self.tasks) if task.number in self.queues.pending}
+        wrong = self.wrong
+        if known != self.inside:
+            wrong = f"the callers {sorted(self.inside)} wait, not {sorted(known)}"
+        unaware = sorted(t for t in self.gone if not self.tasks[t][1].left)
+        if unaware:
+            wrong = f"the caller of task {unaware[0]} has left, and the task does not know"
+        return wrong and f"{REFINEMENT}: {wrong}"
+
+    def on_stutter(self, label: str) -> str | None:
+        """Likewise after a step that changes nothing of the specification."""
+        return self.complaint() or super().on_stutter(label)
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
         """Each task is over, or its proxy has ended; no close is half-way."""
@@ -216,6 +269,11 @@ def memory_of(queues: ProxyQueues, tasks: Sequence[tuple[QueueKind, DmlTask]]) -
     )  # fmt: skip
 
 
+def _is_known(caller: str) -> bool:
+    """The caller of the oracle is one of the tasks."""
+    return caller.startswith("enter ")
+
+
 async def leave(process: Process, client: asyncio.Task[None]) -> None:
     """The client is cancelled, wherever it waits."""
     await process.point("client.leave")
@@ -244,6 +302,7 @@ def scheduler(
     closes: bool = False,
     crashes: bool = False,
     near_oracle: bool = True,
+    endless: bool = False,
     oracle_drops: int = 0,
     delays: int = 0,
     drops: int = 0,
@@ -260,6 +319,7 @@ def scheduler(
         closes: the proxy is closed, at any step.
         crashes: the proxy ends without a close, at any step.
         near_oracle: a call of the oracle is one step.
+        endless: two other clients ask for ever, and are never answered by the oracle.
         oracle_drops: budget of calls of the oracle that vanish.
         delays: budget of calls that arrive after the worker has given up.
         drops: budget of calls that vanish.
@@ -274,6 +334,7 @@ def scheduler(
         closes=closes,
         crashes=crashes,
         near_oracle=near_oracle,
+        endless=endless,
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
     )

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from tidemark.impl.errors import ImplementationError
+from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueueParts, QueuesMode
 from tidemark.impl.proxy.scheduler import TaskScheduler
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
+from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.scheduler.program import SchedulerProgram, scheduler
 
@@ -203,3 +207,46 @@ class _TellsAll(ProxyQueues):
 def the_end_of_the_proxy_is_told_twice(**scenario: Any) -> SchedulerProgram:
     """Whoever waits when the proxy ends is told so, and told again."""
     return scheduler(queues=_TellsAll, **scenario)
+
+
+class _UnfairLock(SteppedLock):
+    """Of those who wait for the lock, the last one has it next."""
+
+    def __init__(self, preemption: Preemption) -> None:
+        super().__init__(preemption)
+        self._points = preemption
+        self._waiting: list[asyncio.Event] = []
+
+    @asynccontextmanager
+    async def holding(self, point: str) -> AsyncIterator[None]:
+        task = asyncio.current_task()
+        self.users.append("" if task is None else task.get_name())
+        if len(self.users) > 1:
+            turn = asyncio.Event()
+            self._waiting.append(turn)
+            await turn.wait()
+            self.users.insert(0, self.users.pop())
+            await self._points.point(point)
+        try:
+            yield
+        finally:
+            del self.users[0]
+            if self._waiting:
+                self._waiting.pop().set()
+
+
+class _Unfair(DmlTaskQueue):
+    def __init__(self, *, preemption: Preemption, **rest: Any) -> None:
+        super().__init__(preemption=preemption, **rest)
+        self.stats_lock = _UnfairLock(preemption)
+
+
+@mutant(
+    killer="scheduler.a_caller_hears",
+    source="seed 004, 6.6.1: WaitToFinish",
+    instance="scheduler-endless",
+    tier="full",
+)
+def the_lock_is_unfair(**scenario: Any) -> SchedulerProgram:
+    """A task that is over never has its turn: others take the lock again and again. The next one waits."""
+    return scheduler(parts=QueueParts(queue=_Unfair), **scenario)
