@@ -26,6 +26,7 @@ from tidemark.impl.types import (
 DROPPED = "ChannelDroppedError"
 UNKNOWN = "UnknownChannelError"
 NOT_OWNER = "NotOwnerError"
+LIVES = "ChannelLivesError"
 
 
 class Call(NamedTuple):
@@ -187,6 +188,41 @@ def _drop(records: Records, name: ChannelName, node: str, term: int) -> Effect:
     return records.with_channel(old, checkpoint=DROPPED_CHECKPOINT, dropped=True), None
 
 
+def _collect(records: Records, name: ChannelName) -> Effect:
+    """A dropped channel loses its segments and all but its term, once. One that lives is left as it is."""
+    old = records.channel(name)
+    if old is None or not old.dropped:
+        return records, UNKNOWN if old is None else LIVES
+    if old.collected:
+        return records, None
+    others = tuple(record for record in records.segments if record.channel != name)
+    gone = ChannelRecord(channel=name, term=old.term, dropped=True, collected=True)
+    return Records.of(MetaSnapshot(records.channels, others)).with_channel(gone), None
+
+
+def _create(records: Records, name: ChannelName, begins: int) -> Effect:
+    """A name is free if it is new, or if what had it was collected; no term of before comes again."""
+    old = records.channel(name)
+    if old is not None and not old.collected:
+        return records, LIVES
+    term = 0 if old is None else old.term + 1
+    return records.with_channel(ChannelRecord(channel=name), checkpoint=begins, term=term), None
+
+
+def _compact(records: Records, number: SegmentId, position: int, path: str) -> Effect:
+    """A compactor that has read the segment at this position notes a level; nothing, if it is another now."""
+    old = records.segment(number)
+    if old is None or old.dml_position.ts != position:
+        return records, None
+    return records.with_segment(with_level(old, path)), None
+
+
+def with_level(record: SegmentRecord, path: str) -> SegmentRecord:
+    """The record of a segment to which a level-zero binlog was applied."""
+    applied = (*record.compaction.applied, path)
+    return replace(record, compaction=replace(record.compaction, applied=applied))
+
+
 _RULES: dict[str, Callable[..., Effect]] = {
     "assign": _assign,
     "unassign": _unassign,
@@ -196,4 +232,7 @@ _RULES: dict[str, Callable[..., Effect]] = {
     "ask": _ask,
     "confirm": _confirm,
     "drop": _drop,
+    "collect": _collect,
+    "create": _create,
+    "compact": _compact,
 }

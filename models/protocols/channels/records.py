@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -18,7 +19,7 @@ from tidemark.impl.types import (
     UpdateCheckpoints,
 )
 from tidemark.models.protocols.channels.claims import RECORDS_ARE_STORED
-from tidemark.models.protocols.channels.contract import Call, Records, binlog_of, effect
+from tidemark.models.protocols.channels.contract import Call, Records, binlog_of, effect, with_level
 from tidemark.models.protocols.channels.ports import CHANNELS, META, SlowMeta, snapshot
 from tidemark.models.protocols.channels.scenario import COORDINATOR
 from tidemark.models.simulation.program import Observation, Program
@@ -138,6 +139,23 @@ class RecordsProgram(Program):
     async def _call_drop(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
         name, node, term = arguments
         await coordinator.drop_channel(name, Owner(node, term))
+        return None
+
+    async def _call_collect(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
+        await coordinator.collect_channel(*arguments)
+        return None
+
+    async def _call_create(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
+        name, begins = arguments
+        await coordinator.create_channel(name, EndPosition(begins))
+        return None
+
+    async def _call_compact(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
+        """The record is read before the coordinator is asked to replace it, as a compactor does."""
+        number, position, path = arguments
+        read = coordinator.segments.get(number) or SegmentRecord(segment_id=number, channel="none")
+        before = replace(read, dml_position=EndPosition(position))
+        await coordinator.replace_segment(before, with_level(before, path))
         return None
 
     # What is looked at.
