@@ -86,6 +86,17 @@ class IdsActions(Protocol, name="ids"):
         s.highest[b] = last
         s.next[b] = first
 
+    @action(source="seed 004, 6.0", relies_on=("tso.unique",))
+    def answer_again(s, b: Batch, first: Key, last: Key):
+        """The question was delivered twice, and the answer to the other delivery comes: the ids of the
+        first answer are given to nothing. The coordinator need not know the question again.
+        """
+        require((s.stage[b] == "answered") & (first >= 1) & (first <= last))
+        require(s.is_new(b, first, last))
+        s.lowest[b] = first
+        s.highest[b] = last
+        s.next[b] = first
+
     def is_new(s, b, first, last):
         """No other batch has one of these ids."""
         return forall(s.Batch, lambda c: implies((c != b) & s.is_granted(c), s.is_apart(c, first, last)))

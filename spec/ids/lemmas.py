@@ -36,6 +36,7 @@ class Ids(IdsClaims):
                 s.uses[r, b],
                 all_of(
                     s.has[r],
+                    one_of(s.stage[b], "held", "lost"),
                     s.is_granted(b),
                     s.lowest[b] <= s.id[r],
                     s.id[r] <= s.last[r],

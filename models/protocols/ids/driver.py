@@ -61,7 +61,10 @@ class IdsAdapter(DrivenRun):
     """One run of proxies and their coordinator. A variant of it overrides ``parts``."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
-    never_offered: ClassVar[dict[str, str]] = {"hold_again": "a call has one answer"}
+    never_offered: ClassVar[dict[str, str]] = {
+        "hold_again": "a call has one answer",
+        "answer_again": "the answer to a copy of a question reaches nothing",
+    }
     parts: ClassVar[IdsParts] = IdsParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
@@ -107,6 +110,8 @@ class IdsAdapter(DrivenRun):
 
     def _events_of(self, step: Step) -> list[Event]:
         one = int(step.args[0])
+        if step.action in self.never_offered:
+            return []
         if step.action == "crash":
             return self._found_by("crash", f"proxy {one}")
         name, number = self._name(one), self._places[one][1]

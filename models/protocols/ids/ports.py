@@ -91,12 +91,15 @@ class IdCalls:
     cache: the ids of this incarnation; to be set before the first question.
     """
 
-    def __init__(self, process: Process, place: int, questions: list[Question]) -> None:
-        """``questions``: those of all incarnations."""
+    def __init__(self, process: Process, place: int, questions: list[Question], *, doubled: int) -> None:
+        """``questions``: those of all incarnations. ``doubled``: how many of them are delivered twice; the
+        answer to the copy, which may be delivered at any later time, reaches nothing.
+        """
         self.cache: IdCache | None = None
         self._process = process
         self._place = place
         self._questions = questions
+        self._doubled = doubled
 
     async def allocate(self, count: int, *, deadline: float) -> Batch:
         """See IdSource."""
@@ -105,6 +108,8 @@ class IdCalls:
         question = Question(lambda: self._process.alive, self.cache)
         place = (self._place, len(self._questions))
         self._questions.append(question)
+        if len(self._questions) <= self._doubled:
+            self._process.post(COORDINATOR, "copy", count)
         try:
             question.answer = Batch(*await remote(self._process, COORDINATOR, "allocate", count, place))
         except RpcError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,6 +54,7 @@ class IdsScenario:
         patient: a request of a proxy comes when the one before is over.
         batch: how many ids a proxy asks for at least. most: the largest batch.
         questions: how many batches a proxy may ask for.
+        doubled: how many questions of each proxy, the first ones, are delivered twice.
         crashable: processes that may crash.
     """
 
@@ -62,6 +64,7 @@ class IdsScenario:
     batch: int = 2
     most: int = 2
     questions: int = 2
+    doubled: int = 0
     crashable: tuple[str, ...] = ()
     faults: FaultBudget = field(default_factory=FaultBudget)
 
@@ -80,7 +83,7 @@ class IdsScenario:
     @property
     def span(self) -> int:
         """So many ids one incarnation of the coordinator may hand out."""
-        return self.most * self.questions * len(self.proxies)
+        return self.most * (self.questions + self.doubled) * len(self.proxies)
 
     def key(self, one: int) -> int:
         """The specification's number of an id. The milliseconds 1, 3, 5 are those of the coordinator's
@@ -187,7 +190,13 @@ class IdsProgram(RefiningProgram):
                 self.answers.add(place, batch)
             return batch.first, batch.last
 
+        async def copy(count: int) -> None:
+            await ready.wait()
+            with suppress(ImplementationError):
+                await allocator.allocate(count)
+
         process.serve("allocate", allocate)
+        process.serve("copy", copy)
         await oracle.start()
         ready.set()
 
@@ -196,7 +205,7 @@ class IdsProgram(RefiningProgram):
     async def _proxy(self, place: int, process: Process) -> None:
         supervisor = Supervisor()
         asker = self.askers[place]
-        calls = IdCalls(process, place, asker.questions)
+        calls = IdCalls(process, place, asker.questions, doubled=self.scenario.doubled)
         cache = self._parts.cache(
             source=calls,
             preemption=process,
@@ -332,6 +341,7 @@ def ids(
     drops: int = 0,
     delays: int = 0,
     lost_replies: int = 0,
+    doubled: int = 0,
     parts: IdsParts | None = None,
     program: type[IdsProgram] = IdsProgram,
     protocol: str = SPECIFICATION,
@@ -350,6 +360,7 @@ def ids(
         drops: budget of questions that vanish.
         delays: budget of questions that arrive after the proxy has given up.
         lost_replies: budget of answers that vanish.
+        doubled: how many questions of each proxy, the first ones, are delivered twice.
         parts: classes of both sides.
         program: class of the program.
         protocol: the specification, or a variant of it.
@@ -362,6 +373,7 @@ def ids(
         most=most,
         questions=questions,
         crashable=tuple(crashable),
+        doubled=doubled,
         faults=FaultBudget(crashes=crashes, drops=drops, delays=delays, lost_replies=lost_replies),
     )
     return program(scenario, parts=parts, protocol=protocol)

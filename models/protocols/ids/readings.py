@@ -24,6 +24,10 @@ class BatchOfACall(Reading, user=Ids, owner=Tso, action="answer"):
         return ids.is_new(b, first, last)
 
 
+class BatchOfASecondCall(BatchOfACall, user=Ids, action="answer_again"):
+    """A second delivery of the question is a call of its own."""
+
+
 def is_the_batch(oracle, call, first, last):
     """The call was answered with the ids from the first to the last."""
     return all_of(

@@ -10,6 +10,7 @@ from typing import Any
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.ids import IdCache, IdRequest
+from tidemark.impl.rootcoord.ids import BatchSource, IdAllocator
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.tso.oracle import TimestampOracle
 from tidemark.models.mutation.declared import mutant
@@ -17,6 +18,7 @@ from tidemark.models.protocols.ids.program import Asker, IdsParts, IdsProgram, i
 
 CRASHES = "ids-impl-crashes"
 SILENCE = "ids-impl-silence"
+DOUBLED = "ids-impl-doubled"
 UNIQUE = "ids.ids_are_unique"
 
 
@@ -131,3 +133,21 @@ class _KeepsTheBatch(IdsProgram):
 def a_restart_keeps_the_batch(**scenario: Any) -> IdsProgram:
     """A proxy that restarts goes on with the batch that it had kept, from its first id."""
     return ids(program=_KeepsTheBatch, **scenario)
+
+
+class _KnowsTheQuestion(IdAllocator):
+    def __init__(self, *, oracle: BatchSource, most: int) -> None:
+        super().__init__(oracle=oracle, most=most)
+        self._last: dict[int, Batch] = {}
+
+    async def allocate(self, count: int) -> Batch:
+        if count in self._last:
+            return self._last.pop(count)
+        batch = self._last[count] = await super().allocate(count)
+        return batch
+
+
+@mutant(killer="refinement", source="seed 004, 6.0", instance=DOUBLED)
+def a_question_like_the_last_is_its_copy(**scenario: Any) -> IdsProgram:
+    """A question for as many ids as the one before is taken for a copy of it, and answered with its batch."""
+    return ids(parts=IdsParts(allocator=_KnowsTheQuestion), **scenario)

@@ -36,6 +36,17 @@ class GivesOneTooMany(Ids):
 
 
 @mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
+class SecondAnswerHasAnyIds(Ids):
+    """What a question is answered that comes twice was answered to another one before."""
+
+    def answer_again(s, b, first, last):
+        require((s.stage[b] == "answered") & (first >= 1) & (first <= last))
+        s.lowest[b] = first
+        s.highest[b] = last
+        s.next[b] = first
+
+
+@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
 class WindowIsNotSaved(Ids):
     """A coordinator that restarts begins anew: its answers have been given before."""
 
