@@ -1,0 +1,272 @@
+"""The catalogue of the root coordinator: collections come, change and go, while rows are written.
+
+The real catalogue, its versions and the DDL scheduler, and the cache of one proxy. No specification is
+followed here: what is looked at are the messages and rows in the logs, what is stored, and what callers are answered.
+What versions and caches do is judged step by step in ``program``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+
+from tidemark.impl.errors import CollectionError
+from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.rootcoord.catalog import Catalog
+from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
+from tidemark.impl.runtime import NoPreemption
+from tidemark.models.protocols.meta.refinement import NAME
+from tidemark.models.simulation.program import Observation, Program
+from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+CLUSTER = "cluster"
+OF_ITS_TIME = "a_row_is_of_the_collection_of_its_time"
+"""Claim id: no row of a collection has a greater timestamp than its drop, or than a change that the row does
+not know, or a smaller one than its creation."""
+NUMBERS = "two_collections_have_two_numbers"
+"""Claim id: a collection of the same name is another one, over crashes, too."""
+STORED = "a_collection_is_stored_after_its_messages"
+"""Claim id: a collection is there when the message of its creation is in each of its channels."""
+ANSWERED = "what_is_answered_is_in_the_logs"
+"""Claim id: the caller of a change is answered when it is stored, and in each channel, at its timestamp."""
+FINISHED = "a_change_that_is_stored_is_finished"
+"""Claim id: at the end the last change of a collection has its timestamp, and its place in each channel."""
+
+Logged = tuple[str, int, str, int]
+"""A message of a change: channel, timestamp, what it is, version of the collection (0: not stored yet)."""
+
+
+class CatalogProgram(Program):
+    """One coordinator and one proxy in one process; one collection is there already.
+
+    Args:
+        calls: for each client what it asks for, one after another: ``create``, ``alter``, ``drop``. What was
+            not answered before a crash is asked again.
+        writes: how many rows are written, one after another.
+        shards: channels of a collection.
+        crashes: how often the process may crash.
+        catalog: class of the catalogue.
+    """
+
+    claims = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED)
+
+    def __init__(
+        self,
+        *,
+        calls: Sequence[Sequence[str]],
+        writes: int,
+        shards: int,
+        crashes: int,
+        catalog: type[Catalog],
+    ) -> None:
+        self.settings = Settings(
+            clock=ClockOrder.UNTIMED, faults=FaultBudget(crashes=crashes), crashable=frozenset({CLUSTER})
+        )
+        self.calls, self.writes, self.shards = calls, writes, shards
+        channels = _place(1, shards)
+        first = CollectionVersion(NAME, 1, "", number=1, created=1, channels=channels, changed=1)
+        self.stored: dict[str, CollectionVersion] = {NAME: first}
+        self.messages: list[Logged] = [(channel, 1, "create", 0) for channel in channels]
+        self.rows: list[tuple[str, int, int]] = []
+        self.outcomes: list[str] = []
+        self.tried = [0] * len(calls)
+        self.written = 0
+        self.reserved, self.given = 2, 1
+        self.wrong: str | None = None
+        self._catalog_class = catalog
+
+    def build(self, world: World) -> None:
+        """Define the process."""
+        self.world = world
+        world.process(CLUSTER, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        self.scheduler = DdlScheduler(oracle=self, preemption=NoPreemption())
+        self.catalog = self._catalog_class(
+            store=self, scheduler=self.scheduler, announce=self._announce, place=_place, proxies=self
+        )
+        self.cache = MetaCache(source=self, preemption=process)
+        await self.catalog.load()
+        await self.catalog.finish_changes()
+        for number in range(len(self.calls)):
+            process.spawn(self._call(process, number), f"client {number}")
+        process.spawn(self._write(process), "writer")
+
+    async def _call(self, process: Process, client: int) -> None:
+        while self.tried[client] < len(self.calls[client]):
+            await process.point("client.come")
+            call = self.calls[client][self.tried[client]]
+            try:
+                self._answered(call, await self._ask(call))
+            except CollectionError:
+                self.outcomes.append(f"{call} refused")
+            self.tried[client] += 1
+
+    async def _ask(self, call: str) -> CollectionVersion:
+        if call == "create":
+            return await self.catalog.create(NAME, shards=self.shards)
+        if call == "alter":
+            return await self.catalog.alter(NAME, schema="another")
+        return await self.catalog.drop(NAME)
+
+    def _answered(self, call: str, record: CollectionVersion) -> None:
+        self.outcomes.append(f"{call} {record.version}")
+        logged = {(channel, ts) for channel, ts, text, _ in self.messages if text == call}
+        missing = [channel for channel in record.channels if (channel, record.changed) not in logged]
+        if missing or self.stored[NAME].version < record.version:
+            self.wrong = f"{ANSWERED}: {call} of version {record.version}, missing in {missing}"
+
+    async def _write(self, process: Process) -> None:
+        """Rows as the proxy's write tasks make them: checked, given a timestamp, checked again, appended."""
+        while self.written < self.writes:
+            await process.point("writer.come")
+            self.written += 1
+            known = await self.cache.get(NAME)
+            if not known.exists:
+                continue
+            ts = await self.alloc(1)
+            if (await self.cache.get(NAME)).version == known.version:
+                await self.world.operation(f"row {ts}", lambda at=ts, of=known: self._append_row(of, at))
+
+    def _append_row(self, known: CollectionVersion, ts: int) -> None:
+        self.rows.append((known.channels[0], known.version, ts))
+        self._compare()
+
+    def _compare(self) -> None:
+        """Each row with each message of its channel."""
+        for channel, version, ts in self.rows:
+            for place, at, text, changed in self.messages:
+                early = text == "create" and ts < at
+                late = text != "create" and ts > at and version < changed
+                if place == channel and (early or late):
+                    self.wrong = f"{OF_ITS_TIME}: row {ts} of version {version}, {text} at {at} ({changed})"
+
+    # The edges.
+
+    async def alloc(self, count: int) -> int:
+        """See Oracle."""
+
+        def give() -> int:
+            self.given += count
+            return self.given
+
+        return int(await self.world.operation("allocate", give))
+
+    async def load(self) -> Sequence[CollectionVersion]:
+        """See CatalogStore."""
+        return tuple(await self.world.operation("load", lambda: tuple(self.stored.values())))
+
+    async def save(self, record: CollectionVersion) -> None:
+        """See CatalogStore."""
+
+        def store() -> None:
+            created = {channel for channel, _, text, _ in self.messages if text == "create"}
+            if missing := [channel for channel in record.channels if channel not in created]:
+                self.wrong = f"{STORED}: version {record.version}, not in {missing}"
+            self.stored[record.name] = record
+
+        await self.world.operation(f"store {record.version}", store)
+
+    async def reserve(self, count: int) -> int:
+        """See CatalogStore."""
+
+        def take() -> int:
+            self.reserved += count
+            return self.reserved - count
+
+        return int(await self.world.operation("reserve", take))
+
+    async def _announce(self, channel: str, ts: int, text: str) -> None:
+        record = self.stored[NAME]
+        version = record.version if channel in record.channels else 0
+
+        def put() -> None:
+            if text == "create" and any(channel == known for known, *_ in self.messages):
+                self.wrong = f"{NUMBERS}: {channel} is created again"
+            self.messages.append((channel, ts, text, version))
+            self._compare()
+
+        await self.world.operation(f"append {text} {ts} to {channel}", put)
+
+    async def describe(self, name: str) -> CollectionVersion:
+        """See MetaSource."""
+        found: CollectionVersion = await self.world.operation(
+            "describe", lambda: self.catalog.meta.describe(name)
+        )
+        return found
+
+    def listed(self) -> Collection[str]:
+        """See ProxyCaches."""
+        return ["0"]
+
+    async def invalidate(self, proxy: str, name: str, version: int) -> None:
+        """See ProxyCaches."""
+        await self.world.operation(f"invalidate {proxy}", lambda: self.cache.invalidate(name, version))
+
+    # What is looked at.
+
+    def observe(self) -> Observation:
+        """Return what is in the logs, what is stored, and what was answered."""
+        stored = tuple(self.stored.values())
+        return {CLUSTER: (tuple(self.messages), tuple(self.rows), stored, tuple(self.outcomes), self.wrong)}
+
+    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
+        """Return what was found wrong."""
+        del before, after, label
+        return self.wrong
+
+    def on_stutter(self, label: str) -> str | None:
+        """Likewise."""
+        del label
+        return self.wrong
+
+    def check_final(self) -> str | None:
+        """Each call was made, and the last change of the collection is finished."""
+        record = self.stored[NAME]
+        last = {channel: ts for channel, ts, _, _ in sorted(self.messages, key=lambda message: message[1])}
+        open_in = [channel for channel in record.channels if last[channel] != record.changed]
+        if self.wrong is None and open_in:
+            return f"{FINISHED}: version {record.version} at {record.changed}, not in {open_in}"
+        left = [client for client, calls in enumerate(self.calls) if self.tried[client] < len(calls)]
+        if self.wrong is None and left:
+            return f"{FINISHED}: client {left[0]} has made {self.tried[left[0]]} calls"
+        return self.wrong
+
+    def covered(self) -> frozenset[str]:
+        """Return what has happened."""
+        found = {outcome.partition(" ")[0] for outcome in self.outcomes if "refused" not in outcome}
+        return frozenset({f"{call} is answered" for call in found} | ({"a row"} if self.rows else set()))
+
+    def final(self) -> Hashable:
+        """Return how it has ended."""
+        return tuple(self.observe().values())
+
+    def declared(self) -> Hashable:
+        """Return the mutable data that influence what happens next."""
+        meta, cache = self.catalog.meta, self.cache
+        change = None if meta.change is None else tuple(sorted(meta.change.told))
+        return (
+            tuple(self.observe().values()),
+            (self.reserved, self.given, tuple(self.tried), self.written),
+            (tuple(sorted(meta.versions.items())), tuple(sorted(meta.acknowledged.items())), change),
+            tuple((task.ts, task.phase.value) for task in self.scheduler.heap),
+            (tuple(cache.entries.items()), tuple(cache.floors.items()), tuple(cache.shared)),
+            tuple((flight.leader, flight.answer) for flight in cache.flights),
+        )
+
+
+def _place(number: int, shards: int) -> tuple[str, ...]:
+    return tuple(f"c{number}v{shard}" for shard in range(shards))
+
+
+def catalogues(
+    *,
+    calls: Sequence[Sequence[str]],
+    writes: int = 1,
+    shards: int = 1,
+    crashes: int = 0,
+    catalog: type[Catalog] = Catalog,
+) -> CatalogProgram:
+    """A program by plain arguments: see ``CatalogProgram``."""
+    return CatalogProgram(calls=calls, writes=writes, shards=shards, crashes=crashes, catalog=catalog)

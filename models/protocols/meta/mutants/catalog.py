@@ -1,0 +1,94 @@
+"""Mutants of the catalogue, each one small method.
+
+The functions return the program with the fault in it, and take the same arguments as
+``tidemark.models.protocols.meta.catalog:catalogues``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.rootcoord.catalog import BATCH, Catalog
+from tidemark.impl.rootcoord.collection_meta import Edit
+from tidemark.impl.timestamp import Timestamp
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.meta.catalog import CatalogProgram, catalogues
+
+CALLS = "meta-impl-catalog"
+CRASH = "meta-impl-catalog-crash"
+
+
+class _TakesItsTimeFirst(Catalog):
+    async def _change(self, name: str, edit: Edit) -> CollectionVersion:
+        async def change(ts: Timestamp) -> None:
+            await self.meta.apply(name, edit)
+            await self._append_change(self.meta.describe(name), ts)
+
+        return await self.meta.note_time(name, await self._scheduler.run_task(change))
+
+
+@mutant(killer="a_row_is_of_the_collection_of_its_time", source="seed 002, DDL", instance=CALLS)
+def a_change_takes_its_time_first(**scenario: Any) -> CatalogProgram:
+    """A change takes its timestamp before the proxies are told: rows follow the drop in the logs."""
+    return catalogues(catalog=_TakesItsTimeFirst, **scenario)
+
+
+class _ReservesNothing(Catalog):
+    async def load(self) -> None:
+        self.meta.load(await self._store.load())
+        self._next, self._end = 2, 2 + BATCH
+
+
+@mutant(killer="two_collections_have_two_numbers", source="seed 002, DDL", instance=CRASH)
+def numbers_begin_again(**scenario: Any) -> CatalogProgram:
+    """A coordinator that starts again gives the numbers again that it gave before."""
+    return catalogues(catalog=_ReservesNothing, **scenario)
+
+
+class _StoresBeforeItAppends(Catalog):
+    async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
+        number = self.take_number()
+        channels = self._place(number, shards)
+
+        async def append(ts: Timestamp) -> None:
+            made = CollectionVersion(
+                name, 0, schema, number=number, created=ts, channels=channels, changed=ts
+            )
+            await self.meta.apply(name, lambda old: replace(made, version=old.version))
+            for channel in channels:
+                await self._announce(channel, ts, "create")
+
+        await self._scheduler.run_task(append)
+        return self.get(name)
+
+
+@mutant(killer="a_collection_is_stored_after_its_messages", source="seed 002, DDL", instance=CRASH)
+def a_collection_is_stored_first(**scenario: Any) -> CatalogProgram:
+    """A collection is there before its channels know of it."""
+    return catalogues(catalog=_StoresBeforeItAppends, **scenario)
+
+
+class _TellsOneChannel(Catalog):
+    async def _append_change(self, record: CollectionVersion, ts: Timestamp) -> None:
+        await super()._append_change(replace(record, channels=record.channels[:1]), ts)
+
+
+@mutant(killer="what_is_answered_is_in_the_logs", source="seed 002, DDL", instance=CRASH)
+def one_channel_learns_of_a_drop(**scenario: Any) -> CatalogProgram:
+    """A change has its place in the first channel of a collection only."""
+    return catalogues(catalog=_TellsOneChannel, **scenario)
+
+
+class _LeavesChangesOpen(Catalog):
+    async def finish_changes(self) -> None:
+        return
+
+
+@mutant(
+    killer="a_change_that_is_stored_is_finished", source="seed 002, DDL", instance="meta-impl-catalog-drop"
+)
+def a_change_stays_open(**scenario: Any) -> CatalogProgram:
+    """A drop that was stored before a crash never has a place in the logs."""
+    return catalogues(catalog=_LeavesChangesOpen, **scenario)
