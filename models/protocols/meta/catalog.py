@@ -1,8 +1,8 @@
 """The catalogue of the root coordinator: collections come, change and go, while rows are written.
 
 The real catalogue, its versions and the DDL scheduler, and the cache of one proxy. No specification is
-followed here: what is looked at are the messages and rows in the logs, what is stored, and what callers are answered.
-What versions and caches do is judged step by step in ``program``.
+followed here: what is looked at are the messages and rows in the logs, what is stored, and what callers are
+answered. What versions and caches do is judged step by step in ``program``.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class CatalogProgram(Program):
         writes: int,
         shards: int,
         crashes: int,
+        again: bool,
         catalog: type[Catalog],
     ) -> None:
         self.settings = Settings(
@@ -74,6 +75,7 @@ class CatalogProgram(Program):
         self.written = 0
         self.reserved, self.given = 2, 1
         self.wrong: str | None = None
+        self.again = again
         self._catalog_class = catalog
 
     def build(self, world: World) -> None:
@@ -97,11 +99,12 @@ class CatalogProgram(Program):
         while self.tried[client] < len(self.calls[client]):
             await process.point("client.come")
             call = self.calls[client][self.tried[client]]
+            self.tried[client] += not self.again
             try:
                 self._answered(call, await self._ask(call))
             except CollectionError:
                 self.outcomes.append(f"{call} refused")
-            self.tried[client] += 1
+            self.tried[client] += self.again
 
     async def _ask(self, call: str) -> CollectionVersion:
         if call == "create":
@@ -266,7 +269,10 @@ def catalogues(
     writes: int = 1,
     shards: int = 1,
     crashes: int = 0,
+    again: bool = True,
     catalog: type[Catalog] = Catalog,
 ) -> CatalogProgram:
     """A program by plain arguments: see ``CatalogProgram``."""
-    return CatalogProgram(calls=calls, writes=writes, shards=shards, crashes=crashes, catalog=catalog)
+    return CatalogProgram(
+        calls=calls, writes=writes, shards=shards, crashes=crashes, again=again, catalog=catalog
+    )
