@@ -8,6 +8,7 @@ answered. What versions and caches do is judged step by step in ``program``.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from functools import partial
 
 from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
@@ -130,7 +131,7 @@ class CatalogProgram(Program):
                 continue
             ts = await self.alloc(1)
             if (await self.cache.get(NAME)).version == known.version:
-                await self.world.operation(f"row {ts}", lambda at=ts, of=known: self._append_row(of, at))
+                await self.world.operation(f"row {ts}", partial(self._append_row, known, ts))
 
     def _append_row(self, known: CollectionVersion, ts: int) -> None:
         self.rows.append((known.channels[0], known.version, ts))

@@ -119,7 +119,7 @@ class _LeavesWhatIsTorn(FencedLog):
 
 @mutant(
     killer="what_is_found_is_whole",
-    source="facts 11: recovery of the log; a torn line",
+    source="facts 11: recovery of the log, a torn line",
     instance="streaming-impl-disk-torn-crash",
     tier="full",
 )
