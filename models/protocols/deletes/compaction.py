@@ -300,7 +300,10 @@ class CompactionProgram(RefiningProgram):
         """Return the records, and what node and query node hold."""
         channel = self.meta.channels.get(CHANNEL, ChannelRecord(CHANNEL))
         records = tuple(self.meta.segments[one] for one in sorted(self.meta.segments))
-        return {MACHINE: (channel.checkpoint, records, self.node.view(), self.load)}
+        levels = [record for record in records if is_level_zero(record.segment_id)]
+        recorded = {one.path for record in levels for one in record.binlogs}
+        recorded |= {path for record in levels for path in record.compaction.applied}
+        return {MACHINE: (channel.checkpoint, records, self.node.view(recorded), self.load)}
 
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""

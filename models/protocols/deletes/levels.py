@@ -14,7 +14,7 @@ read, shown             the record that the query node was given for a segment, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -110,9 +110,13 @@ class NodeState:
     syncs: list[Sync] = field(default_factory=list)
     report: int = 0
 
-    def view(self) -> tuple[Any, ...]:
-        """Return it as a value."""
-        return (self.consumed, self.rows, self.writing, self.deletes, tuple(self.syncs), self.report)
+    def view(self, recorded: Collection[str] = ()) -> tuple[Any, ...]:
+        """Return it as a value. What is recorded is answered: no answer is lost, however late it comes."""
+        syncs = tuple(
+            sync._replace(state="answered") if sync.state == "syncing" and sync.path in recorded else sync
+            for sync in self.syncs
+        )
+        return (self.consumed, self.rows, self.writing, self.deletes, syncs, self.report)
 
 
 class LoadView(NamedTuple):
@@ -162,8 +166,6 @@ def abstract(
     stored = {p for record in records for one in record.binlogs for p in one.row_positions}
     live = {place[one.path] for r in records if is_level_zero(r.segment_id) for one in r.binlogs}
     dropped = {place[path] for r in records if is_level_zero(r.segment_id) for path in r.compaction.applied}
-    # A binlog is recorded before the answer to its save has come.
-    buffers |= {z: "answered" for z, state in buffers.items() if state == "syncing" and z in live | dropped}
     segments = {g: known.get(segment) for g, segment in enumerate(scenario.segments)}
     kept = {g: record for g, record in segments.items() if record is not None}
 
