@@ -1,4 +1,4 @@
-"""``tidemark show``: what the manifests and the specifications say, without judging it."""
+"""``tidemark show``: what the manifests, the specifications and the last run say; nothing is judged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from tidemark.checks.cli import tools
-from tidemark.checks.cli.options import ManifestOption
+from tidemark.checks.cli.options import Build, ManifestOption
+from tidemark.checks.verdicts.commands import BUILD
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode, table
 
@@ -16,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """The checks; argument, findings, actions, codes."""
+    """The checks; argument, findings, figures, actions, codes."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
@@ -46,6 +47,17 @@ def findings(
 ) -> int:
     """Print the index of all results (FINDINGS.md), or one finding with its counterexamples."""
     return tools.findings(only, manifests=manifest or ())
+
+
+@group.command()
+def figures(
+    protocols: Annotated[list[str], typer.Argument(help="Names of manifests, for example reads stream.")],
+    *,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print what the last run measured of these protocols, and its verdicts on their hazards and bugs."""
+    return tools.figures(protocols, build=build, manifests=manifest or ())
 
 
 @group.command()

@@ -1,4 +1,4 @@
-"""The other commands: replay, report, compare, show, doctor."""
+"""The other commands: replay, report, compare, figures, show, doctor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ from tidemark.checks.report.page.states import kept_graphs
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.models.manifest import GeneratedMutants, ImplementationMutants, MutantEntry, load
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.models.manifest import (
+    GeneratedMutants,
+    ImplementationMutants,
+    MutantEntry,
+    default_manifests,
+    load,
+)
 
 _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
@@ -91,16 +98,30 @@ def compare(before: Path, after: Path) -> int:
 
 def report(build: Path) -> int:
     """Show the stored verdicts; the exit status is that of the run which found them."""
+    result = _last_run(build)
+    files = write_files(result, build=build, graphs=kept_graphs(result, build=build))
+    show_result(result, wide_console(), build=build, files=files)
+    return result.exit_code.value
+
+
+def _last_run(build: Path) -> RunResult:
     path = build / VERDICTS
     try:
-        result = read_result(path)
+        return read_result(path)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInputError(
             f"{path.as_posix()} cannot be read: {error}", remedy="run  tidemark verify  first"
         ) from error
-    files = write_files(result, build=build, graphs=kept_graphs(result, build=build))
-    show_result(result, wide_console(), build=build, files=files)
-    return result.exit_code.value
+
+
+def figures(protocols: Sequence[str], *, build: Path, manifests: Sequence[Path] = ()) -> int:
+    """Print the figures of some protocols; the exit status is that of the last run's verdicts on them."""
+    from tidemark.checks.report.figures import figures_text, of_protocols
+
+    names, known = list(dict.fromkeys(protocols)), [load(path) for path in manifests or default_manifests()]
+    result = _last_run(build)
+    sys.stdout.write(figures_text(result, known, names))
+    return of_protocols(result, known, names).exit_code.value
 
 
 def show(manifests: Sequence[Path] = ()) -> int:
