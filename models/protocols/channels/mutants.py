@@ -25,6 +25,7 @@ from tidemark.impl.ports import MetaStore
 from tidemark.impl.rpc import Calls, DirectCoordinatorClient
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.types import (
     ChannelName,
     ChannelRecord,
@@ -39,6 +40,8 @@ from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.channels.owners import OwnersProgram, owners
 from tidemark.models.protocols.channels.program import ChannelsProgram
 from tidemark.models.protocols.channels.programs import channels
+from tidemark.models.protocols.channels.real_records import records_in_sqlite
+from tidemark.models.protocols.channels.records import RecordsProgram
 
 # ---- the node ----
 
@@ -233,3 +236,18 @@ class _KeepsTheTerm(Coordinator):
 def recovery_keeps_the_term(**scenario: Any) -> OwnersProgram:
     """A new incarnation writes in the term of the earlier one."""
     return owners(coordinator=_KeepsTheTerm, **scenario)
+
+
+# ---- the store ----
+
+
+class _OneByOne(SqliteMetaStore):
+    async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
+        for record in records:
+            await super().save_channels([record])
+
+
+@mutant(killer="calls_take_turns", source="facts 10.1", instance="records-over-sqlite-two-channels")
+def channels_are_saved_one_by_one(**scenario: Any) -> RecordsProgram:
+    """Records that are saved together are saved in a transaction each."""
+    return records_in_sqlite(adapter=_OneByOne, **scenario)

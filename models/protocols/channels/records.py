@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import ImplementationError
+from tidemark.impl.ports import MetaStore
 from tidemark.impl.types import (
     ChannelPosition,
     ChannelRecord,
@@ -68,13 +69,21 @@ class RecordsProgram(Program):
     def build(self, world: World) -> None:
         """Define the process and what is stored at the start."""
         self.world = world
+        self.fill(world)
+        world.process(COORDINATOR, self._run, daemon=True)
+
+    def fill(self, world: World) -> None:
+        """Store what is stored at the start."""
         content = world.store(META, remote=False).content()
         content[CHANNELS] = self.first.channels
         content.update({f"segment {record.segment_id}": record for record in self.first.segments})
-        world.process(COORDINATOR, self._run, daemon=True)
+
+    def metadata(self, process: Process) -> MetaStore:
+        """Return the coordinator's metadata store. It tells ``take_stock`` of each change."""
+        return _Telling(process, self.take_stock)
 
     async def _run(self, process: Process) -> None:
-        coordinator = self._class(meta=_Telling(process, self._take_stock))
+        coordinator = self._class(meta=self.metadata(process))
         await coordinator.load()
         self.coordinator = coordinator
         for client in range(len(self.clients)):
@@ -164,7 +173,7 @@ class RecordsProgram(Program):
         """Return the records that survive the coordinator."""
         return Records.of(snapshot(self.world.store(META).content()))
 
-    def _take_stock(self) -> None:
+    def take_stock(self) -> None:
         """Note the change of the records since the last look: it must be that of one call under way."""
         now = self.stored()
         for client, seen in list(self.seen.items()):
@@ -280,7 +289,11 @@ Script = Sequence[Sequence[Any]]
 
 
 def records(
-    *, before: Script = (), clients: Sequence[Script], coordinator: type[Coordinator] = Coordinator
+    *,
+    before: Script = (),
+    clients: Sequence[Script],
+    coordinator: type[Coordinator] = Coordinator,
+    program: type[RecordsProgram] = RecordsProgram,
 ) -> RecordsProgram:
     """Return a program.
 
@@ -288,6 +301,7 @@ def records(
         before: calls that have made the records with which the coordinator starts.
         clients: by client its calls: a name and its arguments, see ``contract``.
         coordinator: class of the coordinator.
+        program: class of the program; it says in which store the records are.
     """
     made = [[Call(str(call[0]), tuple(call[1:])) for call in script] for script in (before, *clients)]
-    return RecordsProgram(made[0], made[1:], coordinator=coordinator)
+    return program(made[0], made[1:], coordinator=coordinator)

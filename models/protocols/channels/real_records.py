@@ -1,0 +1,77 @@
+"""The data coordinator over its real metadata store in SQLite: each statement is a step.
+
+What is stored is read from the file after each commit. The contract is that of ``records``.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from tidemark.impl.ports import MetaStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.models.protocols.channels.contract import Records
+from tidemark.models.protocols.channels.records import RecordsProgram, Script, records
+from tidemark.models.protocols.channels.scenario import COORDINATOR
+from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
+
+_FILE = Path("metadata")
+
+
+class RealRecordsProgram(RecordsProgram):
+    """One coordinator and its clients. Attribute ``adapter``: a variant is wrong."""
+
+    adapter: type[SqliteMetaStore] = SqliteMetaStore
+
+    def fill(self, world: World) -> None:
+        """Store what is stored at the start."""
+        self._file = DatabaseFile(world, COORDINATOR, changed=self._changed)
+        world.attach(self._file, machine=None)
+        with self._file.directly() as database:
+            store = SqliteMetaStore(_FILE, database=database)
+            _finish(store.save_channels(self.first.channels))
+            for record in self.first.segments:
+                _finish(store.save_segment(record))
+
+    def metadata(self, process: Process) -> MetaStore:
+        """Return the coordinator's metadata store."""
+        del process
+        return self.adapter(_FILE, database=self._file.connect())
+
+    def stored(self) -> Records:
+        """Return what is committed."""
+        return _records(self._file.copy())
+
+    def _changed(self, task: str, before: sqlite3.Connection) -> None:
+        del task, before
+        self.take_stock()
+
+
+@functools.lru_cache(maxsize=256)
+def _records(copy: sqlite3.Connection) -> Records:
+    found: list[Records] = []
+
+    async def load() -> None:
+        found.append(Records.of(await SqliteMetaStore(_FILE, database=DatabaseSnapshot(copy)).load()))
+
+    _finish(load())
+    return found[0]
+
+
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that never waits."""
+    if next(work.__await__(), None) is not None:
+        raise AssertionError(f"{work!r} waits, though nothing that it uses does")
+
+
+def records_in_sqlite(
+    *, before: Script = (), clients: Sequence[Script], adapter: type[SqliteMetaStore] = SqliteMetaStore
+) -> RecordsProgram:
+    """Return the program of ``records`` over the real store. ``adapter``: a wrong one."""
+    chosen = type("Chosen", (RealRecordsProgram,), {"adapter": adapter})
+    return records(before=before, clients=clients, program=chosen)
