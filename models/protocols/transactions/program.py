@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import (
+    MessageTooLargeError,
     RpcError,
     TermClosedError,
     TransactionBusyError,
@@ -152,6 +153,8 @@ class TransactionProgram(RefiningProgram):
         self.life = (0, 0)
         self.position = EARLIEST
         self._asked: list[Append] = []
+        self._asking: set[Append] = set()
+        """What the last term was asked for and has not answered, whatever it still knows of it."""
         self._parts = parts
 
     def populate(self, world: World) -> None:
@@ -184,6 +187,7 @@ class TransactionProgram(RefiningProgram):
 
         def opened(term: OpenTerm) -> None:
             self.term = term
+            self._asking.clear()
             for t in range(len(self.begins)):
                 process.spawn(self._client(process, t), f"client {t}")
 
@@ -216,17 +220,23 @@ class TransactionProgram(RefiningProgram):
 
     async def _ask(self, append: Append) -> bool:
         """Append it, unless it was asked for before; whether the client goes on."""
-        assert self.node is not None
         if append in self._asked:
             return True
         self._asked.append(append)
+        self._asking.add(append)
+        is_done = await self._answered(append)
+        self._asking.discard(append)
+        return is_done
+
+    async def _answered(self, append: Append) -> bool:
+        assert self.node is not None
         try:
             await self.node.append(append)
         except (TransactionOverError, TransactionBusyError):
             if append.part is Part.BODY:
                 self._asked.remove(append)
             return False
-        except (UnknownOutcomeError, TermClosedError, RpcError):
+        except (MessageTooLargeError, UnknownOutcomeError, TermClosedError, RpcError):
             return False
         return True
 
@@ -296,7 +306,7 @@ class TransactionProgram(RefiningProgram):
 
     def _node_view(self) -> NodeView:
         kept = {} if self.term is None else self.term.transactions.kept
-        under_way = {body for one in kept.values() for body in one.under_way}
+        under_way = self._asking.union(*(one.under_way for one in kept.values()))
         return NodeView(
             begins=tuple(begin.ts for begin in self.begins),
             kept=tuple(sorted(kept)),

@@ -9,7 +9,9 @@ begun, until           likewise; a transaction is known by the timestamp of its 
 ended, commit_ts       likewise
 place                  likewise
 stage                  the log; open or gone: is it among ``Transactions.kept`` of the last term?
-sent                   the log; ``Transaction.under_way`` of the last term; refused: it was admitted once
+sent                   the log; ``Transaction.under_way`` of the last term, or its client waits: a term
+                       forgets a transaction that is over, and its bodies may still come; refused: it was
+                       admitted once
 cut                    ``FencedLog.cut``
 origin                 the place before the position from which the present consumer has begun
 start, passed          the stored position of the reader, less one, and its timestamp
