@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.proxy.proxy import ProxyParts
+from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.queues import QueueKind
+from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.timestamp import Timestamp
@@ -53,6 +55,17 @@ def ddl_key_collides(**scenario: Any) -> ChainProgram:
 def tick_is_the_greatest_report(**scenario: Any) -> ChainProgram:
     """The tick is the maximum over the sessions."""
     return chain(root_parts=RootCoordParts(sender=timetick_impl.Greatest), **scenario)
+
+
+class _TakesWritesAtOnce(Proxy):
+    async def submit(self, task: DmlTask, kind: QueueKind = QueueKind.DML) -> None:
+        await self.queues.submit(kind, task)
+
+
+@mutant(killer="watermark_promise", source="hazard 10", instance="chain-early-write")
+def writes_before_it_serves(**scenario: Any) -> ChainProgram:
+    """A proxy takes a write before the coordinator waits for it (hazard 10)."""
+    return chain(proxy=_TakesWritesAtOnce, **scenario)
 
 
 class _NoScheduler(DdlSource):

@@ -77,6 +77,7 @@ class ChainScenario:
         points: where the parts can be preempted.
         faults: crashes of the coordinator; appends that arrive after they were given up.
         late_join: the last proxy registers while the coordinator runs.
+        early: clients write at any time, and it is the proxy that waits until it serves.
     """
 
     writes: tuple[tuple[tuple[str, ...], ...], ...]
@@ -85,6 +86,7 @@ class ChainScenario:
     points: tuple[str, ...] = POINTS
     faults: FaultBudget = field(default_factory=FaultBudget)
     late_join: bool = False
+    early: bool = False
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -197,8 +199,9 @@ class ChainProgram(Program):
 
     Args:
         scenario: what happens.
-        proxy_parts: classes of the proxies.
-        root_parts: classes of the coordinator.
+        proxy_parts: classes of the proxies' parts.
+        root_parts: classes of the coordinator's parts.
+        proxy: class of the proxies.
     """
 
     claims = (WATERMARK, FORWARD)
@@ -209,6 +212,7 @@ class ChainProgram(Program):
         *,
         proxy_parts: ProxyParts | None = None,
         root_parts: RootCoordParts | None = None,
+        proxy: type[Proxy] = Proxy,
     ) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -221,6 +225,7 @@ class ChainProgram(Program):
         self.attempts = dict.fromkeys(scenario.proxies, _ATTEMPTS)
         self.proxies: dict[SourceId, tuple[Proxy, CountedClock]] = {}
         self.coordinator: tuple[RootCoord, CountedClock, SessionCalls] | None = None
+        self._proxy_class = proxy
         self._proxy_parts = proxy_parts
         self._root_parts = root_parts if root_parts is not None else RootCoordParts()
         self._covered: set[str] = set()
@@ -295,17 +300,23 @@ class ChainProgram(Program):
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
         )
-        proxy = Proxy(source=source, ports=ports, config=config, parts=self._proxy_parts)
+        proxy = self._proxy_class(source=source, ports=ports, config=config, parts=self._proxy_parts)
         self.proxies[source] = (proxy, clock)
+        if self.scenario.early:
+            self._spawn_clients(process, source, proxy)
         while not proxy.serving.is_set() and self.attempts[source]:
             # The first rounds of both loops, in their order: until a report is accepted nothing is written.
             self.attempts[source] -= 1
             await proxy.ticker.tick()
             await proxy.report_once()
         proxy.start()
+        if not self.scenario.early:
+            self._spawn_clients(process, source, proxy)
+        await proxy.supervisor.wait_failed()
+
+    def _spawn_clients(self, process: Process, source: SourceId, proxy: Proxy) -> None:
         for place, task in enumerate(self.tasks[source]):
             process.spawn(self._client(process, proxy, task), f"client {place}")
-        await proxy.supervisor.wait_failed()
 
     async def _client(self, process: Process, proxy: Proxy, task: DmlTask) -> None:
         await process.point("client.write")
@@ -375,10 +386,12 @@ def chain(
     ddl_reports: int = 2,
     points: Sequence[str] = POINTS,
     late_join: bool = False,
+    early: bool = False,
     crashes: int = 0,
     delays: int = 0,
     proxy_parts: ProxyParts | None = None,
     root_parts: RootCoordParts | None = None,
+    proxy: type[Proxy] = Proxy,
 ) -> ChainProgram:
     """Return a chain by plain arguments, as the manifest gives them.
 
@@ -388,10 +401,12 @@ def chain(
         ddl_reports: how often the DDL source reports, in each incarnation of the coordinator.
         points: where the parts can be preempted.
         late_join: the last proxy registers while the coordinator runs.
+        early: clients write at any time, and it is the proxy that waits until it serves.
         crashes: budget of crashes of the coordinator.
         delays: budget of appends that arrive after they were given up.
-        proxy_parts: classes of the proxies.
-        root_parts: classes of the coordinator.
+        proxy_parts: classes of the proxies' parts.
+        root_parts: classes of the coordinator's parts.
+        proxy: class of the proxies.
     """
     scenario = ChainScenario(
         writes=tuple(tuple(tuple(task) for task in tasks) for tasks in writes),
@@ -399,6 +414,7 @@ def chain(
         ddl_reports=ddl_reports,
         points=tuple(points),
         late_join=late_join,
+        early=early,
         faults=FaultBudget(crashes=crashes, delays=delays),
     )
-    return ChainProgram(scenario, proxy_parts=proxy_parts, root_parts=root_parts)
+    return ChainProgram(scenario, proxy_parts=proxy_parts, root_parts=root_parts, proxy=proxy)
