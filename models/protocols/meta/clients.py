@@ -23,6 +23,10 @@ from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.proxy.writes import WriteTask
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches
+from tidemark.impl.rootcoord.report import SourceId
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.models.protocols.meta.refinement import NAME, meta_view
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -38,6 +42,8 @@ RETRY_SUCCEEDS = "a_retry_succeeds_when_the_schema_stands"
 """Claim id: a client hears that its schema is an old one only if a change came between, or was under way."""
 CHANNEL = "dml_0_1v0"
 POINTS = ("meta.insert",)
+_SOURCES = (1, 2)
+"""The proxies' sessions."""
 
 
 class ClientProgram(Program):
@@ -73,7 +79,11 @@ class ClientProgram(Program):
         client, gateway = self._classes
         self.meta = CollectionMeta(store=self, proxies=self, preemption=process)
         self.meta.load([CollectionVersion(NAME, 1, "", number=1, channels=(CHANNEL,), changed=1)])
-        self.proxies = [self._proxy(process, number) for number in range(2)]
+        self.source = DirectMetaSource(self.meta)
+        sync = TimeTickSync(rounds=RoundQueue(1), preemption=process)
+        sync.init_sessions(_SOURCES)
+        self.caches = DirectProxyCaches(sync)
+        self.proxies = [self._proxy(process, source) for source in _SOURCES]
         ways = [
             LocalConnection(
                 gateway(
@@ -88,7 +98,7 @@ class ClientProgram(Program):
         process.spawn(self._insert(process), "client")
         process.spawn(self._change(process), "changes")
 
-    def _proxy(self, process: Process, number: int) -> Proxy:
+    def _proxy(self, process: Process, source: SourceId) -> Proxy:
         ports = ProxyPorts(
             oracle=self,
             streams=self,
@@ -97,10 +107,11 @@ class ClientProgram(Program):
             metadata=self,
             preemption=_SomePoints(process),
         )
-        proxy = Proxy(source=number + 1, ports=ports, config=ProxyConfig(parallel_tasks=2))
+        proxy = Proxy(source=source, ports=ports, config=ProxyConfig(parallel_tasks=2))
         proxy.queues.start()
         proxy.serving.set()
         proxy.meta.insert(self.meta.describe(NAME))
+        self.caches.add(source, proxy.meta)
         return proxy
 
     async def _insert(self, process: Process) -> None:
@@ -153,8 +164,8 @@ class ClientProgram(Program):
 
     async def describe(self, name: str) -> CollectionVersion:
         """See MetaSource."""
-        found: CollectionVersion = await self.world.operation("describe", lambda: self.meta.describe(name))
-        return found
+        await self.world.operation("describe", lambda: None)
+        return await self.source.describe(name)
 
     async def save(self, record: CollectionVersion) -> None:
         """See MetaVersions."""
@@ -166,12 +177,12 @@ class ClientProgram(Program):
 
     def listed(self) -> Collection[str]:
         """See ProxyCaches."""
-        return [str(number) for number in range(len(self.proxies))]
+        return self.caches.listed()
 
     async def invalidate(self, proxy: str, name: str, version: int) -> None:
         """See ProxyCaches."""
-        cache = self.proxies[int(proxy)].meta
-        await self.world.operation(f"invalidate {proxy}", lambda: cache.invalidate(name, version))
+        await self.world.operation(f"invalidate {proxy}", lambda: None)
+        await self.caches.invalidate(proxy, name, version)
 
     def begins(self, method: str, version: int | None) -> None:
         """The client calls: with an insert, an attempt begins; with a question for the schema, before it."""

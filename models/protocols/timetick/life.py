@@ -13,6 +13,7 @@ from functools import partial
 from tidemark.impl.errors import RpcError, WatchCompactedError
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.impl.rootcoord.direct import DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
@@ -32,6 +33,8 @@ from tidemark.models.simulation.world.process import Process
 
 _CHANNELS = ("x", "y")
 _END = 9.5
+_DEADLINE = 60.0
+"""Of a report, in seconds: no report waits so long."""
 
 
 class CoordinatorLife(ScriptedProgram):
@@ -65,6 +68,7 @@ class CoordinatorLife(ScriptedProgram):
         ports = RootCoordPorts(oracle=edges, sessions=edges, ticks=edges, clock=edges)
         self.coordinator = RootCoord(channels=_CHANNELS, ports=ports, config=config)
         self.begun = True
+        self.client = DirectRootCoordClient(self.coordinator)
         await self.coordinator.start()
         for place, (seconds, source, *values) in enumerate(self.script.get("reports", ())):
             report = TimeTickReport(source, tuple(zip(_CHANNELS, values, strict=True)), 0)
@@ -77,7 +81,7 @@ class CoordinatorLife(ScriptedProgram):
         await asyncio.sleep(seconds)
         self.reckoning.reports(report)
         try:
-            await self.coordinator.update_channel_time_tick(report)
+            await self.client.update_channel_time_tick(report, deadline=_DEADLINE)
         except Exception as failure:  # noqa: BLE001  whatever it is, it is looked at
             self.reckoning.is_told(report, type(failure).__name__)
         else:
