@@ -68,7 +68,7 @@ class _LastForced:
 
     async def sync(self, path: Path) -> None:
         """Leave later terms to chance."""
-        is_later = path.name == f"{TERMS}.jsonl" and b" [1, " not in last_line(await self._files.read(path))
+        is_later = path.name == f"{TERMS}.jsonl" and b" [1, " not in _last_line(await self._files.read(path))
         if not is_later:
             await self._files.sync(path)
 
@@ -76,7 +76,7 @@ class _LastForced:
         return getattr(self._files, name)
 
 
-def last_line(content: bytes) -> bytes:
+def _last_line(content: bytes) -> bytes:
     """The last line that has an end; empty if there is none."""
     return content.rpartition(b"\n")[0].rpartition(b"\n")[2]
 
