@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.models.protocols.channels.contract import Records
 from tidemark.models.protocols.channels.records import RecordsProgram, Script, records
 from tidemark.models.protocols.channels.scenario import COORDINATOR
+from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -34,9 +34,9 @@ class RealRecordsProgram(RecordsProgram):
         world.attach(self._file, machine=None)
         with self._file.directly() as database:
             store = SqliteMetaStore(_FILE, database=database)
-            _finish(store.save_channels(self.first.channels))
+            finish(store.save_channels(self.first.channels))
             for record in self.first.segments:
-                _finish(store.save_segment(record))
+                finish(store.save_segment(record))
 
     def metadata(self, process: Process) -> MetaStore:
         """Return the coordinator's metadata store."""
@@ -59,14 +59,8 @@ def _records(copy: sqlite3.Connection) -> Records:
     async def load() -> None:
         found.append(Records.of(await SqliteMetaStore(_FILE, database=DatabaseSnapshot(copy)).load()))
 
-    _finish(load())
+    finish(load())
     return found[0]
-
-
-def _finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that never waits."""
-    if next(work.__await__(), None) is not None:
-        raise AssertionError(f"{work!r} waits, though nothing that it uses does")
 
 
 def records_in_sqlite(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.transactions import Database
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import MetaSnapshot, Row
+from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.protocols.flush.ports import COORDINATOR, NODE
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot, outside
@@ -45,7 +46,7 @@ class RealStoresProgram(FlushProgram):
         self._database = DatabaseFile(world, COORDINATOR, changed=_ignore)
         world.attach(self._database, machine=None)
         with self._database.directly() as database:
-            _finish(SqliteMetaStore(_ROOT, database=database).save_channels(self.first_channels()))
+            finish(SqliteMetaStore(_ROOT, database=database).save_channels(self.first_channels()))
         super().populate(world)
 
     def metadata(self, process: Process) -> MetaStore:
@@ -92,14 +93,8 @@ async def _read(image: Image, path: str, found: list[tuple[Row, ...]]) -> None:
 @functools.lru_cache(maxsize=4096)
 def _rows(image: Image, path: str) -> tuple[Row, ...]:
     found: list[tuple[Row, ...]] = []
-    _finish(_read(image, path, found))
+    finish(_read(image, path, found))
     return found[0]
-
-
-def _finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that never waits."""
-    if next(work.__await__(), None) is not None:
-        raise AssertionError(f"{work!r} waits, though nothing that it uses does")
 
 
 def _ignore(task: str, before: Any) -> None:
