@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from tidemark.checks.interleave.executions.replay import Exact
-from tidemark.checks.interleave.executions.run import run_once
+from tidemark.checks.interleave.executions.run import Factory, run_once
 from tidemark.checks.interleave.executions.token import decode, encode
 from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
@@ -82,7 +82,7 @@ def witness(program: ProgramRef, token: str) -> RecordedExecution:
     content.check_program(program.digest(), program.text())
     strategy = _Watching(content.picks, fingerprints=content.fingerprints)
     with quiet():
-        run = run_once(program.load(), strategy, interner=Interner(), steps=STEPS)
+        run = run_once(strategy.making(program.load()), strategy, interner=Interner(), steps=STEPS)
     assert strategy.program is not None
     return RecordedExecution(
         program=strategy.program,
@@ -106,10 +106,18 @@ class _Watching(Exact, StateStrategy):
         self._execution: Execution | None = None
         self._lanes: tuple[str, ...] = ()
 
+    def making(self, factory: Factory) -> Factory:
+        """Return the factory of the program, and keep what it makes: an execution may end at its start."""
+
+        def make() -> Program:
+            self.program = factory()
+            return self.program
+
+        return make
+
     def arrive(self, execution: Execution) -> bool:
         """Keep the observation, and who may act next."""
         self._execution = execution
-        self.program = execution.program
         self.observed.append(execution.observation())
         self._lanes = tuple(event.lane.name for event in execution.enabled())
         return True
@@ -122,10 +130,12 @@ class _Watching(Exact, StateStrategy):
         return chosen
 
     def done(self, last: Footprint | None) -> None:
-        """Keep the last observation."""
+        """Keep the last observation: the only one, where the start is wrong."""
         del last
         if self._execution is not None:
             self.observed.append(self._execution.observation())
+        elif self.program is not None:
+            self.observed.append(self.program.observe())
 
 
 def counterexample_of(seen: RecordedExecution) -> Counterexample:

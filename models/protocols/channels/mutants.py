@@ -251,3 +251,14 @@ class _OneByOne(SqliteMetaStore):
 def channels_are_saved_one_by_one(**scenario: Any) -> RecordsProgram:
     """Records that are saved together are saved in a transaction each."""
     return records_in_sqlite(adapter=_OneByOne, **scenario)
+
+
+class _FirstAlone(SqliteMetaStore):
+    async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
+        await super().save_channels(records[:1])
+
+
+@mutant(killer="records_are_stored", source="facts 10.1", instance="records-over-sqlite-two-channels")
+def of_channels_the_first_is_saved(**scenario: Any) -> RecordsProgram:
+    """Of records that are saved together, the first one is."""
+    return records_in_sqlite(adapter=_FirstAlone, **scenario)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.models.protocols.channels.claims import RECORDS_ARE_STORED
 from tidemark.models.protocols.channels.contract import Records
-from tidemark.models.protocols.channels.records import RecordsProgram, Script, records
+from tidemark.models.protocols.channels.records import RecordsProgram, Script, difference, records
 from tidemark.models.protocols.channels.scenario import COORDINATOR
 from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
@@ -33,10 +34,14 @@ class RealRecordsProgram(RecordsProgram):
         self._file = DatabaseFile(world, COORDINATOR, changed=self._changed)
         world.attach(self._file, machine=None)
         with self._file.directly() as database:
-            store = SqliteMetaStore(_FILE, database=database)
+            store = self.adapter(_FILE, database=database)
             finish(store.save_channels(self.first.channels))
             for record in self.first.segments:
                 finish(store.save_segment(record))
+        if self.stored() != self.first:
+            self.wrong = (
+                f"{RECORDS_ARE_STORED}: of what is saved first, {difference(self.first, self.stored())}"
+            )
 
     def metadata(self, process: Process) -> MetaStore:
         """Return the coordinator's metadata store."""

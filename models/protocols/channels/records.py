@@ -191,7 +191,7 @@ class RecordsProgram(Program):
                 break
         else:
             names = ", ".join(f"{call.name}{call.arguments}" for call in map(self._call_of, waiting))
-            self.wrong = self.wrong or (f"{CALLS_TAKE_TURNS}: none of {names} makes {_difference(old, now)}")
+            self.wrong = self.wrong or (f"{CALLS_TAKE_TURNS}: none of {names} makes {difference(old, now)}")
         for client in waiting:
             self.seen[client] = (*self.seen[client], now)
 
@@ -226,7 +226,7 @@ class RecordsProgram(Program):
         del before, after, label
         remembered = self._remembered()
         if self.wrong is None and remembered is not None and remembered != self.stored():
-            return f"{RECORDS_ARE_STORED}: the coordinator remembers {_difference(self.stored(), remembered)}"
+            return f"{RECORDS_ARE_STORED}: the coordinator remembers {difference(self.stored(), remembered)}"
         return self.wrong
 
     def on_start(self, state: Observation) -> str | None:
@@ -274,7 +274,7 @@ class _Telling(SlowMeta):
         self._told()
 
 
-def _difference(old: Records, new: Records) -> str:
+def difference(old: Records, new: Records) -> str:
     """What is in one and not in the other, in words."""
     before = {*old.channels, *old.segments}
     after = {*new.channels, *new.segments}

@@ -50,6 +50,17 @@ class Planted(Program):
         return (self.x.value, self.y.value)
 
 
+class WrongAtStart(Planted):
+    """What is there before any step is called wrong."""
+
+    def on_start(self, state) -> str | None:
+        return f"begun: x is {state['cell x']}"
+
+
+def wrong_at_start() -> Program:
+    return WrongAtStart(observed=True)
+
+
 def planted() -> Program:
     return Planted(observed=True)
 

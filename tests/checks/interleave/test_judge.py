@@ -213,6 +213,18 @@ def test_what_breaks_an_unclaimed_property_is_no_refinement(context):
 PROGRAMS = "tests.checks.interleave.programs:"
 
 
+def test_a_start_that_is_wrong_is_shown_and_replayed(context):
+    started = entry(f"{PROGRAMS}wrong_at_start", claims=("begun",), constants={})
+    (verdict,) = JUDGE.run(started, context)
+    assert (verdict.outcome, verdict.reason) == (Outcome.REFUTED, "begun: x is 0")
+    shown = verdict.counterexample
+    assert shown is not None
+    assert (shown.initial, shown.steps) == ({"cell x": 0, "cell y": 0}, ())
+    seen = witness(program_of(started), shown.token)
+    assert seen.violation is not None
+    assert seen.violation.claim == "begun"
+
+
 def test_a_program_without_a_specification_is_judged_by_its_execution(context):
     verdict = JUDGE.run(entry(f"{PROGRAMS}deadlock", claims=("execution",), constants={}), context)[0]
     assert verdict.outcome is Outcome.REFUTED
