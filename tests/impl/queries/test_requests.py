@@ -1,0 +1,151 @@
+"""Requests and streams of a proxy on a plain event loop."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.impl.parts import run, settle
+from tests.impl.queries.parts import THINGS, Proxy
+from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+
+
+def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
+    run(_each_request_gets_the_results_of_its_number_until_all_shards_have_come())
+
+
+async def _each_request_gets_the_results_of_its_number_until_all_shards_have_come():
+    proxy = Proxy()
+    first, second = proxy.ask(), proxy.ask()
+    await settle()
+    [writer] = proxy.coordinator.made  # they share one stream
+    assert [request.number for request in writer.requests] == [1, 2]
+    proxy.bring(1, a=(10,))
+    proxy.bring(1, a=(10, 11))  # the shard again, from another node
+    proxy.bring(2, a=(20,), b=())
+    await settle()
+    assert (first.done(), second.done()) == (False, True)
+    proxy.bring(1, b=(12,))
+    proxy.bring(1, b=(13,))  # late: the request has been taken out of the map
+    assert await first == {"a": (10, 11), "b": (12,)}
+    assert await second == {"a": (20,), "b": ()}
+    assert proxy.collector.pending == {}
+
+
+def test_results_that_come_before_the_write_returns_are_kept():
+    run(_results_that_come_before_the_write_returns_are_kept())
+
+
+async def _results_that_come_before_the_write_returns_are_kept():
+    proxy = Proxy()
+    proxy.bring(1, a=(), b=())  # no request waits yet
+    writes = await proxy.streams.hold(THINGS, 99)
+    assert writes.writer is proxy.coordinator.made[0]
+    proxy.coordinator.made[0].may_return.clear()
+    asked = proxy.ask()
+    await settle()
+    proxy.bring(1, a=(1,), b=(2,))
+    await settle()
+    assert not asked.done()
+    proxy.coordinator.made[0].may_return.set()
+    assert await asked == {"a": (1,), "b": (2,)}
+    assert writes.writers == [99]
+
+
+@pytest.mark.parametrize("leaves", ["late", "cancelled"])
+def test_a_request_that_leaves_keeps_nothing(leaves):
+    run(_a_request_that_leaves_keeps_nothing(leaves))
+
+
+async def _a_request_that_leaves_keeps_nothing(leaves):
+    proxy = Proxy(deadline=0.01 if leaves == "late" else None)
+    stream = await proxy.streams.hold(THINGS, 99)
+    proxy.coordinator.made[0].may_return.clear()
+    asked = proxy.ask()
+    await settle()
+    assert (stream.writers, list(proxy.collector.pending)) == ([99, 1], [1])
+    if leaves == "cancelled":
+        asked.cancel()
+    expected = RpcTimeoutError if leaves == "late" else asyncio.CancelledError
+    with pytest.raises(expected, match=r"request 1 .* 0\.01 s" if leaves == "late" else None):
+        await asked
+    assert (stream.writers, proxy.collector.pending) == ([99], {})
+    proxy.bring(1, a=(), b=())
+
+
+def test_a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
+    run(_a_release_ends_requests_and_closes_the_stream_after_its_last_writer())
+
+
+async def _a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
+    proxy = Proxy()
+    waits = proxy.ask()
+    await settle()
+    [writer] = proxy.coordinator.made
+    writer.may_return.clear()
+    writes = proxy.ask()
+    await settle()
+    proxy.coordinator.loaded = False
+    proxy.reader.release("others")
+    assert list(proxy.collector.pending) == [1, 2]
+    proxy.reader.release(THINGS)
+    proxy.reader.release(THINGS)  # once more: there is nothing left to remove
+    with pytest.raises(ReplicaClosedError, match="'things' was released"):
+        await waits
+    await settle()
+    assert (writes.done(), writer.closed, len(proxy.streams.removed)) == (False, False, 1)
+    writer.may_return.set()
+    with pytest.raises(ReplicaClosedError, match="'things' was released"):
+        await writes
+    await settle()
+    assert (writer.closed, proxy.streams.removed, proxy.streams.streams) == (True, [], {})
+    with pytest.raises(ReplicaClosedError, match="not loaded"):
+        await proxy.ask()
+    proxy.supervisor.check()
+
+
+def test_a_stream_that_is_released_in_the_making_is_made_anew():
+    run(_a_stream_that_is_released_in_the_making_is_made_anew())
+
+
+async def _a_stream_that_is_released_in_the_making_is_made_anew():
+    proxy = Proxy()
+    stopped = asyncio.Event()
+
+    class Stops:
+        async def point(self, name):
+            if name == "queries.open":
+                await stopped.wait()
+
+    proxy.streams._preemption = Stops()
+    asked = proxy.ask()
+    await settle()
+    proxy.reader.release(THINGS)
+    assert proxy.coordinator.made[0].closed
+    stopped.set()
+    await settle()
+    first, second = proxy.coordinator.made
+    assert (first.requests, len(second.requests)) == ([], 1)
+    proxy.bring(1, a=(), b=())
+    assert await asked == {"a": (), "b": ()}
+
+
+def test_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
+    run(_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself())
+
+
+async def _the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
+    proxy = Proxy()
+    proxy.coordinator.may_answer.clear()
+    proxy.coordinator.loaded = False
+    first, second = proxy.ask(), proxy.ask()
+    await settle()
+    proxy.reader.release(THINGS)  # nothing is known of the stream yet: it stays
+    assert proxy.coordinator.asked == 1
+    proxy.coordinator.may_answer.set()
+    for asked in (first, second):
+        with pytest.raises(ReplicaClosedError, match="'things' is not loaded"):
+            await asked
+    assert proxy.coordinator.asked == 2
+    assert proxy.streams.streams == {}
