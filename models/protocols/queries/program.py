@@ -16,7 +16,7 @@ from tidemark.impl.queries.replica import CollectionReplica
 from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
 from tidemark.impl.queries.streams import QueryStream, QueryStreams
 from tidemark.impl.queries.values import QueryRequest, QueryResult
-from tidemark.impl.runtime import Supervisor
+from tidemark.impl.runtime import Supervisor, Work
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.queries.refinement import (
     SHARDS,
@@ -140,7 +140,7 @@ class _Writer:
         self.closed = True
 
 
-class _Channels:
+class Ends:
     """One reader of a channel: a node of the requests, or the proxy of the results."""
 
     def __init__(self, program: QueriesProgram, world: World, node: int) -> None:
@@ -260,8 +260,9 @@ class QueriesProgram(RefiningProgram):
         self.crashed = 0
         self.changed = asyncio.Event()
         self.reader: ChannelReader | None = None
+        self.readers: list[Ends] = []
         self._classes = (reader, streams, collector, replica)
-        self._readers: list[_Channels] = []
+        self._supervisor = Supervisor()
 
     def populate(self, world: World) -> None:
         """Define the process."""
@@ -274,42 +275,48 @@ class QueriesProgram(RefiningProgram):
 
     async def _run(self, process: Process) -> None:
         self.changed = asyncio.Event()
-        supervisor, edges = Supervisor(), _Edges(self, self.world)
+        self._supervisor, edges = Supervisor(), _Edges(self, self.world)
         reader, streams, collector, replica = self._classes
-
-        def spawn(work: Any, name: str) -> asyncio.Task[None]:
-            async def doing() -> None:
-                await work()
-                self.wake()
-
-            return supervisor.spawn(doing, name)
-
         self.nodes = [
-            replica(files=edges, spawn=spawn, preemption=process) for _ in range(self.scenario.shards)
+            replica(files=edges, spawn=self.spawn, preemption=process) for _ in range(self.scenario.shards)
         ]
         self.reader = reader(
             numbers=edges,
-            streams=streams(coordinator=edges, spawn=spawn, preemption=process),
+            streams=streams(coordinator=edges, spawn=self.spawn, preemption=process),
             collector=_noting(collector, self.requests),
             preemption=process,
             deadline=1.0 if self.scenario.deadline else None,
         )
-        results = _Channels(self, self.world, -1)
-        self._readers = [results]
-        spawn(functools.partial(self.reader.follow, results), "results")
-        for number, node in enumerate(self.nodes):
-            ends = _Channels(self, self.world, number)
-            self._readers.append(ends)
-            spawn(functools.partial(node.follow, ends, ends), f"node {number}")
+        self.readers = [self.ends(self.world, node) for node in range(-1, len(self.nodes))]
+        self.spawn(functools.partial(self.reader.follow, self.readers[0]), "results")
+        for number, (node, ends) in enumerate(zip(self.nodes, self.readers[1:], strict=True)):
+            self.spawn(functools.partial(node.follow, ends, ends), f"node {number}")
+        self.script(process)
+        await self._supervisor.wait_failed()
+
+    def spawn(self, work: Work, name: str) -> asyncio.Task[None]:
+        """Start a task of the cluster; its end may be what the coordinator waits for."""
+
+        async def doing() -> None:
+            await work()
+            self.wake()
+
+        return self._supervisor.spawn(doing, name)
+
+    def ends(self, world: World, node: int) -> Ends:
+        """The channels as a node reads and writes them; as the proxy does if it is below 0."""
+        return Ends(self, world, node)
+
+    def script(self, process: Process) -> None:
+        """What coordinators and clients do."""
         process.spawn(self._coordinate(process), "coordinator")
         if self.scenario.early:
             self._begin(process)
-        await supervisor.wait_failed()
 
     def _begin(self, process: Process) -> None:
         """What happens side by side."""
         for number in range(self.scenario.asks):
-            process.spawn(self._ask(number), f"client {number}")
+            process.spawn(self.ask(number), f"client {number}")
         if self.scenario.releases:
             process.spawn(self._release(process), "releaser")
         if self.scenario.rereads:
@@ -367,7 +374,7 @@ class QueriesProgram(RefiningProgram):
             return
         self.nodes[0].release()
         self.crashed += 1
-        self._readers[1].place = 0
+        self.readers[1].place = 0
         self.wake()
         await process.point("coordinator.tell")
         if self.coordinators.phase in ("loading", "loaded"):
@@ -375,12 +382,13 @@ class QueriesProgram(RefiningProgram):
 
     async def _reread(self, process: Process) -> None:
         await process.point("node.rewind")
-        self._readers[1].place = 0
+        self.readers[1].place = 0
         self.wake()
 
     # The clients.
 
-    async def _ask(self, number: int) -> None:
+    async def ask(self, number: int) -> None:
+        """A client's request."""
         request = self.requests[number]
         assert self.reader is not None
         shards = [SHARDS[shard] for shard in range(self.scenario.shards)]
@@ -452,7 +460,7 @@ class QueriesProgram(RefiningProgram):
         """The mutable data that influence what happens next."""
         return (
             tuple(self.observe().values()),
-            tuple(reader.place for reader in self._readers),
+            tuple(reader.place for reader in self.readers),
             tuple((one.number, parts_of(one.shards)) for one in self.channel),
             tuple(one.number for one in self.written),
             tuple(
