@@ -59,13 +59,7 @@ class RealRecordsProgram(RecordsProgram):
 
 @functools.lru_cache(maxsize=256)
 def _records(copy: sqlite3.Connection) -> Records:
-    found: list[Records] = []
-
-    async def load() -> None:
-        found.append(Records.of(await SqliteMetaStore(_FILE, database=DatabaseSnapshot(copy)).load()))
-
-    finish(load())
-    return found[0]
+    return Records.of(finish(SqliteMetaStore(_FILE, database=DatabaseSnapshot(copy)).load()))
 
 
 def records_in_sqlite(

@@ -12,7 +12,7 @@ from functools import partial
 
 from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
-from tidemark.impl.rootcoord.catalog import Catalog
+from tidemark.impl.rootcoord.catalog import Catalog, CatalogStore
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.runtime import NoPreemption
 from tidemark.models.protocols.meta.refinement import NAME
@@ -33,6 +33,8 @@ ANSWERED = "what_is_answered_is_in_the_logs"
 """Claim id: the caller of a change is answered when it is stored, and in each channel, at its timestamp."""
 FINISHED = "a_change_that_is_stored_is_finished"
 """Claim id: at the end the last change of a collection has its timestamp, and its place in each channel."""
+KEPT = "what_is_stored_is_kept"
+"""Claim id: a collection is stored as it was saved, and stays so until a later version of it is stored."""
 
 Logged = tuple[str, int, str, int]
 """A message of a change: channel, timestamp, what it is, version of the collection (0: not stored yet)."""
@@ -50,7 +52,7 @@ class CatalogProgram(Program):
         catalog: class of the catalogue.
     """
 
-    claims = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED)
+    claims = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED, KEPT)
 
     def __init__(
         self,
@@ -82,12 +84,24 @@ class CatalogProgram(Program):
     def build(self, world: World) -> None:
         """Define the process."""
         self.world = world
+        self.fill(world)
         world.process(CLUSTER, self._run, daemon=True)
+
+    def fill(self, world: World) -> None:
+        """Store what is stored at the start."""
+
+    def catalog_store(self) -> CatalogStore:
+        """Return the store of a coordinator that starts."""
+        return self
 
     async def _run(self, process: Process) -> None:
         self.scheduler = DdlScheduler(oracle=self, preemption=NoPreemption())
         self.catalog = self._catalog_class(
-            store=self, scheduler=self.scheduler, announce=self._announce, place=_place, proxies=self
+            store=self.catalog_store(),
+            scheduler=self.scheduler,
+            announce=self._announce,
+            place=_place,
+            proxies=self,
         )
         self.cache = MetaCache(source=self, preemption=process)
         await self.catalog.load()
@@ -165,12 +179,21 @@ class CatalogProgram(Program):
         """See CatalogStore."""
 
         def store() -> None:
-            created = {channel for channel, _, text, _ in self.messages if text == "create"}
-            if missing := [channel for channel in record.channels if channel not in created]:
-                self.wrong = f"{STORED}: version {record.version}, not in {missing}"
-            self.stored[record.name] = record
+            self.take_stock({**self.stored, record.name: record})
 
         await self.world.operation(f"store {record.version}", store)
+
+    def take_stock(self, stored: dict[str, CollectionVersion]) -> None:
+        """The store holds something else from now on: by name the versions."""
+        created = {channel for channel, _, text, _ in self.messages if text == "create"}
+        for record in stored.values():
+            if missing := [channel for channel in record.channels if channel not in created]:
+                self.wrong = f"{STORED}: version {record.version}, not in {missing}"
+        for name, before in self.stored.items():
+            after = stored.get(name)
+            if after != before and (after is None or after.version < before.version):
+                self.wrong = f"{KEPT}: version {before.version} of {name!r}, and then {after}"
+        self.stored = stored
 
     async def reserve(self, count: int) -> int:
         """See CatalogStore."""
@@ -182,8 +205,8 @@ class CatalogProgram(Program):
         return int(await self.world.operation("reserve", take))
 
     async def _announce(self, channel: str, ts: int, text: str) -> None:
-        record = self.stored[NAME]
-        version = record.version if channel in record.channels else 0
+        record = self.stored.get(NAME)
+        version = record.version if record is not None and channel in record.channels else 0
 
         def put() -> None:
             if text == "create" and any(channel == known for known, *_ in self.messages):
@@ -272,8 +295,7 @@ def catalogues(
     crashes: int = 0,
     again: bool = True,
     catalog: type[Catalog] = Catalog,
+    program: type[CatalogProgram] = CatalogProgram,
 ) -> CatalogProgram:
-    """A program by plain arguments: see ``CatalogProgram``."""
-    return CatalogProgram(
-        calls=calls, writes=writes, shards=shards, crashes=crashes, again=again, catalog=catalog
-    )
+    """A program by plain arguments: see ``CatalogProgram``. ``program``: its class, with the store in it."""
+    return program(calls=calls, writes=writes, shards=shards, crashes=crashes, again=again, catalog=catalog)

@@ -17,6 +17,7 @@ from tidemark.impl.errors import NotLeaderError, StoreError
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.storage.transactions import Database
 from tidemark.impl.tso.ports import Leadership
+from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.protocols.tso.ports import (
     LEADER,
     NOBODY,
@@ -36,7 +37,6 @@ from tidemark.models.simulation.world.world import World
 
 _FILE = Path("oracle")
 _LEASE = 10.0
-_ENDED = object()
 
 
 class StoreClock:
@@ -172,7 +172,7 @@ class RealOracleProgram(OracleProgram):
         self._file = DatabaseFile(world, STORE, changed=self._committed)
         world.attach(self._file, machine=None)
         with self._file.directly() as database:
-            _at_once(self._adapter(database).load())
+            finish(self._adapter(database).load())
         super().populate(world)
 
     def _adapter(self, database: Database) -> SqliteOracleStore:
@@ -210,7 +210,7 @@ class RealOracleProgram(OracleProgram):
         """Read what the store holds from what is committed."""
         content = self.world.store(STORE).content()
         copy = self._file.copy()
-        content[WINDOW] = _at_once(self._adapter(DatabaseSnapshot(copy)).load())
+        content[WINDOW] = finish(self._adapter(DatabaseSnapshot(copy)).load())
         rows = copy.execute("SELECT server, renewed, expires FROM leader").fetchall()
         content[LEADER] = NOBODY
         for server, renewed, expires in rows:
@@ -226,18 +226,6 @@ class RealOracleProgram(OracleProgram):
             for place, store in sorted(self._stores.items())
         )
         return super().declared(), self._leases.shown, ready
-
-
-def _at_once(work: Any) -> Any:
-    """Run a coroutine that never waits, and return its result."""
-    found: list[Any] = []
-
-    async def keep() -> None:
-        found.append(await work)
-
-    if next(keep().__await__(), _ENDED) is not _ENDED:
-        raise AssertionError(f"{work!r} waits, though nothing that it uses does")
-    return found[0]
 
 
 def over_sqlite(

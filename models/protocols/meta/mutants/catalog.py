@@ -1,7 +1,8 @@
 """Mutants of the catalogue, each one small method.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.meta.catalog:catalogues``.
+``tidemark.models.protocols.meta.catalog:catalogues``, or as
+``real_catalog:catalogues_in_sqlite``.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.rootcoord.catalog import BATCH, Catalog
 from tidemark.impl.rootcoord.collection_meta import Edit
+from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.meta.catalog import CatalogProgram, catalogues
+from tidemark.models.protocols.meta.real_catalog import catalogues_in_sqlite
 
 CALLS = "meta-impl-catalog"
 CRASH = "meta-impl-catalog-crash"
+STORE = "meta-catalog-over-sqlite-crash"
 
 
 class _TakesItsTimeFirst(Catalog):
@@ -92,3 +96,29 @@ class _LeavesChangesOpen(Catalog):
 def a_change_stays_open(**scenario: Any) -> CatalogProgram:
     """A drop that was stored before a crash never has a place in the logs."""
     return catalogues(catalog=_LeavesChangesOpen, **scenario)
+
+
+class _InTwoTransactions(SqliteCatalogStore):
+    async def save(self, record: CollectionVersion) -> None:
+        async with self._transactions.begin() as database:
+            await database.execute("DELETE FROM collections WHERE name = ?", (record.name,))
+        await super().save(record)
+
+
+@mutant(killer="what_is_stored_is_kept", source="facts 10.1", instance=STORE)
+def a_version_is_replaced_in_two_transactions(**scenario: Any) -> CatalogProgram:
+    """The version before is deleted in one transaction, the new one is stored in the next."""
+    return catalogues_in_sqlite(adapter=_InTwoTransactions, **scenario)
+
+
+class _ReadsAndReserves(SqliteCatalogStore):
+    async def reserve(self, count: int) -> int:
+        async with self._transactions.begin() as database:
+            [(first,)] = await database.execute("SELECT next FROM numbers")
+        return int(first)
+
+
+@mutant(killer="two_collections_have_two_numbers", source="seed 002, DDL", instance=STORE)
+def numbers_are_read_and_not_reserved(**scenario: Any) -> CatalogProgram:
+    """The numbers that a coordinator takes are not stored: the next one takes them, too."""
+    return catalogues_in_sqlite(adapter=_ReadsAndReserves, **scenario)
