@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidemark.checks.spark.names import named
+from tidemark.checks.spark.names import named, unless_ended
 from tidemark.checks.verdicts.progress import Progress, silent
 from tidemark.spec.language.references import load_callable
 
@@ -103,13 +103,15 @@ def _job(context: SparkContext, description: str, report: Callable[[int], None])
         with named(context, description):
             yield
     except KeyboardInterrupt:
-        context.cancelJobGroup(group)
+        with unless_ended():
+            context.cancelJobGroup(group)
         raise
     finally:
         over.set()
         watcher.join()
-        for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
-            context.setLocalProperty(key, None)  # type: ignore[arg-type]
+        with unless_ended():
+            for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+                context.setLocalProperty(key, None)  # type: ignore[arg-type]
 
 
 def _watch(context: SparkContext, group: str, report: Callable[[int], None], over: threading.Event) -> None:

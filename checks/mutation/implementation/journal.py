@@ -29,10 +29,14 @@ def code_digest() -> str:
 
 
 class Journal:
-    """The trials of one entry in ``build/mutants/ENTRY.jsonl``. Those of other code are left out."""
+    """The trials of one entry in ``build/mutants/ENTRY.jsonl``. Those of other code are left out.
 
-    def __init__(self, build: Path, entry: str) -> None:
-        self.path = build / FOLDER / f"{entry}.jsonl"
+    The gate and ``tidemark mutants`` have the same one: the file of the entry that names the files.
+    """
+
+    def __init__(self, build: Path, entry: str, *, seed: int = 0) -> None:
+        """``seed``: of the hosts; with another one the same mutants may die elsewhere."""
+        self.path = build / FOLDER / (f"{entry}.jsonl" if not seed else f"{entry}.seed-{seed}.jsonl")
 
     def trials(self) -> Iterator[Trial]:
         """What was kept; a line that is cut short is left out."""

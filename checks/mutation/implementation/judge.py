@@ -21,6 +21,7 @@ from tidemark.checks.mutation.implementation.fate import (
     Trial,
 )
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
+from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
 from tidemark.checks.verdicts.asking import taken_over_from
@@ -40,6 +41,8 @@ SUMMARY = "implementation-mutants"
 """Claim id of the count of mutants by fate."""
 CONTROLS = "controls"
 """Claim id: the real code is not killed, and a trial that cannot be made is no kill."""
+CONTROL_TRIALS = (UNCHANGED, FAILING, DYING)
+"""The trials of the judge itself: made in every run."""
 _CONTROL_HOSTS = 3
 """Hosts that try the real code: the first ones, which decide most."""
 
@@ -98,12 +101,14 @@ def sampled(ids: Sequence[str], size: int, seed: int) -> frozenset[str]:
 def implementation_verdicts(entry: ImplementationMutants, context: Context) -> list[Verdict]:
     """A verdict per mutant, the controls, and the count by fate.
 
-    Those of a sample are taken over while the specifications reply to its trials as before.
+    Those of a sample are taken over while the specifications reply to its trials as before. The trials of all
+    mutants are kept as they come: a run that was stopped goes on behind them, unless it is to judge afresh.
     """
     plan = Plan.of(entry, context.manifest)
     if entry.sample is None:
         reaches = reaches_of(plan, progress=context.progress)
-        return list(_verdicts(plan, context, tried(plan, context, reaches)))
+        journal = Journal(context.build, plan.whole.name, seed=context.seed)
+        return list(_verdicts(plan, context, tried(plan, context, reaches, journal=journal)))
     reuse = context.reuse
     if reuse is None or entry.distributed:
         return list(_verdicts(plan, context, tried(plan, context, None)))
@@ -123,7 +128,7 @@ def _verdicts(plan: Plan, context: Context, trials: Sequence[Trial]) -> Iterator
     subjects = {
         trial.id: context.subject(entry, "mutate", trial.id, Aspect.SLIP)
         for trial in trials
-        if trial.id not in (UNCHANGED, FAILING, DYING)
+        if trial.id not in CONTROL_TRIALS
     }
     texts = {mutant.id: str(mutant) for mutant in plan.mutants}
     for trial in trials:
@@ -159,35 +164,57 @@ def _farm(plan: Plan, context: Context, seconds: Mapping[str, float], *, noting:
 
 
 def tried(
-    plan: Plan, context: Context, reaches: Mapping[str, Reach] | None, *, farm: Farm | None = None
+    plan: Plan,
+    context: Context,
+    reaches: Mapping[str, Reach] | None,
+    *,
+    farm: Farm | None = None,
+    journal: Journal | None = None,
 ) -> list[Trial]:
-    """The trials of the mutants and of the controls, in order. ``farm``: the one that tries them."""
+    """The trials of the mutants and of the controls, in order.
+
+    Args:
+        plan: what is to be tried.
+        context: of the judge.
+        reaches: by host what it runs; None if that is not known.
+        farm: the one that tries them; by default one of its own.
+        journal: keeps the trials. Those that it has are not repeated, unless nothing may be taken over.
+    """
     seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
     first = plan.hosts[:_CONTROL_HOSTS]
     controls: list[Order] = [(UNCHANGED, first), (FAILING, first[:1]), (DYING, first[:1])]
     every = plan.orders(reaches)
-    unreached = trials_without_hosts(every)
-    orders = [*controls, *(order for order in every if order[1])]
-    if plan.entry.distributed:
-        from tidemark.checks.mutation.implementation.spread import spread
-
-        rounds = spread(
-            _session(context),
-            plan.target.package,
-            orders,
-            name=plan.entry.name,
-            seconds=seconds,
-            seed=context.seed,
-            progress=context.progress,
-        )
-        found = [trial for one in rounds for trial in one]
-    else:
-        found = []
-        for trial in (farm or _farm(plan, context, seconds)).trials(orders):
-            found.append(trial)
-            context.progress(len(found), total=len(orders), unit="mutants", note=trial.id)
+    goes_on = journal is not None and context.reuse is not None and context.reuse.read
+    known = {trial.id: trial for trial in journal.trials()} if journal and goes_on else {}
+    found = [known[name] for name, hosts in every if hosts and name in known]
+    due = [*controls, *((name, hosts) for name, hosts in every if hosts and name not in known)]
+    farm = farm or _farm(plan, context, seconds)
     place = {name: number for number, (name, _) in enumerate([*controls, *every])}
-    return sorted([*found, *unreached], key=lambda trial: place[trial.id])
+    for trial in _spread(plan, context, due, seconds) if plan.entry.distributed else farm.trials(due):
+        found.append(trial)
+        if journal and trial.id not in CONTROL_TRIALS:
+            journal.keep(trial)
+        if not plan.entry.distributed:
+            context.progress(len(found), total=len(place), unit="mutants", note=trial.id)
+    return sorted([*found, *trials_without_hosts(every)], key=lambda trial: place[trial.id])
+
+
+def _spread(
+    plan: Plan, context: Context, orders: Sequence[Order], seconds: Mapping[str, float]
+) -> Iterator[Trial]:
+    """The same on Spark, round by round."""
+    from tidemark.checks.mutation.implementation.spread import spread
+
+    for found in spread(
+        _session(context),
+        plan.target.package,
+        orders,
+        name=plan.entry.name,
+        seconds=seconds,
+        seed=context.seed,
+        progress=context.progress,
+    ):
+        yield from found
 
 
 def trials_without_hosts(orders: Sequence[Order]) -> list[Trial]:

@@ -6,6 +6,8 @@ import re
 import time
 
 import pytest
+from py4j.protocol import Py4JError
+from pyspark import RDD, SparkContext
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, native_summary
 from tidemark.checks.cli.spark.many import axis
@@ -61,6 +63,19 @@ def test_jobs_have_readable_names(spark):
     jobs = store.jobsList(None)
     descriptions = [jobs.apply(n).description() for n in range(jobs.size())]
     assert any("even numbers: 1 numbers" in str(text) for text in descriptions)
+
+
+def test_a_stop_that_ends_spark_as_well_is_still_a_stop(spark, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    def is_gone(*_):
+        raise Py4JError("Cannot call methods on a stopped SparkContext.")
+
+    monkeypatch.setattr(RDD, "collect", stopped)
+    monkeypatch.setattr(SparkContext, "cancelJobGroup", is_gone)
+    with pytest.raises(KeyboardInterrupt):
+        run_many(spark, [2], f"{HERE}:fails_on_odd", name="stopped")
 
 
 def test_nothing_to_do(spark):
