@@ -33,6 +33,7 @@ PROTOCOLS = {
     "reads": "tidemark.spec.reads:Reads",
     "queries": "tidemark.spec.queries:Queries",
     "deletes": "tidemark.spec.deletes:Deletes",
+    "delete_buffers": "tidemark.spec.delete_buffers:DeleteBuffers",
     "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
 }
 """Name -> reference, in the order in which they rest on each other."""
@@ -225,6 +226,17 @@ _TRACE = {
     "deletes.the_checkpoint_never_goes_back": "what is judged is the same rule under another name, "
     "flush.stored_never_goes_back",
     "deletes.the_checkpoint_passes_deletes": "an end: evidence is finite",
+    "delete_buffers.no_consumed_delete_is_lost": _MEMORY,
+    "delete_buffers.the_checkpoint_passes_no_unsynced_delete": "a trace of `take_delete`, `record` and "
+    "`move_checkpoint`: which deletes a save has is not logged; its consequence is judged as history.kept",
+    "delete_buffers.a_position_passes_no_unsynced_row": "a trace of `take_row` and `record`; its consequence "
+    "is judged as flush.checkpoint_before_earliest_unsynced",
+    "delete_buffers.dropped_means_applied": "a trace of `apply` and `drop_level`",
+    "delete_buffers.deleted_rows_stay_deleted": "a trace of `begin_load` and `read_segment`; its consequence "
+    "is judged as history.strong",
+    "delete_buffers.rows_without_delete_are_shown": "a trace of `begin_load` and `read_segment`; its "
+    "consequence is judged as history.strong",
+    "delete_buffers.the_checkpoint_passes_deletes": "an end: evidence is finite",
     "flowgraph.no_row_is_lost": "a trace of `consume`, `upload` and `save`",
     "flowgraph.no_row_is_stored_twice": "a trace of `consume` and `save`",
     "flowgraph.a_position_says_what_is_stored": "a trace of `save`",

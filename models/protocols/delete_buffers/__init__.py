@@ -1,0 +1,1 @@
+"""Buffers of deletes: what is judged of them, and within which bounds."""

@@ -1,0 +1,95 @@
+"""Inductive lemmas: why no delete is lost from buffers of segments, for any log, any crashes and loads."""
+
+from tidemark.spec.delete_buffers.claims import DeleteBuffersClaims
+from tidemark.spec.language import all_of, exists, forall, implies, lemma
+
+
+class DeleteBuffers(DeleteBuffersClaims):
+    """One virtual channel: rows and deletes in buffers of segments, level zero beside them, loads."""
+
+    @lemma(source="facts 7.2")
+    def what_is_kept_is_in_the_log(s):
+        """A segment has rows of its own, and deletes; what is in memory was consumed."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, p: all_of(
+                implies(s.held[g, p] | s.flying[g, p], s.deletes[p] | (s.row_of(p, g) & ~s.imported[g])),
+                implies(s.stored[g, p], s.deletes[p] | s.row_of(p, g)),
+                implies(s.in_memory(g, p), p <= s.consumed),
+            ),
+        )
+
+    @lemma(source="facts 7.4, 7.6")
+    def a_save_brings_what_it_says(s):
+        """A row at or below the position of a save is in it, or in the files already."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, p: implies(
+                all_of(
+                    s.row_of(p, g),
+                    ~s.imported[g],
+                    p <= s.upto[g],
+                    exists(s.Position, lambda q: s.flying[g, q]),
+                ),
+                s.stored[g, p] | s.flying[g, p] | s.dropped[g],
+            ),
+        )
+
+    @lemma(source="facts 7.4, B60")
+    def a_level_is_written_once(s):
+        """What a level-zero segment has in its files was in its one save, and its buffer was not sent."""
+        return all_of(
+            forall(
+                s.Segment,
+                s.Position,
+                s.Position,
+                lambda z, p, q: all_of(
+                    implies(s.is_level[z] & s.stored[z, p], s.flying[z, p]),
+                    implies(s.is_level[z] & s.held[z, p], ~s.flying[z, q]),
+                    implies(all_of(s.is_level[z], s.stored[z, p], s.flying[z, q]), s.stored[z, q]),
+                ),
+            ),
+            forall(
+                s.Segment,
+                lambda z: implies(s.is_level[z] & s.dropped[z], exists(s.Position, lambda p: s.stored[z, p])),
+            ),
+        )
+
+    @lemma(source="facts 7.2, 7.6")
+    def rows_are_kept(s):
+        """Every consumed row of the log is in memory or in files; all at or below the checkpoint are in
+        files.
+        """
+        return forall(
+            s.Position,
+            lambda p: implies(
+                all_of(s.inserts[p], ~s.imported[s.segment_of[p]], ~s.dropped[s.segment_of[p]]),
+                all_of(
+                    implies(p <= s.consumed, s.stored[s.segment_of[p], p] | s.in_memory(s.segment_of[p], p)),
+                    implies(p <= s.checkpoint, s.stored[s.segment_of[p], p]),
+                ),
+            ),
+        )
+
+    @lemma(source="facts 6.1")
+    def a_load_begins_safely(s):
+        """At or below the start of the stream, rows are in files, and every delete is in the files of the
+        segments, or was loaded.
+        """
+        return all_of(
+            s.start <= s.checkpoint,
+            forall(
+                s.Position,
+                s.Position,
+                lambda r, d: implies(
+                    (d <= s.start) & s.is_due(r, d),
+                    s.stored[s.segment_of[r], d] | s.dropped[s.segment_of[r]] | s.lifted[d],
+                ),
+            ),
+            forall(
+                s.Position,
+                lambda r: implies(s.shown[r], s.stored[s.segment_of[r], r] & s.read[s.segment_of[r]]),
+            ),
+        )
