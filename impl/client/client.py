@@ -63,6 +63,16 @@ class Client:
         answer = await self._call("drop", collection, {})
         return self._known(answer["ts"])
 
+    async def load(self, collection: str) -> None:
+        """Have a collection served that was released. A new collection is served, and so is each one after a
+        restart of the cluster.
+        """
+        await self._call("load", collection, {})
+
+    async def release(self, collection: str) -> None:
+        """Have a collection served no more: reads fail, also those that wait. Writes go on."""
+        await self._call("release", collection, {})
+
     async def insert(self, collection: str, rows: Mapping[int, str]) -> Timestamp:
         """Insert rows by key; a key that is there already is not looked for. Their timestamp.
 

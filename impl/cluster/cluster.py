@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tidemark.impl.broker.broker import CoordinatorStreams, ProxyStreams
@@ -14,7 +15,7 @@ from tidemark.impl.broker.messages import DdlMessage, virtual
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.foundation import Foundation
-from tidemark.impl.cluster.replicas import ReplicaOrder, ReplicaSet
+from tidemark.impl.cluster.replicas import ReplicaSet
 from tidemark.impl.cluster.storage_side import StorageSide
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.errors import CollectionError
@@ -24,7 +25,10 @@ from tidemark.impl.proxy.host import ProxyHost
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
-from tidemark.impl.proxy.reads import Reader, ReaderConfig
+from tidemark.impl.proxy.reads import ReaderConfig
+from tidemark.impl.queries.reads import ChannelReads, HostNumbers, RefusalCollector
+from tidemark.impl.queries.requests import ChannelReader
+from tidemark.impl.queries.streams import QueryStreams
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.config import RootCoordConfig
@@ -32,7 +36,7 @@ from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches, DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
-from tidemark.impl.runtime import Supervisor
+from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.system.clocks import SystemTimestampClock
@@ -53,8 +57,7 @@ class ClusterParts:
 class Cluster:
     """One process of a cluster. A failure in any role is the cluster's failure: the next process recovers.
 
-    gateways: the proxies as clients see them.
-
+    gateways: the proxies as clients see them. requests: of each proxy, to the query nodes.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Cluster:
         self.supervisor = Supervisor()
         self.gateways: list[Gateway] = []
         self.hosts: list[ProxyHost] = []
+        self.requests: list[ChannelReader] = []
         self._parts = parts if parts is not None else ClusterParts()
         self._stack = AsyncExitStack()
 
@@ -152,7 +156,8 @@ class Cluster:
         still to be stored, perhaps.
         """
         await self.storage.open([channel for record in records for channel in record.channels])
-        await self.replicas.load([c for record in records if record.exists for c in record.channels])
+        living = [record for record in records if record.exists]
+        await asyncio.gather(*(self.replicas.load(one.title, one.channels) for one in living))
 
     async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
         """Create a collection and serve it: see ``Collections`` of the gateway."""
@@ -167,7 +172,31 @@ class Cluster:
     async def drop(self, name: str) -> CollectionVersion:
         """End a collection. Its data node stores what precedes the end, then its channels are collected."""
         record = await self.catalog.drop(name)
-        await self.replicas.release(record.channels)
+        await self._release(record)
+        return record
+
+    async def load(self, name: str) -> CollectionVersion:
+        """Have a collection served that was released. A process that begins serves all."""
+        record = self._present(name)
+        await self.replicas.load(record.title, record.channels)
+        return record
+
+    async def release(self, name: str) -> CollectionVersion:
+        """Have a collection served no more: reads of it fail, also those that wait."""
+        record = self._present(name)
+        await self._release(record)
+        return record
+
+    async def _release(self, record: CollectionVersion) -> None:
+        """Take it from the query nodes, and then its streams from the proxies."""
+        await self.replicas.release(record.title)
+        for requests in self.requests:
+            requests.release(record.title)
+
+    def _present(self, name: str) -> CollectionVersion:
+        record = self.catalog.meta.describe(name)
+        if not record.exists:
+            raise CollectionError(f"there is no collection {name!r}; create it first")
         return record
 
     def _make_query_node(self, number: int) -> QueryNode:
@@ -216,14 +245,22 @@ class Cluster:
             )
             self.supervisor.spawn(host.run, host.name)
             self.hosts.append(host)
-            self.gateways.append(self._make_gateway(host, number))
+            self.gateways.append(self._make_gateway(host))
 
-    def _make_gateway(self, host: ProxyHost, number: int) -> Gateway:
-        reader = Reader(
-            oracle=self.foundation.oracle,
-            clock=SystemTimestampClock(),
-            replicas=ReplicaOrder(self.replicas, number),
-            config=ReaderConfig(graceful_ts=self.config.graceful_ts),
+    def _make_gateway(self, host: ProxyHost) -> Gateway:
+        config = ReaderConfig(graceful_ts=self.config.graceful_ts)
+        queries, spawn = self.replicas.queries, self.supervisor.spawn
+        requests = ChannelReader(
+            numbers=HostNumbers(host),
+            streams=QueryStreams(coordinator=queries, spawn=spawn, preemption=NoPreemption()),
+            collector=RefusalCollector(queries.readers),
+            preemption=NoPreemption(),
+            deadline=config.deadline,
+        )
+        self.requests.append(requests)
+        spawn(partial(requests.follow, queries.results()), f"results {host.name}")
+        reader = ChannelReads(
+            oracle=self.foundation.oracle, clock=SystemTimestampClock(), requests=requests, config=config
         )
         return Gateway(
             host=host,

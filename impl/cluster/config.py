@@ -13,7 +13,7 @@ class ClusterConfig:
     """Configuration. Pauses and leases in seconds; the defaults are quicker than those of Milvus.
 
     channels: physical channels; a collection has at most so many shards.
-    proxies, query_nodes: how many. Proxy ``n`` asks query node ``n`` first.
+    proxies, query_nodes: how many.
     tick_seconds: period of the proxies' reports and of the DDL source's (200 ms in Milvus).
     lease_seconds: of a proxy's session.
     graceful_ts: what a bounded read may miss (5 s in Milvus).

@@ -1,14 +1,17 @@
-"""Which query nodes serve which channels: all of them serve all."""
+"""Which query nodes serve which collections, and answer their requests: all of them serve all."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import ReplicaClosedError
+from tidemark.impl.queries.channels import QueryChannels
+from tidemark.impl.queries.reads import NodeFollower
 from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment
 from tidemark.impl.stream.packs import StreamPosition
@@ -30,36 +33,54 @@ def describe(coordinator: Coordinator, channel: ChannelName, *, levels: bool = T
 
 
 class ReplicaSet:
-    """The query nodes of a cluster.
+    """The query nodes of a cluster, and what the query coordinator knows: which collections are loaded.
 
-    nodes: the living ones, by number. channels: what each of them serves.
+    nodes: the living ones, by number. collections: by title, the channels that each of them serves.
+    queries: the channels of their requests.
     """
 
     def __init__(self, *, coordinator: Coordinator, make: Callable[[int], QueryNode], count: int) -> None:
         self.nodes: dict[int, QueryNode] = {number: make(number) for number in range(count)}
-        self.channels: list[ChannelName] = []
+        self.collections: dict[str, tuple[ChannelName, ...]] = {}
+        self.queries = QueryChannels()
         self._coordinator = coordinator
         self._make = make
+        self._followers: dict[tuple[str, str], asyncio.Task[None]] = {}
 
-    async def load(self, channels: Sequence[ChannelName]) -> None:
-        """Let every node serve these channels too."""
-        self.channels.extend(channels)
-        watches = [self._watch(node, channel) for node in self.nodes.values() for channel in channels]
-        await asyncio.gather(*watches)
+    @property
+    def channels(self) -> list[ChannelName]:
+        """What each node serves."""
+        return [channel for channels in self.collections.values() for channel in channels]
 
-    async def release(self, channels: Sequence[ChannelName]) -> None:
-        """Serve these channels no more: reads of them fail."""
-        self.channels = [channel for channel in self.channels if channel not in channels]
+    async def load(self, collection: str, channels: Sequence[ChannelName]) -> None:
+        """Let every node serve the channels of a collection, and answer its requests. Nothing happens if it
+        is loaded.
+        """
+        if collection in self.collections:
+            return
+        self.collections[collection] = tuple(channels)
+        self.queries.load(collection)
+        await asyncio.gather(*(self._serve(node, collection) for node in list(self.nodes.values())))
+
+    async def release(self, collection: str) -> None:
+        """Serve a collection no more: reads of it fail. Nothing happens if it is not loaded."""
+        self.queries.release(collection)
+        for node in self.nodes.values():
+            self._leave(node, collection)
+        channels = self.collections.pop(collection, ())
         await asyncio.gather(*(node.release(channel) for node in self.nodes.values() for channel in channels))
 
     async def kill(self, number: int) -> None:
         """End a node in the middle of its work: what it has in memory is gone, and its reads fail."""
-        await self.nodes.pop(number).stop()
+        node = self.nodes.pop(number)
+        for collection in self.collections:
+            self._leave(node, collection)
+        await node.stop()
 
     async def revive(self, number: int) -> None:
         """Start a node of this number anew: from binlogs, and from the log beyond the checkpoints."""
         node = self._make(number)
-        await asyncio.gather(*(self._watch(node, channel) for channel in self.channels))
+        await asyncio.gather(*(self._serve(node, collection) for collection in self.collections))
         self.nodes[number] = node
 
     async def load_flushed(self) -> None:
@@ -90,19 +111,21 @@ class ReplicaSet:
         for node in self.nodes.values():
             node.supervisor.check()
 
-    async def _watch(self, node: QueryNode, channel: ChannelName) -> None:
-        await node.watch(describe(self._coordinator, channel))
+    async def _serve(self, node: QueryNode, collection: str) -> None:
+        """Take up the channels of a collection; answer its requests from then on."""
+        channels = self.collections[collection]
+        await asyncio.gather(*(node.watch(describe(self._coordinator, channel)) for channel in channels))
+        if collection not in self.collections:  # it was released meanwhile
+            await asyncio.gather(*(node.release(channel) for channel in channels))
+            return
+        requests = self.queries.subscribe(collection, node.node_id)
+        follow = partial(NodeFollower(node, self.queries).follow, requests)
+        name = f"requests of {collection}"
+        self._followers[collection, node.node_id] = node.supervisor.spawn(follow, name)
 
-
-class ReplicaOrder:
-    """The ``Replicas`` of one proxy: those that live, its own first."""
-
-    def __init__(self, replicas: ReplicaSet, first: int) -> None:
-        self._replicas = replicas
-        self._first = first
-
-    def of(self, channel: ChannelName) -> Sequence[QueryNode]:
-        """See Replicas."""
-        del channel
-        nodes = self._replicas.nodes
-        return [nodes[number] for number in sorted(nodes, key=lambda number: (number != self._first, number))]
+    def _leave(self, node: QueryNode, collection: str) -> None:
+        """Answer no more requests of a collection."""
+        self.queries.unsubscribe(collection, node.node_id)
+        follower = self._followers.pop((collection, node.node_id), None)
+        if follower is not None:
+            follower.cancel()

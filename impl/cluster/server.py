@@ -12,7 +12,7 @@ from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.reads import ConsistencyLevel
 
 METHODS = (
-    *("now", "channels", "describe", "create", "alter", "drop"),
+    *("now", "channels", "describe", "create", "alter", "drop", "load", "release"),
     *("insert", "delete", "flush", "read"),
 )
 
@@ -36,13 +36,8 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
         case "describe":
             found = await gateway.describe(given["collection"])
             return {"version": found.version, "schema": found.schema}
-        case "create":
-            shards, schema = given["shards"], given.get("schema", "")
-            return {"ts": await gateway.create(given["collection"], shards=shards, schema=schema)}
-        case "alter":
-            return {"ts": await gateway.alter(given["collection"], schema=given["schema"])}
-        case "drop":
-            return {"ts": await gateway.drop(given["collection"])}
+        case "create" | "alter" | "drop" | "load" | "release":
+            return await _change(gateway, method, given)
         case "insert":
             rows = [(int(key), str(value)) for key, value in given["rows"]]
             version = given.get("version")
@@ -60,6 +55,24 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
             )
             return {"rows": list(reply.rows), "guarantee": reply.guarantee, "moments": reply.moments}
     raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
+
+
+async def _change(gateway: Gateway, method: str, given: Json) -> Json:
+    """Answer a request that changes a collection, or whether it is served."""
+    name = given["collection"]
+    match method:
+        case "create":
+            schema = given.get("schema", "")
+            return {"ts": await gateway.create(name, shards=given["shards"], schema=schema)}
+        case "alter":
+            return {"ts": await gateway.alter(name, schema=given["schema"])}
+        case "drop":
+            return {"ts": await gateway.drop(name)}
+        case "load":
+            await gateway.load(name)
+        case _:
+            await gateway.release(name)
+    return {}
 
 
 class LocalConnection:

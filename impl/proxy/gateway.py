@@ -52,6 +52,12 @@ class Collections(Protocol):
     async def drop(self, name: str) -> CollectionVersion:
         """End a collection."""
 
+    async def load(self, name: str) -> CollectionVersion:
+        """Have a collection served that was released."""
+
+    async def release(self, name: str) -> CollectionVersion:
+        """Have a collection served no more."""
+
 
 class Flushes(Protocol):
     """The data coordinator's flushes."""
@@ -116,6 +122,14 @@ class Gateway:
         """End a collection. The timestamp from which on nothing is written to it."""
         return (await self._change(partial(self._collections.drop, collection))).changed
 
+    async def load(self, collection: str) -> None:
+        """Have a collection served that was released. Returns when every query node serves it."""
+        await self._change(partial(self._collections.load, collection))
+
+    async def release(self, collection: str) -> None:
+        """Have a collection served no more: reads fail, also those that wait. Writes go on."""
+        await self._change(partial(self._collections.release, collection))
+
     async def insert(
         self, collection: str, rows: Sequence[tuple[int, str]], *, version: int | None = None
     ) -> Timestamp:
@@ -161,8 +175,8 @@ class Gateway:
 
         async def execute(proxy: Proxy, ts: Timestamp) -> ReadReply:
             del ts  # the level says what the read has to see
-            channels = (await _present(proxy, collection)).channels
-            task = ReadTask(level, channels, keys=some, client_ts=client_ts)
+            known = await _present(proxy, collection)
+            task = ReadTask(level, known.channels, keys=some, client_ts=client_ts, collection=known.title)
             answer = await self._reader.execute(task)
             rows = tuple(sorted((row.key, row.value) for row in answer.rows))
             return ReadReply(task.guarantee, dict(answer.moments), rows)

@@ -37,6 +37,11 @@ class CollectionVersion:
     gone: bool = False
 
     @property
+    def title(self) -> str:
+        """Its name, and what tells it from another one of this name."""
+        return f"{self.name} (number {self.number})"
+
+    @property
     def exists(self) -> bool:
         """There is a collection of this name."""
         return bool(self.channels) and not self.gone

@@ -59,6 +59,7 @@ class ReadTask:
 
     keys: whose rows; None for all. client_ts: what the client names, at SESSION and CUSTOMIZED.
     page_of: the first page, or the first part, if this is a further one: it shows the same moment (B40).
+    collection: whose channels they are; who asks over channels needs it.
     """
 
     level: ConsistencyLevel
@@ -66,6 +67,7 @@ class ReadTask:
     keys: tuple[int, ...] | None = None
     client_ts: Timestamp = ZERO
     page_of: ReadAnswer | None = None
+    collection: str = ""
     guarantee: Timestamp = ZERO
     phase: ReadPhase = ReadPhase.NEW
     answer: ReadAnswer | None = field(default=None)
@@ -121,15 +123,12 @@ class ReaderConfig:
             raise ValueError(f"deadline is {self.deadline}; it must be a positive number of seconds")
 
 
-class Reader:
-    """Reads for the clients of one proxy."""
+class ReadPath:
+    """Reads for the clients of one proxy. A subclass says who answers."""
 
-    def __init__(
-        self, *, oracle: Oracle, clock: ReadClock, replicas: Replicas, config: ReaderConfig | None = None
-    ) -> None:
+    def __init__(self, *, oracle: Oracle, clock: ReadClock, config: ReaderConfig | None = None) -> None:
         self._oracle = oracle
         self._clock = clock
-        self._replicas = replicas
         self._config = config if config is not None else ReaderConfig()
 
     async def read(
@@ -140,7 +139,7 @@ class Reader:
         keys: tuple[int, ...] | None = None,
         client_ts: Timestamp = ZERO,
     ) -> ReadAnswer:
-        """Read what the level promises. Raise RpcError: the oracle, or each replica of a channel, failed."""
+        """Read what the level promises. Raise RpcError: the oracle failed, or nothing serves a channel."""
         return await self.execute(ReadTask(level, tuple(channels), keys=keys, client_ts=client_ts))
 
     async def execute(self, task: ReadTask) -> ReadAnswer:
@@ -148,11 +147,11 @@ class Reader:
         try:
             task.guarantee = await self._guarantee(task)
             task.phase = ReadPhase.SENT
-            answers = await asyncio.gather(*(self._ask(task, channel) for channel in task.channels))
+            answers = await self._answers(task)
         except (ImplementationError, asyncio.CancelledError):
             task.phase = ReadPhase.FAILED
             raise
-        task.answer = self._reduce(dict(zip(task.channels, answers, strict=True)))
+        task.answer = self._reduce(answers)
         task.phase = ReadPhase.ANSWERED
         return task.answer
 
@@ -169,6 +168,30 @@ class Reader:
             return ZERO
         return task.client_ts
 
+    async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
+        """The answer of each channel. Raise RpcError if one of them has none."""
+        raise NotImplementedError
+
+    def _reduce(self, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
+        """One answer out of those of all channels."""
+        rows = dict.fromkeys(row for answer in answers.values() for row in answer.rows)
+        moments = {channel: answer.moment for channel, answer in answers.items()}
+        return ReadAnswer(tuple(sorted(rows, key=lambda row: (row.ts, row.key))), moments)
+
+
+class Reader(ReadPath):
+    """Reads that ask one replica of a channel after the other."""
+
+    def __init__(
+        self, *, oracle: Oracle, clock: ReadClock, replicas: Replicas, config: ReaderConfig | None = None
+    ) -> None:
+        super().__init__(oracle=oracle, clock=clock, config=config)
+        self._replicas = replicas
+
+    async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
+        answers = await asyncio.gather(*(self._ask(task, channel) for channel in task.channels))
+        return dict(zip(task.channels, answers, strict=True))
+
     async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
         """Ask one replica of a channel after the other, with the same guarantee, until one answers."""
         failure: RpcError = NotServableError(f"no replica serves channel {channel!r}; load the collection")
@@ -184,9 +207,3 @@ class Reader:
             except RpcError as refused:
                 failure = refused
         raise failure
-
-    def _reduce(self, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
-        """One answer out of those of all channels."""
-        rows = dict.fromkeys(row for answer in answers.values() for row in answer.rows)
-        moments = {channel: answer.moment for channel, answer in answers.items()}
-        return ReadAnswer(tuple(sorted(rows, key=lambda row: (row.ts, row.key))), moments)

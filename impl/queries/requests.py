@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+from tidemark.impl.errors import ReplicaClosedError, RpcError, RpcTimeoutError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.queries.streams import QueryStreams
-from tidemark.impl.queries.values import Numbers, QueryRequest, QueryResult, ShardName
+from tidemark.impl.queries.values import Asked, Found, Numbers, QueryRequest, QueryResult, ShardName
 
 
 class Results(Protocol):
@@ -22,11 +22,15 @@ class Results(Protocol):
 
 @dataclass(eq=False)
 class PendingQuery:
-    """A request that waits. ``shards``: whose rows it needs. ``rows``: what has come, by shard."""
+    """A request that waits. ``shards``: whose rows it needs. ``rows``: what has come, by shard.
+
+    refusal: why it is over, if the nodes do not answer.
+    """
 
     collection: str
     shards: tuple[ShardName, ...]
-    rows: dict[ShardName, tuple[int, ...]] = field(default_factory=dict)
+    rows: dict[ShardName, Found] = field(default_factory=dict)
+    refusal: RpcError | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -95,18 +99,18 @@ class ChannelReader:
             self.collector.take(await results.next_result())
 
     async def query(
-        self, collection: str, shards: Sequence[ShardName]
-    ) -> Mapping[ShardName, tuple[int, ...]]:
+        self, collection: str, shards: Sequence[ShardName], asked: Asked = None
+    ) -> Mapping[ShardName, Found]:
         """The rows of each shard.
 
         Raise ReplicaClosedError if the collection is not loaded or is released meanwhile, RpcTimeoutError
-        after the deadline, RpcError if there is no number.
+        after the deadline, RpcError if there is no number, and what the nodes say if they refuse.
         """
         number = await self._numbers.next_id()
         query = PendingQuery(collection, tuple(shards))
         try:
             async with asyncio.timeout(self._deadline):
-                await self._write(number, query)
+                await self._write(QueryRequest(number, collection, asked), query)
                 await query.over.wait()
                 await self._preemption.point("queries.reply")
         except TimeoutError as late:
@@ -115,20 +119,22 @@ class ChannelReader:
             ) from late
         finally:
             self.collector.leave(number)
+        if query.refusal is not None:
+            raise query.refusal
         if not query.complete:
             raise ReplicaClosedError(f"collection {collection!r} was released; load it and ask again")
         return query.rows
 
-    async def _write(self, number: int, query: PendingQuery) -> None:
+    async def _write(self, request: QueryRequest, query: PendingQuery) -> None:
         """Enter the map, and then write: a result that is quick finds its request."""
-        stream = await self.streams.hold(query.collection, number)
+        stream = await self.streams.hold(request.collection, request.number)
         try:
-            self.collector.enter(number, query)
+            self.collector.enter(request.number, query)
             assert stream.writer is not None
-            await stream.writer.write(QueryRequest(number, query.collection))
+            await stream.writer.write(request)
             await self._preemption.point("queries.written")
         finally:
-            stream.let_go(number)
+            stream.let_go(request.number)
 
     def release(self, collection: str) -> None:
         """The query coordinator tells of a release: streams are removed, requests end."""

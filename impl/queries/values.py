@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from tidemark.impl.errors import RpcError
 
 ShardName = str
 """What one query node answers for as a whole: a virtual channel, or a sealed segment."""
+
+Asked = Any
+"""What a request asks of each shard: known to those who ask and to the nodes, not to what is between."""
+
+Found = Any
+"""What a node has found of a shard: its rows, or more than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +24,20 @@ class QueryRequest:
 
     number: int
     collection: str
+    asked: Asked = None
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """A result in the result channel: the number of its request, and the rows of each shard of a node."""
+    """A result in the result channel: the number of its request, and the rows of each shard of a node.
+
+    node: whose result it is. refusal: why the node does not answer for some shard, or for any.
+    """
 
     number: int
-    shards: Mapping[ShardName, tuple[int, ...]]
+    shards: Mapping[ShardName, Found]
+    node: str = ""
+    refusal: RpcError | None = None
 
 
 class Writer(Protocol):

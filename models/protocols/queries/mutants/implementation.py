@@ -44,15 +44,15 @@ def numbers_are_not_compared(**scenario: Any) -> QueriesProgram:
 
 
 class _EntersLate(ChannelReader):
-    async def _write(self, number: int, query: PendingQuery) -> None:
-        stream = await self.streams.hold(query.collection, number)
+    async def _write(self, request: QueryRequest, query: PendingQuery) -> None:
+        stream = await self.streams.hold(request.collection, request.number)
         try:
             assert stream.writer is not None
-            await stream.writer.write(QueryRequest(number, query.collection))
+            await stream.writer.write(request)
             await self._preemption.point("queries.written")
-            self.collector.enter(number, query)
+            self.collector.enter(request.number, query)
         finally:
-            stream.let_go(number)
+            stream.let_go(request.number)
 
 
 @mutant(killer="queries.no_result_comes_too_early", source="seed 004, 6.6.1", instance=DEADLINE)

@@ -1,0 +1,120 @@
+"""Request and result channels in the memory of one process, and who knows where they are (seed 004, 6.2).
+
+They are not kept: a request whose proxy has ended is asked again by its client, and a node that begins
+reads what is written from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from tidemark.impl.errors import ReplicaClosedError
+from tidemark.impl.queries.values import QueryRequest, QueryResult
+
+
+class RequestReader:
+    """The request channel of one collection as one node reads it, from its begin on."""
+
+    def __init__(self) -> None:
+        self.left: asyncio.Queue[QueryRequest] = asyncio.Queue()
+
+    async def next_request(self) -> QueryRequest:
+        """See RequestChannel."""
+        return await self.left.get()
+
+
+class ResultReader:
+    """The result channel as one proxy reads it: the results for other proxies are in it, too."""
+
+    def __init__(self) -> None:
+        self.left: asyncio.Queue[QueryResult] = asyncio.Queue()
+
+    async def next_result(self) -> QueryResult:
+        """See Results."""
+        return await self.left.get()
+
+
+@dataclass(eq=False)
+class _Requests:
+    """The request channel of a collection. ``readers``: by node."""
+
+    readers: dict[str, RequestReader] = field(default_factory=dict)
+
+
+class RequestWriter:
+    """A stream into the request channel of a collection."""
+
+    def __init__(self, collection: str, requests: _Requests) -> None:
+        self.closed = False
+        self._collection = collection
+        self._requests = requests
+
+    async def write(self, request: QueryRequest) -> None:
+        """See Writer. Raise ReplicaClosedError if the stream is closed, or no node reads."""
+        if self.closed or not self._requests.readers:
+            what = "its stream is closed" if self.closed else "no query node serves it"
+            raise ReplicaClosedError(
+                f"request {request.number} of collection {self._collection!r}: {what}; ask again"
+            )
+        for reader in self._requests.readers.values():
+            reader.left.put_nowait(request)
+
+    def close(self) -> None:
+        """See Writer."""
+        self.closed = True
+
+
+class QueryChannels:
+    """The query coordinator's: the request channel of each collection that is loaded, and the result channel
+    that all proxies share.
+    """
+
+    def __init__(self) -> None:
+        self._requests: dict[str, _Requests] = {}
+        self._proxies: list[ResultReader] = []
+
+    def load(self, collection: str) -> None:
+        """There are channels for the collection from now on."""
+        self._requests.setdefault(collection, _Requests())
+
+    def release(self, collection: str) -> None:
+        """There are none any more. What is open is closed by who has opened it."""
+        self._requests.pop(collection, None)
+
+    def readers(self, collection: str) -> tuple[str, ...] | None:
+        """The nodes that read the requests of a collection; None if it is not loaded."""
+        found = self._requests.get(collection)
+        return None if found is None else tuple(found.readers)
+
+    async def channels(self, collection: str) -> RequestWriter:
+        """See QueryCoordinatorClient."""
+        return RequestWriter(collection, self._loaded(collection))
+
+    def subscribe(self, collection: str, node: str) -> RequestReader:
+        """A node reads the requests. Raise ReplicaClosedError if the collection is not loaded."""
+        reader = self._loaded(collection).readers[node] = RequestReader()
+        return reader
+
+    def unsubscribe(self, collection: str, node: str) -> None:
+        """The node reads no more."""
+        found = self._requests.get(collection)
+        if found is not None:
+            found.readers.pop(node, None)
+
+    def results(self) -> ResultReader:
+        """The result channel for a proxy that begins."""
+        reader = ResultReader()
+        self._proxies.append(reader)
+        return reader
+
+    async def put(self, result: QueryResult) -> None:
+        """See ResultChannel."""
+        for reader in self._proxies:
+            reader.left.put_nowait(result)
+
+    def _loaded(self, collection: str) -> _Requests:
+        found = self._requests.get(collection)
+        if found is None:
+            raise ReplicaClosedError(f"collection {collection!r} is not loaded; load it and ask again")
+        return found

@@ -1,0 +1,134 @@
+"""Reads over channels: what the proxy asks, and how a query node answers (seed 004, 6.2 and 6.6.1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from tidemark.impl.errors import RpcError
+from tidemark.impl.proxy.gateway import Host
+from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.proxy.reads import ReadClock, ReaderConfig, ReadPath, ReadTask
+from tidemark.impl.queries.replica import RequestChannel, ResultChannel
+from tidemark.impl.queries.requests import ChannelReader, ResultCollector
+from tidemark.impl.queries.values import QueryRequest, QueryResult
+from tidemark.impl.querynode.query_node import QueryNode
+from tidemark.impl.querynode.values import ShardAnswer, ShardRead
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName
+
+
+@dataclass(frozen=True)
+class AskedRead:
+    """What a read asks of each channel: see ShardRead. ``deadline``: in seconds, of the node."""
+
+    channels: tuple[ChannelName, ...]
+    guarantee: Timestamp
+    mvcc: Timestamp | None
+    keys: tuple[int, ...] | None
+    deadline: float
+
+
+class NodeFollower:
+    """Answers the requests of one collection at one query node, each in a task of the node: a read that
+    waits for its guarantee holds up no other.
+    """
+
+    def __init__(self, node: QueryNode, results: ResultChannel) -> None:
+        self._node = node
+        self._results = results
+
+    async def follow(self, requests: RequestChannel) -> None:
+        """Take up one request after the other. Ends with the task."""
+        while True:
+            request = await requests.next_request()
+            self._node.supervisor.spawn(partial(self._answer, request), f"request {request.number}")
+
+    async def _answer(self, request: QueryRequest) -> None:
+        """One result with every channel that can be answered."""
+        asked: AskedRead = request.asked
+        found = await asyncio.gather(*(self._serve(asked, channel) for channel in asked.channels))
+        answers = dict(zip(asked.channels, found, strict=True))
+        refusals = [answer for answer in found if isinstance(answer, RpcError)]
+        shards = {c: answer for c, answer in answers.items() if not isinstance(answer, RpcError)}
+        refusal = refusals[0] if refusals else None
+        await self._results.put(QueryResult(request.number, shards, self._node.node_id, refusal))
+
+    async def _serve(self, asked: AskedRead, channel: ChannelName) -> ShardAnswer | RpcError:
+        read = ShardRead(asked.guarantee, mvcc=asked.mvcc, keys=asked.keys)
+        try:
+            return await self._node.serve(channel, read, deadline=asked.deadline)
+        except RpcError as refusal:
+            return refusal
+
+
+class RefusalCollector(ResultCollector):
+    """Ends a request, too, that every node refuses which reads the requests of its collection.
+
+    Args:
+        readers: who reads the requests of a collection now; None if it is released: that ends its requests.
+    """
+
+    def __init__(self, readers: Callable[[str], Collection[str] | None]) -> None:
+        super().__init__()
+        self._readers = readers
+        self._refused: dict[int, list[str]] = {}
+        """By request, the nodes that have refused."""
+
+    def take(self, result: QueryResult) -> None:
+        """See ResultCollector."""
+        super().take(result)
+        query = self.pending.get(result.number)
+        if query is None or result.refusal is None:
+            return
+        refused = self._refused.setdefault(result.number, [])
+        refused.append(result.node)
+        readers = self._readers(query.collection)
+        if readers is not None and all(node in refused for node in readers):
+            query.refusal = result.refusal
+            self.leave(result.number)
+            query.over.set()
+
+    def leave(self, number: int) -> None:
+        """See ResultCollector."""
+        super().leave(number)
+        self._refused.pop(number, None)
+
+
+class HostNumbers:
+    """Numbers of requests: ids of the proxy that serves now. Two proxies never have one number."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def next_id(self) -> int:
+        """See Numbers."""
+        ids = (await self._host.serving()).ids
+        if ids is None:
+            raise RpcError("this proxy has no source of ids; a request needs one as its number")
+        ((first, _),) = await ids.take(1)
+        return first
+
+
+class ChannelReads(ReadPath):
+    """Reads over channels: every node that serves the collection is asked at once. A read has its answer when
+    one has come for each channel.
+    """
+
+    def __init__(
+        self,
+        *,
+        oracle: Oracle,
+        clock: ReadClock,
+        requests: ChannelReader,
+        config: ReaderConfig | None = None,
+    ) -> None:
+        super().__init__(oracle=oracle, clock=clock, config=config)
+        self.requests = requests
+
+    async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
+        asked = AskedRead(task.channels, task.guarantee, task.mvcc, task.keys, self._config.deadline)
+        found = await self.requests.query(task.collection, task.channels, asked)
+        return {channel: found[channel] for channel in task.channels}
