@@ -165,13 +165,12 @@ class SharedStore:
         await self.expire()
 
     async def _lose_first_save(self) -> None:
+        await self._do("lose", self._forget_first_save, keys=KEYS)
 
-        def change(content: dict[str, Any]) -> None:
-            settled = dict(content[SETTLED])
-            if settled.get((self._place, FIRST_SAVE), 0) < 1:
-                content[SETTLED] = _with(settled, (self._place, FIRST_SAVE), 1)
-
-        await self._do("lose", change, keys=KEYS)
+    def _forget_first_save(self, content: dict[str, Any]) -> None:
+        settled = dict(content[SETTLED])
+        if settled.get((self._place, FIRST_SAVE), 0) < 1:
+            content[SETTLED] = _with(settled, (self._place, FIRST_SAVE), 1)
 
     async def expire(self) -> None:
         """The lease of this server ends, if it is the leader, and the next one is told."""

@@ -9,25 +9,14 @@ the file. A server that dies loses its transaction; its machine goes on.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tidemark.impl.errors import NotLeaderError, StoreError
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.storage.transactions import Database
-from tidemark.impl.tso.ports import Leadership
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.protocols.tso.ports import (
-    LEADER,
-    NOBODY,
-    SETTLED,
-    STORE,
-    WINDOW,
-    SharedStore,
-    updater_of_task,
-)
-from tidemark.models.protocols.tso.program import OracleProgram
+from tidemark.models.protocols.tso.adapted import AdaptedProgram, AdaptedStore
+from tidemark.models.protocols.tso.ports import LEADER, NOBODY, SETTLED, STORE, WINDOW, SharedStore
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE
 from tidemark.models.protocols.tso.scenario import OracleScenario
 from tidemark.models.simulation.settings import FaultBudget
@@ -54,82 +43,17 @@ class StoreClock:
         self.shown += 1000 * _LEASE
 
 
-class RealStore(SharedStore):
-    """The store as one server sees it: the real one.
+class RealStore(AdaptedStore):
+    """The store as one server sees it. ``file``: where it is. ``clock``: by which it counts leases."""
 
-    Args:
-        adapter: on the file.
-        file: which that is.
-        clock: of the store.
-        look: to be called when more has changed than the file.
-    """
+    adapter: SqliteOracleStore
 
     def __init__(
-        self,
-        process: Process,
-        place: int,
-        *,
-        elected: Callable[[], None],
-        others: tuple[str, ...],
-        adapter: SqliteOracleStore,
-        file: DatabaseFile,
-        clock: StoreClock,
-        look: Callable[[], None],
+        self, process: Process, place: int, *, file: DatabaseFile, clock: StoreClock, **rest: Any
     ) -> None:
-        super().__init__(process, place, elected=elected, others=others)
-        self.adapter = adapter
+        super().__init__(process, place, **rest)
         self._file = file
         self._clock = clock
-        self._look = look
-
-    def led(self) -> None:
-        """The store has taken this server as the leader."""
-        self._elected()
-
-    async def campaign(self, server: str, *, lease: float) -> Leadership | None:
-        """See tidemark.impl.tso.ports.LeaderElection. A standby waits for its turn."""
-        await self.vacant.wait()
-        found = await self.adapter.campaign(server, lease=lease)
-        if found is None:
-            self.vacant.clear()
-        return found
-
-    async def resign(self, leadership: Leadership) -> None:
-        """See tidemark.impl.tso.ports.LeaderElection."""
-        if self.first_save_is_open:
-            await self._lose_first_save()
-        await self.adapter.resign(leadership)
-        self._tell()
-
-    async def load(self) -> int:
-        """See tidemark.impl.tso.ports.WindowStore."""
-        return await self.adapter.load()
-
-    async def save(self, end: int, leadership: Leadership) -> None:
-        """See tidemark.impl.tso.ports.WindowStore. A save that was refused never arrives."""
-        updater = updater_of_task()
-        self._saves += 1
-        self.sent[updater] = self._saves
-        self.first_save_is_open = updater == FIRST_SAVE
-        try:
-            await self.adapter.save(end, leadership)
-        except NotLeaderError:
-            self.first_save_is_open = False
-            if updater == FIRST_SAVE:
-                self.settles(updater)
-                self._look()
-            raise
-        except StoreError:
-            self.first_save_is_open = False
-            del self.sent[updater]
-            raise
-        self.first_save_is_open = False
-
-    def settles(self, updater: int) -> None:
-        """The last save of an updater has arrived, or never will."""
-        content = self._store.content()
-        settled = {**dict(content[SETTLED]), (self._place, updater): self.sent[updater]}
-        content[SETTLED] = tuple(sorted(settled.items()))
 
     async def expire(self) -> None:
         """The lease of this server runs out, if it is the leader, and the next one is told.
@@ -143,32 +67,26 @@ class RealStore(SharedStore):
                 return False
             if content[LEADER] == (self._place, True):
                 self._clock.pass_lease()
-                self._look()
+                self.look()
             return True
 
         while not await self._do("expire", pass_lease, keys=(WINDOW, LEADER, SETTLED)):
             await self._file.wait()
-        self._tell()
-
-    def _tell(self) -> None:
-        for other in self._others:
-            self._process.post(other, "vacant")
+        self.tell()
 
 
-class RealOracleProgram(OracleProgram):
+class RealOracleProgram(AdaptedProgram):
     """The oracle program over one SQLite file.
 
     Attributes:
         adapter: the store's class; a variant has another.
     """
 
-    table = None  # type: ignore[assignment]  # its events have other names
     adapter: ClassVar[type[SqliteOracleStore]] = SqliteOracleStore
 
     def populate(self, world: World) -> None:
         """Make the file, with its tables in it."""
         self._leases = StoreClock()
-        self._stores: dict[int, RealStore] = {}
         self._file = DatabaseFile(world, STORE, changed=self._committed)
         world.attach(self._file, machine=None)
         with self._file.directly() as database:
@@ -187,43 +105,37 @@ class RealOracleProgram(OracleProgram):
             adapter=self._adapter(self._file.connect()),
             file=self._file,
             clock=self._leases,
-            look=self._look,
+            look=self.look,
         )
-        self._stores[place] = made
+        self.stores[place] = made
         return made
 
     def _committed(self, task: str, before: Any) -> None:
         """A transaction has changed the file: an election, a save, or the end of a term."""
         del before
-        led_before = self.world.store(STORE).content()[LEADER]
-        self._look()
-        place, led = self.world.store(STORE).content()[LEADER]
-        if led and (place, led) != led_before:
-            self._stores[place].led()
-        store = self._stores[self.scenario.names.index(self.world.caller.name)]
+        self.look()
+        store = self.stores[self.scenario.names.index(self.world.caller.name)]
         if task.endswith(" lead"):
             store.settles(FIRST_SAVE)
         elif " update " in task:
             store.settles(int(task.rpartition(" ")[2]))
 
-    def _look(self) -> None:
-        """Read what the store holds from what is committed."""
-        content = self.world.store(STORE).content()
+    def shown(self) -> tuple[int, tuple[int, bool]]:
+        """See AdaptedProgram: what is committed."""
         copy = self._file.copy()
-        content[WINDOW] = finish(self._adapter(DatabaseSnapshot(copy)).load())
-        rows = copy.execute("SELECT server, renewed, expires FROM leader").fetchall()
-        content[LEADER] = NOBODY
-        for server, renewed, expires in rows:
-            runs = renewed <= self._leases.shown < expires
-            content[LEADER] = (self.scenario.names.index(server), runs)
-        for key in (WINDOW, LEADER, SETTLED):
-            self.world.touch(writes=self.world.interner.bit(self.world.store(STORE).owner(key)))
+        leader = NOBODY
+        for server, renewed, expires in copy.execute(
+            "SELECT server, renewed, expires FROM leader"
+        ).fetchall():
+            leader = (self.scenario.names.index(server), renewed <= self._leases.shown < expires)
+        return finish(self._adapter(DatabaseSnapshot(copy)).load()), leader
 
     def declared(self) -> Any:
         """Return what the future depends on."""
         ready = tuple(
             (place, store.adapter._transactions._ready)  # noqa: SLF001  # all that it remembers
-            for place, store in sorted(self._stores.items())
+            for place, store in sorted(self.stores.items())
+            if isinstance(store, RealStore)
         )
         return super().declared(), self._leases.shown, ready
 

@@ -6,9 +6,9 @@ is not interrupted by anything: interleavings inside of it are not explored.
 """
 
 import asyncio
-import concurrent.futures
 import functools
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor  # here: its module is loaded when it is named first
 from typing import Any
 
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
@@ -34,7 +34,7 @@ def start_thread(
         arguments: its arguments.
         executor: the executor that was named; None for the one of the loop.
     """
-    if isinstance(executor, concurrent.futures.ProcessPoolExecutor):
+    if isinstance(executor, ProcessPoolExecutor):
         raise loop.refusal("run_in_executor with another process")
     lane = loop.current
     future: asyncio.Future[Any] = loop.create_future()

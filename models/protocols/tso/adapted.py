@@ -1,0 +1,128 @@
+"""What is common to the oracle programs over a real store: the adapter's own code is what a server calls.
+
+Of the stand-in in ``ports`` this keeps when somebody campaigns, and which saves have arrived. What the store
+holds is read from it after each change.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from tidemark.impl.errors import NotLeaderError, StoreError
+from tidemark.impl.tso.ports import Leadership, OracleStore
+from tidemark.models.protocols.tso.ports import LEADER, SETTLED, STORE, WINDOW, SharedStore, updater_of_task
+from tidemark.models.protocols.tso.program import OracleProgram
+from tidemark.models.protocols.tso.refinement import FIRST_SAVE
+from tidemark.models.simulation.world.process import Process
+
+
+class AdaptedStore(SharedStore, ABC):
+    """The store as one server sees it: the real one.
+
+    Args:
+        adapter: of the store.
+        look: to be called when the store may hold something else, and ``adapter`` does not tell.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        place: int,
+        *,
+        elected: Callable[[], None],
+        others: tuple[str, ...],
+        adapter: OracleStore,
+        look: Callable[[], None],
+    ) -> None:
+        super().__init__(process, place, elected=elected, others=others)
+        self.adapter = adapter
+        self.look = look
+
+    def led(self) -> None:
+        """The store has taken this server as the leader."""
+        self._elected()
+
+    async def campaign(self, server: str, *, lease: float) -> Leadership | None:
+        """See tidemark.impl.tso.ports.LeaderElection. A standby waits for its turn."""
+        await self.vacant.wait()
+        found = await self.adapter.campaign(server, lease=lease)
+        if found is None:
+            self.vacant.clear()
+        return found
+
+    async def resign(self, leadership: Leadership) -> None:
+        """See tidemark.impl.tso.ports.LeaderElection."""
+        if self.first_save_is_open:
+            await self._lose_first_save()
+        await self.adapter.resign(leadership)
+        self.tell()
+
+    async def load(self) -> int:
+        """See tidemark.impl.tso.ports.WindowStore."""
+        return await self.adapter.load()
+
+    async def save(self, end: int, leadership: Leadership) -> None:
+        """See tidemark.impl.tso.ports.WindowStore. A save that was refused never arrives."""
+        updater = updater_of_task()
+        self._saves += 1
+        self.sent[updater] = self._saves
+        self.first_save_is_open = updater == FIRST_SAVE
+        try:
+            await self.adapter.save(end, leadership)
+        except NotLeaderError:
+            self.first_save_is_open = False
+            if updater == FIRST_SAVE:
+                self.settles(updater)
+                self.look()
+            raise
+        except StoreError:
+            self.first_save_is_open = False
+            del self.sent[updater]
+            raise
+        self.first_save_is_open = False
+
+    def settles(self, updater: int) -> None:
+        """The last save of an updater has arrived, or never will."""
+        content = self._store.content()
+        settled = {**dict(content[SETTLED]), (self._place, updater): self.sent[updater]}
+        content[SETTLED] = tuple(sorted(settled.items()))
+
+    @abstractmethod
+    async def expire(self) -> None:
+        """The lease of this server runs out, if it is the leader, and the next one is told."""
+
+    def tell(self) -> None:
+        """Tell the next server that the key may be free."""
+        for other in self._others:
+            self._process.post(other, "vacant")
+
+
+class AdaptedProgram(OracleProgram, ABC):
+    """The oracle program over a real store.
+
+    Attributes:
+        stores: by the place of each server its store.
+    """
+
+    table = None  # type: ignore[assignment]  # its events have other names
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.stores: dict[int, AdaptedStore] = {}
+
+    @abstractmethod
+    def shown(self) -> tuple[int, tuple[int, bool]]:
+        """Return the end of the window that the store holds, and the leader and whether its term runs."""
+
+    def look(self) -> None:
+        """Read what the store holds."""
+        content = self.world.store(STORE).content()
+        led_before = content[LEADER]
+        content[WINDOW], content[LEADER] = self.shown()
+        for key in (WINDOW, LEADER, SETTLED):
+            self.world.touch(writes=self.world.interner.bit(self.world.store(STORE).owner(key)))
+        place, led = content[LEADER]
+        if led and (place, led) != led_before:
+            self.stores[place].led()

@@ -1,0 +1,42 @@
+"""Mutants of the oracle's store in etcd, each one small method.
+
+The functions return the program with the fault in it, and take the same arguments as
+``tidemark.models.protocols.tso.real_etcd:over_etcd``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tidemark.impl.storage.etcd_client import encode
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
+from tidemark.impl.tso.ports import Leadership
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.tso.real_etcd import EtcdOracleProgram, over_etcd
+
+
+class _DoesNotWait(EtcdOracleStore):
+    async def save(self, end: int, leadership: Leadership) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.saving = asyncio.create_task(super().save(end, leadership), name=task.get_name())
+
+
+@mutant(killer="tso.windows_are_saved", source="facts 2.2: on save error return", instance="tso-over-etcd")
+def saves_are_not_waited_for(**scenario: Any) -> EtcdOracleProgram:
+    """The window counts as saved when the request is sent."""
+    return over_etcd(adapter=_DoesNotWait, **scenario)
+
+
+class _PutsWithoutCondition(EtcdOracleStore):
+    async def save(self, end: int, leadership: Leadership) -> None:
+        put = {"key": self._window, "value": encode(end.to_bytes(8, "big"))}
+        request = {"compare": [], "success": [{"request_put": put}], "failure": []}
+        await self._client.call("/v3/kv/txn", request)
+
+
+@mutant(killer="refinement", source="H43", instance="tso-over-etcd-early")
+def saves_have_no_condition(**scenario: Any) -> EtcdOracleProgram:
+    """A deposed leader saves, and etcd takes it (H43)."""
+    return over_etcd(adapter=_PutsWithoutCondition, **scenario)
