@@ -20,6 +20,7 @@ PROTOCOLS = {
     "scheduler": "tidemark.spec.scheduler:Scheduler",
     "ids": "tidemark.spec.ids:Ids",
     "meta": "tidemark.spec.meta:Meta",
+    "aliases": "tidemark.spec.aliases:Aliases",
     "sessions": "tidemark.spec.sessions:Sessions",
     "allocation": "tidemark.spec.allocation:Allocation",
     "ownership": "tidemark.spec.ownership:Ownership",
@@ -162,6 +163,14 @@ _TRACE = {
     "meta.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
     "meta.a_request_ends": "an end: evidence is finite",
     "meta.a_change_ends": "an end: evidence is finite",
+    "aliases.an_alias_is_no_collection": "a trace of `create` and `create_alias`",
+    "aliases.an_alias_points_to_a_collection": "a trace of `drop` and `create_alias`",
+    "aliases.a_request_is_served_what_its_name_meant": "a trace of `begin`, `hit` and `insert`: no line says "
+    "which collection an alias has named",
+    "aliases.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`, with the times of changes",
+    "aliases.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
+    "aliases.a_request_ends": "an end: evidence is finite",
+    "aliases.a_change_ends": "an end: evidence is finite",
     "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "
     "the revisions of the store",
     "sessions.who_serves_is_known_or_refused": "a trace of `accept`, `fence` and `forget`; "

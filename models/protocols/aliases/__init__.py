@@ -1,0 +1,1 @@
+"""Aliases of collections: variants, mutants, programs."""

@@ -1,0 +1,129 @@
+"""Inductive lemmas: why no request is served through an alias what its name did not mean."""
+
+from tidemark.spec.aliases.claims import AliasesClaims
+from tidemark.spec.language import all_of, forall, implies, lemma
+
+
+class Aliases(AliasesClaims):
+    """Names of collections and aliases: changes, caches of proxies, invalidations, requests."""
+
+    @lemma(source="B64")
+    def a_name_means_one_collection(s):
+        """What exists was made; a name is that of one collection, or an alias of one."""
+        return forall(s.Collection, lambda x: implies(s.live[x], s.made[x])) & forall(
+            s.Name,
+            s.Collection,
+            s.Collection,
+            lambda n, x, y: implies(s.means(n, x) & s.means(n, y), x == y),
+        )
+
+    @lemma(source="facts 12")
+    def one_change_is_under_way(s):
+        """A name's last change was acknowledged, or is the one under way."""
+        return all_of(
+            forall(s.Proxy, lambda p: implies(s.told[p], s.changing)),
+            implies(s.changing, s.now > 0),
+            forall(
+                s.Name,
+                s.Name,
+                lambda n, m: implies((s.changed[n] == s.changed[m]) & (n != m), s.changed[n] == 0),
+            ),
+            forall(
+                s.Name,
+                lambda n: all_of(
+                    s.settled[n] <= s.changed[n],
+                    s.changed[n] <= s.now,
+                    implies(s.settled[n] < s.changed[n], s.changing & (s.changed[n] == s.now)),
+                ),
+            ),
+            forall(
+                s.Name,
+                s.Collection,
+                lambda n, x: implies(s.settled[n] == s.changed[n], s.shown[n, x] == s.means(n, x)),
+            ),
+        )
+
+    @lemma(source="facts 12")
+    def what_was_told_is_known(s):
+        """A proxy that was told of a change keeps nothing older, and takes nothing older."""
+        return forall(
+            s.Proxy,
+            s.Name,
+            lambda p, n: all_of(
+                s.settled[n] <= s.floor[p, n],
+                s.floor[p, n] <= s.now,
+                implies(s.told[p], s.floor[p, n] >= s.changed[n]),
+            ),
+        ) & forall(
+            s.Proxy,
+            s.Name,
+            s.Collection,
+            lambda p, n, x: implies(s.keeps[p, n, x], s.floor[p, n] <= s.moment[p, n]),
+        )
+
+    @lemma(source="facts 12; B66")
+    def entries_say_what_the_name_means(s):
+        """An entry says what the name means, or what it meant before the change that is under way."""
+        return forall(
+            s.Proxy,
+            s.Name,
+            s.Collection,
+            lambda p, n, x: implies(s.keeps[p, n, x], s.is_known(s.moment[p, n], n, x)),
+        )
+
+    @lemma(source="B65")
+    def an_alias_names_one_collection(s):
+        """A request looks up one name, and has one answer on its way."""
+        return forall(
+            s.Request,
+            s.Collection,
+            s.Collection,
+            lambda r, x, y: all_of(
+                implies(s.pick[r, x] & s.pick[r, y], x == y),
+                implies(s.brings[r, x] & s.brings[r, y], x == y),
+                implies(s.pick[r, x], s.through[r] | (s.stage[r] == "served")),
+                implies(s.brings[r, x], s.stage[r] == "answered"),
+                implies(s.through[r], s.is_active(r)),
+            ),
+        )
+
+    @lemma(source="B65")
+    def answers_say_what_the_name_means(s):
+        """An answer on its way says the same, or was replaced since; it is not older than its request."""
+        return forall(
+            s.Request,
+            s.Name,
+            s.Collection,
+            lambda r, n, x: implies(
+                all_of(s.stage[r] == "answered", s.looks_up(r, n), s.brings[r, x]),
+                all_of(
+                    s.given[r] <= s.now,
+                    s.given[r] >= s.before[r, n],
+                    implies(s.given[r] >= s.settled[n], s.is_known(s.given[r], n, x)),
+                    implies(~s.through[r], s.meant[r, x]),
+                ),
+            ),
+        )
+
+    @lemma(source="B65; B67")
+    def what_a_name_means_is_noted(s):
+        """What a request's name means now, and what an alias has named for it, it has meant since it began."""
+        return forall(
+            s.Request,
+            s.Collection,
+            lambda r, x: implies(
+                s.is_active(r),
+                all_of(
+                    implies(s.means(s.asks[r], x) | s.shown[s.asks[r], x], s.meant[r, x]),
+                    implies(s.through[r] & s.pick[r, x], s.meant[r, x]),
+                ),
+            ),
+        ) & forall(s.Request, s.Name, lambda r, n: s.before[r, n] <= s.settled[n])
+
+    def is_known(s, moment, n, x):
+        """Whoever was answered at this moment that the name means x was told the truth."""
+        return all_of(
+            moment <= s.now,
+            implies(moment >= s.changed[n], s.means(n, x)),
+            implies(moment < s.changed[n], s.shown[n, x]),
+        )
