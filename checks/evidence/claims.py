@@ -167,8 +167,8 @@ _TRACE = {
     "aliases.an_alias_points_to_a_collection": "a trace of `drop` and `create_alias`",
     "aliases.a_request_is_served_what_its_name_meant": "a trace of `begin`, `hit` and `insert`: no line says "
     "which collection an alias has named",
-    "aliases.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`, with the times of changes",
-    "aliases.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
+    "aliases.what_was_replaced_is_not_served": "a trace of `hit` and `insert`, with the times of changes",
+    "aliases.caches_are_not_behind": "a trace of `insert` and `invalidate`: it is a process's memory",
     "aliases.a_request_ends": "an end: evidence is finite",
     "aliases.a_change_ends": "an end: evidence is finite",
     "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "

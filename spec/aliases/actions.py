@@ -10,7 +10,7 @@ Sources: facts 12; B64 to B67.
 
 How it is cut:
 
-- A name is looked up by one request alone. Shared fetches, and proxies that come and go, are in ``spec/meta``.
+- A name is looked up by one request alone. Shared fetches and proxies that come and go: ``spec/meta``.
 - A collection is one element of its sort and has one name; of its schema only the time of its change matters.
 - ``meant`` is history: what the request's name meant at some time since it began. A change counts from when
   it is stored, what it replaces up to its acknowledgement.

@@ -35,7 +35,7 @@ class AliasesClaims(AliasesActions):
 
     @invariant(source="facts 12")
     def what_was_replaced_is_not_served(s):
-        """A request that begins after a collection's change was acknowledged does not see it as it was before,
+        """A request that begins after a change of a collection was acknowledged sees what it has brought,
         whatever the name that the request has used.
         """
         return forall(

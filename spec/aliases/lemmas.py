@@ -7,16 +7,6 @@ from tidemark.spec.language import all_of, forall, implies, lemma
 class Aliases(AliasesClaims):
     """Names of collections and aliases: changes, caches of proxies, invalidations, requests."""
 
-    @lemma(source="B64")
-    def a_name_means_one_collection(s):
-        """What exists was made; a name is that of one collection, or an alias of one."""
-        return forall(s.Collection, lambda x: implies(s.live[x], s.made[x])) & forall(
-            s.Name,
-            s.Collection,
-            s.Collection,
-            lambda n, x, y: implies(s.means(n, x) & s.means(n, y), x == y),
-        )
-
     @lemma(source="facts 12")
     def one_change_is_under_way(s):
         """A name's last change was acknowledged, or is the one under way."""
@@ -107,7 +97,7 @@ class Aliases(AliasesClaims):
 
     @lemma(source="B65; B67")
     def what_a_name_means_is_noted(s):
-        """What a request's name means now, and what an alias has named for it, it has meant since it began."""
+        """What a request's name means, and what an alias has named for it, was meant since it began."""
         return forall(
             s.Request,
             s.Collection,
