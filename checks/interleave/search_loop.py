@@ -39,16 +39,33 @@ def quiet() -> Iterator[None]:
     was_enabled = gc.isenabled()
     gc.disable()
     # What exists now outlives the search: later collections need not look at it.
-    gc.freeze()
+    if not _set_aside:
+        gc.freeze()
     hooks = take_asyncgens()
     try:
         with closed_world.installed():
             yield
     finally:
         sys.set_asyncgen_hooks(*hooks)
-        gc.unfreeze()
+        if not _set_aside:
+            gc.unfreeze()
         if was_enabled:
             gc.enable()
+
+
+def set_aside() -> None:
+    """Keep what exists now out of the sight of the collector, for as long as this process lives.
+
+    For processes that run many short searches and collect between them: imported modules are a large part of
+    what a collection looks through.
+    """
+    global _set_aside  # noqa: PLW0603 - of this process
+    gc.collect()
+    gc.freeze()
+    _set_aside = True
+
+
+_set_aside = False
 
 
 def search(

@@ -1,5 +1,5 @@
 """Spreading one search tree over Spark: rounds of subtrees with a budget each, then the rest is dealt out
-again.
+again. Two rounds are under way at a time, so that no core waits for the last task of one, nor for the driver.
 
 A work item is a node of the search tree. A task searches the items of its hand until they are done or its
 budget of executions is spent, and returns what is left as new items. Budgets count executions, never time, so
@@ -9,19 +9,28 @@ are those of the search on one core, however the tree is cut. Where equal states
 executions depends on the cut, since tasks of one round do not see each other's states; and with source sets,
 since the parts of a tree are searched in full at their roots.
 
+Rounds are merged in the order in which they were dealt, and a round is dealt from what the rounds before the
+one that is still under way have left, never from what happens to be ready: two runs deal the same hands.
+Where equal states are merged there is one round at a time, since the next one must know the states of all
+that came before.
+
 Budgets follow the forecast of what is left: small at first, so that large parts are cut and dealt out again;
-then so large that a round might finish the search, or double what was done: a forecast may be far too low,
+then so large that a round might finish the search, or multiply what was done: a forecast may be far too low,
 and each round costs a part of a second.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.checks.interleave.audit import check_explained, random_sample
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
+from tidemark.checks.interleave.search_loop import set_aside
 from tidemark.checks.interleave.searches import bounds_text, explore_subtree, split
 from tidemark.checks.interleave.trees.forecast import Forecast, Searched
 from tidemark.checks.interleave.trees.work import WorkItem
@@ -33,10 +42,14 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import SparkSession
 
-TASKS_A_WORKER = 12
-"""More tasks than workers: who is done early takes another one, and waits for one task at most."""
-LEAST = 100
+TASKS_A_WORKER = 3
+"""More tasks than workers: who is done early takes another one, of this round or of the next."""
+AHEAD = 2
+"""Rounds that are under way at a time."""
+LEAST = 50
 """Executions that are worth a task."""
+GROWTH = 2
+"""So many times what was done may be spent by the rounds under way: few of them, if forecasts are too low."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +57,7 @@ class Spread:
     """How to deal out the work.
 
     Attributes:
-        partitions: tasks in one round; 0 takes twelve for each core of the session.
+        partitions: tasks in one round; 0 takes three for each core of the session.
         parts: parts into which the driver cuts the tree before the first round.
         budget: most executions that a task may spend in one round.
         rounds: largest number of rounds. What is left then makes the result inconclusive.
@@ -121,6 +134,13 @@ def _silent(done: Round, total: Exploration) -> None:
     """Tell nothing."""
 
 
+class _UnderWay(NamedTuple):
+    """A round that is being searched: its items, and what will come of it."""
+
+    items: Sequence[WorkItem]
+    found: "Future[list[Done]]"
+
+
 class _Search:
     """The rounds of one search, as the driver sees them."""
 
@@ -133,60 +153,87 @@ class _Search:
         self._spread = spread
         self._workers = max(1, self._context.defaultParallelism)
         self._tasks = spread.partitions or TASKS_A_WORKER * self._workers
+        self._merging = options.reduction is Reduction.STATES
         self._forecast = Forecast()
         self._busy = 0.0
+        self._waiting: list[WorkItem] = []
+        self._under_way: deque[_UnderWay] = deque()
+        self._dealt = 0
 
     def run(self, tick: RoundTick) -> Exploration:
         """Cut the tree, then run rounds until nothing is left or a limit is reached."""
         began = time.perf_counter()
         once = replace(self._options, check_every=0)
-        total, items = split(self._program, self._spread.parts, options=once)
+        total, self._waiting = split(self._program, self._spread.parts, options=once)
         number, stopped = 0, None
-        while True:
-            total.seconds = time.perf_counter() - began
-            depths = [len(item.picks) for item in items]
-            done = Round(
-                number=number,
-                left=len(items),
-                forecast=self._forecast.of(depths),
-                workers=self._workers,
-                wall=total.seconds,
-                busy=self._busy,
-            )
-            tick(done, total)
-            stopped = _stopped(total, self._options)
-            if not items or number == self._spread.rounds or stopped is not None:
-                break
-            number += 1
-            parts = self._round(items, total, self._budget(done.forecast, total.done))
-            items = sorted(item for part in parts for item in part.remaining)
-            for part in parts:
-                part.remaining, part.left = (), 0.0  # the forecast of the rounds speaks of the whole
-            total = merge([total, *parts], bounds="")
-        total.remaining = tuple(items)
+        with ThreadPoolExecutor(AHEAD) as threads:
+            while True:
+                left = self._left()
+                total.seconds = time.perf_counter() - began
+                forecast = self._forecast.of([len(item.picks) for item in left])
+                done = Round(
+                    number=number,
+                    left=len(left),
+                    forecast=forecast,
+                    workers=self._workers,
+                    wall=total.seconds,
+                    busy=self._busy,
+                )
+                tick(done, total)
+                stopped = _stopped(total, self._options)
+                if stopped is not None:
+                    break
+                self._deal(threads, total, self._budget(forecast, total.done))
+                if not self._under_way:
+                    break
+                number += 1
+                total = self._take(total)
+        total.remaining = tuple(left)
         if stopped is not None:
             total.reasons = (*total.reasons, stopped)
         return total
 
+    def _left(self) -> list[WorkItem]:
+        """What is not searched, or not known to be."""
+        return sorted([*self._waiting, *(item for a_round in self._under_way for item in a_round.items)])
+
     def _budget(self, forecast: float | None, spent: int) -> int:
-        """The executions of a task: what is left and a half, or what was spent, shared out."""
-        share = max(1.5 * (forecast or 0.0), spent) / self._tasks
+        """The executions of a task: what is left and a half, or a multiple of what was spent, shared out."""
+        ahead = 1 if self._merging else AHEAD
+        share = max(1.5 * (forecast or 0.0), GROWTH * spent) / (self._tasks * ahead)
         return min(max(LEAST, int(share)), self._spread.budget)
 
-    def _round(self, items: Sequence[WorkItem], total: Exploration, budget: int) -> list[Exploration]:
-        merging = self._options.reduction is Reduction.STATES
-        met = self._context.broadcast(frozenset(total.states)) if merging else None
-        work = Work(program=self._program, options=self._options, budget=budget, met=met)
-        hands = deal(items, self._tasks)
+    def _deal(self, threads: ThreadPoolExecutor, total: Exploration, budget: int) -> None:
+        """Begin as many rounds as may be under way: all that waits is shared out among them."""
+        free = (1 if self._merging else AHEAD) - len(self._under_way)
+        free = min(free, self._spread.rounds - self._dealt)
+        for items in deal(self._waiting, free) if free > 0 else []:
+            met = self._context.broadcast(frozenset(total.states)) if self._merging else None
+            work = Work(program=self._program, options=self._options, budget=budget, met=met)
+            found = threads.submit(self._round, deal(items, self._tasks), work)
+            self._under_way.append(_UnderWay(items, found))
+            self._dealt += 1
+            self._waiting = []
+
+    def _round(self, hands: Sequence[Sequence[WorkItem]], work: "Work") -> list["Done"]:
         found = self._context.parallelize(hands, len(hands)).map(work).collect()
-        if met is not None:
-            met.destroy()
+        if work.met is not None:
+            work.met.destroy()
+        return found
+
+    def _take(self, total: Exploration) -> Exploration:
+        """Wait for the round that was dealt first, and add what it has found."""
+        found = self._under_way.popleft().found.result()
         for task in found:
             if task.trouble is not None:
                 raise TaskError(task.trouble)
         self._busy += sum(task.seconds for task in found)
         self._forecast.learn(part for task in found for part in task.searched)
-        return [task.result for task in found]
+        parts = [task.result for task in found]
+        self._waiting = sorted([*self._waiting, *(item for part in parts for item in part.remaining)])
+        for part in parts:
+            part.remaining, part.left = (), 0.0  # the forecast of the rounds speaks of the whole
+        return merge([total, *parts], bounds="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +268,7 @@ class Work:
             return Done(result=Exploration(), trouble=(error.message, error.remedy, error.exit_code))
 
     def _search(self, hand: Sequence[WorkItem]) -> Done:
+        _load(self.program)
         began = time.perf_counter()
         met = set(self.met.value) if self.met is not None else set()
         parts, searched, untouched = [], [], []
@@ -240,6 +288,13 @@ class Work:
         result = merge(parts, bounds="")
         result.remaining = (*result.remaining, *untouched)
         return Done(result=result, searched=tuple(searched), seconds=time.perf_counter() - began)
+
+
+@cache
+def _load(program: ProgramRef) -> None:
+    """Import the program, once in a worker. Spark's workers collect garbage after each task."""
+    program.load()
+    set_aside()
 
 
 class TaskError(CheckError):

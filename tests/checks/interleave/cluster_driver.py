@@ -35,7 +35,7 @@ def main(master: str, folder: Path) -> None:
         session,
         PROGRAM,
         OPTIONS,
-        spread=Spread(partitions=4, parts=24, budget=30),
+        spread=Spread(partitions=4, parts=24, budget=60),
         tick=lambda done, _found: print(f"round {done.number} {done.left}", flush=True),
     )
     print("result", found.status.value, facts(found), flush=True)

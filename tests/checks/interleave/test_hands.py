@@ -2,14 +2,19 @@
 
 import pickle
 import random
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.checks.interleave.test_subtrees import facts
-from tidemark.checks.interleave import Exploration, Options, Reduction, explore, split
+from tidemark.checks.interleave import ExecutionLimits, Exploration, Options, Reduction, explore, split
 from tidemark.checks.interleave.result import merge
-from tidemark.checks.interleave.spark import TaskError, Work, deal
-from tidemark.checks.interleave.trees.work import WHOLE
+from tidemark.checks.interleave.spark import Done, Spread, TaskError, Work, deal, explore_on_spark
+from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.simulation import Process, Program, ProgramRef, World
 
@@ -68,6 +73,94 @@ def test_what_is_found_is_the_same_where_the_cut_costs_executions(reduction):
     assert spread.states == alone.states
     assert spread.covered == alone.covered
     assert spread.statistics.executions >= alone.statistics.executions
+
+
+class Rounds:
+    """Stands in for a session with two cores: runs a round in its thread, and ends it when ``late`` says."""
+
+    defaultParallelism = 2  # noqa: N815 - Spark's name
+
+    def __init__(self, late: Sequence[float]) -> None:
+        self.sparkContext = self
+        self.hands: list[list[list[WorkItem]]] = []
+        self.at_work = self.most = 0
+        self._late = late
+
+    def parallelize(self, hands: list[list[WorkItem]], slices: int) -> "Rounds":
+        assert slices == len(hands)
+        self.hands.append(hands)
+        return self
+
+    def map(self, work: Work) -> "Round":
+        return Round(self, work, self.hands[-1], self._late[len(self.hands) % len(self._late)])
+
+
+class Round:
+    """A job of such a session."""
+
+    lock = threading.Lock()
+
+    def __init__(self, session: Rounds, work: Work, hands: list[list[WorkItem]], late: float) -> None:
+        self.session, self.work, self.hands, self.late = session, work, hands, late
+
+    def collect(self) -> list[Done]:
+        self.session.at_work += 1
+        self.session.most = max(self.session.most, self.session.at_work)
+        time.sleep(self.late)
+        with self.lock:  # one controlled loop at a time
+            found = [self.work(pickle.loads(pickle.dumps(hand))) for hand in self.hands]
+        self.session.at_work -= 1
+        return found
+
+
+@pytest.mark.parametrize("limit", [None, 12])
+@pytest.mark.parametrize("program", [LASTZERO, UPDATES])
+def test_which_of_two_rounds_ends_first_decides_nothing(program, limit):
+    options = Options(audit=0, limits=ExecutionLimits(executions=limit))
+    spread = Spread(partitions=2, parts=4, budget=2)
+    seen = []
+    for late in ([0.0], [0.0, 0.02], [0.02, 0.0]):
+        session: Any = Rounds(late)
+        ticks: list[tuple[int, int, int]] = []
+        found = explore_on_spark(
+            session,
+            program,
+            options,
+            spread=spread,
+            tick=lambda done, total: ticks.append((done.number, done.left, total.done)),  # noqa: B023
+        )
+        seen.append((facts(found), found.status, found.remaining, ticks, session.hands))
+        assert session.most == 2
+    assert seen[0][:4] == seen[1][:4] == seen[2][:4]
+    assert sorted(seen[0][4]) == sorted(seen[1][4]) == sorted(seen[2][4])
+    alone = explore(program, replace(options, limits=ExecutionLimits()))
+    if limit is not None:
+        assert found.remaining
+        assert limit <= found.done < alone.done
+    else:
+        assert len(session.hands) > 3
+        assert found.status is alone.status
+        assert found.statistics.executions == alone.statistics.executions
+        assert found.finals == alone.finals
+
+
+def test_merged_states_are_known_to_the_next_round():
+    session: Any = Rounds([0.0])
+    session.broadcast = Known
+    options = Options(reduction=Reduction.STATES, audit=0)
+    found = explore_on_spark(session, CRASH, options, spread=Spread(partitions=1, parts=2, budget=1))
+    assert session.most == 1
+    assert len(session.hands) > 1
+    assert found.states == explore(CRASH, options).states
+
+
+class Known(NamedTuple):
+    """Stands in for a broadcast."""
+
+    value: frozenset[bytes]
+
+    def destroy(self) -> None:
+        """Nothing is held."""
 
 
 class Forgetful(Program):
