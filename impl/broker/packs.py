@@ -17,24 +17,29 @@ class PackReader:
     It reads a log from its beginning: a checkpoint says what is durable, and not where that ends in the file.
 
     dispatchers: of this incarnation of the node; None: each channel is read by itself.
+
+    Attributes:
+        sources: by virtual channel where its packs come from.
+        ready: by virtual channel the pack that was taken last. It is given again until its end is consumed: a
+            caller that is cancelled has lost nothing.
     """
 
     def __init__(self, log: EntryLog, *, dispatchers: NodeDispatchers | None = None) -> None:
         self._log = log
         self._dispatchers = dispatchers
-        self._sources: dict[ChannelName, PackSource] = {}
-        self._ready: dict[ChannelName, Pack] = {}
+        self.sources: dict[ChannelName, PackSource] = {}
+        self.ready: dict[ChannelName, Pack] = {}
 
     async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
         """See WriteAheadLog. Raises LateRowError for a message behind its tick."""
-        if channel not in self._sources:
-            self._sources[channel] = self._open(channel, StreamPosition(0, after.ts))
-        while channel not in self._ready or self._ready[channel].end.ts <= after.ts:
-            pack = await self._sources[channel].next_pack()
-            self._ready[channel] = _rows_to_store(pack.of(channel))
-            if self._ready[channel].drop and self._dispatchers is not None:
+        if channel not in self.sources:
+            self.sources[channel] = self._open(channel, StreamPosition(0, after.ts))
+        while channel not in self.ready or self.ready[channel].end.ts <= after.ts:
+            pack = await self.sources[channel].next_pack()
+            self.ready[channel] = _rows_to_store(pack.of(channel))
+            if self.ready[channel].drop and self._dispatchers is not None:
                 self._dispatchers.deregister(channel)  # nothing follows
-        return self._ready[channel]
+        return self.ready[channel]
 
     def _open(self, channel: ChannelName, position: StreamPosition) -> PackSource:
         if self._dispatchers is not None:

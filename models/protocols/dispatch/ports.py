@@ -23,14 +23,16 @@ def row_for(number: int, ts: int, channel: ChannelName) -> InsertMessage:
 
 
 def ddl_about(number: int, ts: int, collection: int) -> DdlMessage:
-    """A message about a collection, by its number. The shard that it names means nothing."""
-    return DdlMessage(ts, channel_of(0, collection), str(number))
+    """A message about a collection, by its number. The shard that it names has this number, and means
+    nothing. It drops the collection, which is of interest only to whoever stores its rows.
+    """
+    return DdlMessage(ts, channel_of(number, collection), "drop")
 
 
 def number_of(message: LogMessage) -> int:
     """The number of a message."""
     if isinstance(message, DdlMessage):
-        return int(message.text)
+        return int(message.channel.rpartition("v")[2])
     assert isinstance(message, InsertMessage)
     return message.rows[0].key
 

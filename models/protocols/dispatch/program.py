@@ -27,6 +27,7 @@ from tidemark.models.protocols.dispatch.ports import (
 )
 from tidemark.models.protocols.dispatch.refinement import NodeView, TargetView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -37,6 +38,8 @@ NODE = "node"
 PRODUCERS = "producers"
 ONE_EACH = "no_dispatcher_is_left"
 """Claim id: a dispatcher that serves no target any more has ended."""
+DROPPED = "the pack drops the collection"
+"""Condition of the table of actions: whoever takes the pack lets the target go in the same step."""
 ALL = -1
 """A target takes all its packs."""
 
@@ -50,12 +53,14 @@ class TargetPlan:
         position: its position, the timestamp of a tick, or 0.
         takes: how many packs it takes, if it is slow; None for all of them.
         leaves: it goes at any time.
+        cancelled: who reads it for a node is cancelled at any time, and another one goes on.
     """
 
     collection: int = 0
     position: int = 0
     takes: int | None = None
     leaves: bool = False
+    cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +144,7 @@ class DispatchProgram(RefiningProgram):
         constants: those of a variant that the specification does not have.
     """
 
-    claims = (ONE_EACH,)
+    claims: tuple[str, ...] = (ONE_EACH,)
     table = "dispatch"
     at_rest = ("dispatch.ticks_reach_who_takes_them",)
 
@@ -229,6 +234,12 @@ class DispatchProgram(RefiningProgram):
             return None
         return f"{ONE_EACH}: {serving} dispatchers serve targets, and {len(manager.tasks)} work"
 
+    def condition(self, name: str, event: Event) -> bool:
+        """Nobody looks into a pack here: no step ends a target since its collection is dropped."""
+        if name == DROPPED:
+            return False
+        return super().condition(name, event)
+
     def element(self, name: str, value: Any) -> Any:
         """Return a target's number by the name of its channel, or a number."""
         del name
@@ -242,7 +253,11 @@ class DispatchProgram(RefiningProgram):
         return {LOG: self.log.view(), NODE: view}
 
     def _node_view(self, manager: DispatcherManager) -> NodeView:
-        return node_view(manager, self.targets, self.begins, self.taken, self.log.handed)
+        return node_view(manager, self.known_targets(), self.begins, self.taken, self.log.handed)
+
+    def known_targets(self) -> Sequence[Target | None]:
+        """The targets that have come, by number."""
+        return self.targets
 
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
@@ -263,7 +278,8 @@ class DispatchProgram(RefiningProgram):
             tuple(manager.waiting),
             tuple(manager.deputies),
             tuple(
-                None if target is None else (target.position, repr(target.packs)) for target in self.targets
+                None if target is None else (target.position, repr(target.packs))
+                for target in self.known_targets()
             ),
         )
 

@@ -12,59 +12,13 @@ from pathlib import Path
 from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.timestamp import Timestamp
+from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.proxy.ports import LogProcess
 from tidemark.models.protocols.proxy.refinement import LogView
 from tidemark.models.simulation.world.process import Process
 
 _SOURCE = 1
 _ROOT = Path("log")
-
-
-class MemoryFiles:
-    """Files whose content is there at once, and forced a step later. What a power failure may do to a log is
-    judged with the stores.
-    """
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self._content: dict[Path, bytes] = {}
-
-    async def exists(self, path: Path) -> bool:
-        """See Files."""
-        return path in self._content
-
-    async def read(self, path: Path, *, offset: int = 0) -> bytes:
-        """See Files."""
-        if path not in self._content:
-            raise FileNotFoundError(path)
-        return self._content[path][offset:]
-
-    async def write(self, path: Path, data: bytes) -> None:
-        """See Files."""
-        self._content[path] = data
-
-    async def append(self, path: Path, data: bytes) -> None:
-        """See Files."""
-        self._content[path] = self._content.get(path, b"") + data
-
-    async def truncate(self, path: Path, size: int) -> None:
-        """See Files."""
-        self._content[path] = self._content[path][:size]
-
-    async def sync(self, path: Path) -> None:
-        """See Files."""
-        del path
-        await self._process.point("log.sync")
-
-    async def rename(self, old: Path, new: Path) -> None:
-        """See Files."""
-        self._content[new] = self._content.pop(old)
-
-    async def make_directory(self, path: Path) -> None:
-        """See Files."""
-
-    async def sync_directory(self, path: Path) -> None:
-        """See Files."""
 
 
 class RealLogs(LogProcess):

@@ -19,7 +19,13 @@ from tidemark.impl.types import ChannelName
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.stream.ports import SINK, Log, Sink, message_of
-from tidemark.models.protocols.stream.refinement import Consumer, ConsumerView, abstract, consumer_view
+from tidemark.models.protocols.stream.refinement import (
+    Consumer,
+    ConsumerView,
+    Entries,
+    abstract,
+    consumer_view,
+)
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
@@ -138,7 +144,7 @@ class StreamProgram(RefiningProgram):
         protocol: the specification that each step must follow.
     """
 
-    claims = (PACKS_MEET,)
+    claims: tuple[str, ...] = (PACKS_MEET,)
     table = "stream"
     at_rest = ("stream.every_message_is_stored",)
 
@@ -194,14 +200,20 @@ class StreamProgram(RefiningProgram):
         self.consumer, self.pack = None, None
         while True:
             position = await self.sink.load(self.world)
-            log = _Logs(self.scenario.names, self.logs)
-            consumer = self.consumer = self.scenario.consumer(self._consumer_class, log, position)
+            consumer = self.consumer = self.scenario.consumer(
+                self._consumer_class, self.entry_log(process), position
+            )
             try:
                 await self._store_packs(consumer)
             except (StorageFailedError, StorageUnknownError):
                 await process.point("consumer.seek")
                 self.consumer, self.pack = None, None
                 self.lost += 1
+
+    def entry_log(self, process: Process) -> EntryLog:
+        """What a consumer reads."""
+        del process
+        return _Logs(self.scenario.names, self.logs)
 
     async def _store_packs(self, consumer: Consumer) -> None:
         while True:
@@ -226,10 +238,14 @@ class StreamProgram(RefiningProgram):
         if lane.alive and self.consumer is not None and self._living == lane.incarnation:
             view = consumer_view(self.consumer, self.pack)
         return {
-            LOG: tuple(log.view() for log in self.logs),
+            LOG: self.entries(),
             self.sink.owner: self.sink.stored(),
             CONSUMER: (view, crashes + self.lost),
         }
+
+    def entries(self) -> tuple[Entries, ...]:
+        """What is in the logs."""
+        return tuple(log.view() for log in self.logs)
 
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
@@ -240,8 +256,10 @@ class StreamProgram(RefiningProgram):
             memory = (tuple((repr(one.buffered), one.position) for one in readers), repr(consumer.pack))
         elif consumer is not None:
             memory = (repr(consumer.buffered), consumer.position)
-        gates = tuple(log.gate.view() for log in self.logs)
-        return (tuple(self.observe().values()), memory, repr(self.pack), gates)
+        return (tuple(self.observe().values()), memory, repr(self.pack), self._declared_of_logs())
+
+    def _declared_of_logs(self) -> Hashable:
+        return tuple(log.gate.view() for log in self.logs)
 
 
 class _NoLog:
@@ -261,12 +279,13 @@ def _abstraction(scenario: StreamScenario, consumer: type[Consumer], protocol: s
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
-        view, lost = known[CONSUMER]
+        view, lost, *own = known[CONSUMER]
+        logs = own[0] if own else known[LOG]  # logs of the same process are its own
         stored = known[f"store {SINK}/stored"]
         if view is None:
             view = consumer_view(scenario.consumer(consumer, _NOTHING, stored.position), None)
         return abstract(
-            known[LOG],
+            logs,
             stored,
             view,
             messages=len(scenario.messages),

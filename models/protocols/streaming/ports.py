@@ -13,8 +13,8 @@ from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingM
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.gate import Gate
+from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.common.oracle import CountedClock, Pause
-from tidemark.models.protocols.proxy.real_log import MemoryFiles
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 

@@ -1,0 +1,63 @@
+"""Files for a real log under exploration: they are in memory, and what was written is forced a step later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tidemark.models.simulation.world.process import Process
+
+
+class MemoryFiles:
+    """Files whose content is there at once, and forced a step later. What a power failure may do to a log is
+    judged with the stores.
+
+    Attributes:
+        forced: what a power failure would leave of each file.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._content: dict[Path, bytes] = {}
+        self.forced: dict[Path, bytes] = {}
+
+    async def exists(self, path: Path) -> bool:
+        """See Files."""
+        return path in self._content
+
+    async def read(self, path: Path, *, offset: int = 0) -> bytes:
+        """See Files."""
+        if path not in self._content:
+            raise FileNotFoundError(path)
+        return self._content[path][offset:]
+
+    async def write(self, path: Path, data: bytes) -> None:
+        """See Files."""
+        self._content[path] = data
+
+    async def append(self, path: Path, data: bytes) -> None:
+        """See Files."""
+        self._content[path] = self._content.get(path, b"") + data
+
+    async def truncate(self, path: Path, size: int) -> None:
+        """See Files."""
+        self._content[path] = self._content[path][:size]
+
+    async def sync(self, path: Path) -> None:
+        """See Files."""
+        content = self._content.get(path, b"")
+        await self._process.point("log.sync")
+        self.forced[path] = content
+
+    async def rename(self, old: Path, new: Path) -> None:
+        """See Files."""
+        self._content[new] = self._content.pop(old)
+
+    async def make_directory(self, path: Path) -> None:
+        """See Files."""
+
+    async def sync_directory(self, path: Path) -> None:
+        """See Files."""
+
+    def declared(self) -> tuple[tuple[tuple[Path, bytes], ...], ...]:
+        """The files as they are, and as they are forced."""
+        return (tuple(sorted(self._content.items())), tuple(sorted(self.forced.items())))
