@@ -9,7 +9,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.refinement.actions import ActionTable, action_table
 from tidemark.models.refinement.events import Allowed, EventTable, Names
-from tidemark.models.refinement.step import Matched, Refuted, State, StepChecker
+from tidemark.models.refinement.step import Matched, NoCounterpartError, Refuted, State, StepChecker
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.loop.lane import Event, where
 from tidemark.models.simulation.program import Observation, Program
@@ -178,14 +178,20 @@ class RefiningProgram(Program):
 
     def on_start(self, state: Observation) -> str | None:
         """The first state must be an initial state of the specification."""
-        return _words(self.checker.start(self.abstract(state)))
+        try:
+            return _words(self.checker.start(self.abstract(state)))
+        except NoCounterpartError as nothing:
+            return f"{REFINEMENT}: {nothing}"
 
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
         """Each step must be a step of the specification, after which every invariant holds."""
         complaint = self.complaint()
         if complaint is not None:
             return complaint
-        old, new = self.abstract(before), self.abstract(after)
+        try:
+            old, new = self.abstract(before), self.abstract(after)
+        except NoCounterpartError as nothing:
+            return f"{REFINEMENT}: {nothing}"
         answer = self.checker.check(old, new)
         if isinstance(answer, Matched):
             self._matched.add(self.action(old, new, label, answer))

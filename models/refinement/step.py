@@ -53,6 +53,12 @@ class Refuted:
 Answer = Stutter | Matched | Refuted
 
 
+class NoCounterpartError(ValueError):
+    """What the implementation has is nothing that the specification could have: no step leads there. A
+    refinement mapping raises it; the message says what it is.
+    """
+
+
 class StepChecker:
     """Checks pairs of abstract states against an instance. Replies are kept: a search meets the same pairs
     again and again, and what was asked may be asked of another text (``tidemark.models.refinement.queries``).

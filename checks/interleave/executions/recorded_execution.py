@@ -13,7 +13,7 @@ from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.checks.verdicts.counterexample import Counterexample, Scalar, Step, Value
 from tidemark.checks.verdicts.trace import axes_of, failing_conjunct
-from tidemark.models.refinement.step import Matched, State, StepChecker
+from tidemark.models.refinement.step import Matched, NoCounterpartError, State, StepChecker
 from tidemark.models.simulation import (
     Execution,
     Footprint,
@@ -144,7 +144,11 @@ def counterexample_of(seen: RecordedExecution) -> Counterexample:
     message = violation.message if violation is not None else "nothing: every step is allowed"
     if not isinstance(seen.program, Refining):
         return _plain(seen, message)
-    return _Story(seen, seen.program).counterexample(message)
+    try:
+        story = _Story(seen, seen.program)
+    except NoCounterpartError:
+        return _plain(seen, message)
+    return story.counterexample(message)
 
 
 def _plain(seen: RecordedExecution, message: str) -> Counterexample:

@@ -34,6 +34,7 @@ from tidemark.models.protocols.ids.ports import (
 )
 from tidemark.models.protocols.ids.refinement import ProxyView, Question, abstract, question_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
@@ -87,12 +88,12 @@ class IdsScenario:
 
     def key(self, one: int) -> int:
         """The specification's number of an id. The milliseconds 1, 3, 5 are those of the coordinator's
-        incarnations. ValueError for another one.
+        incarnations. NoCounterpartError for another one.
         """
         physical, logical = split(one)
         incarnation, between = divmod(physical - 1, 2)
         if between:
-            raise ValueError(f"an id of millisecond {physical}, at which no incarnation begins")
+            raise NoCounterpartError(f"an id of millisecond {physical}, at which no incarnation begins")
         return incarnation * self.span + logical
 
     def settings(self) -> Settings:

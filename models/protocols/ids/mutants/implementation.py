@@ -121,6 +121,19 @@ def the_window_is_not_saved(**scenario: Any) -> IdsProgram:
     return ids(parts=IdsParts(oracle=_SavesLater), **scenario)
 
 
+class _BeginsAtTheEnd(TimestampOracle):
+    def _first(self, now: int, base: int) -> int:
+        return max(now, base)
+
+
+@mutant(killer="refinement", source="facts 2.1", instance=CRASHES)
+def the_next_ids_begin_at_the_saved_end(**scenario: Any) -> IdsProgram:
+    """A coordinator that restarts begins at the end that was saved, not above it: its ids are those of no
+    incarnation.
+    """
+    return ids(parts=IdsParts(oracle=_BeginsAtTheEnd), **scenario)
+
+
 class _KeepsTheBatch(IdsProgram):
     def begin(self, asker: Asker, cache: IdCache) -> None:
         answers = [question.answer for question in asker.questions if question.answer is not None]
