@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Callable, Iterable
 
 from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, is_level_zero
-from tidemark.impl.errors import ReplicaClosedError
+from tidemark.impl.errors import ReplicaClosedError, StoreError
 from tidemark.impl.ports import ObjectStore, Preemption
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delete_buffer import Delete, DeleteBuffer
@@ -13,7 +14,7 @@ from tidemark.impl.querynode.excluded import EVERYTHING, ExcludedSegments
 from tidemark.impl.querynode.segments import Segment
 from tidemark.impl.querynode.service_time import ServiceTime
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
-from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import Row, SegmentId, SegmentRecord
 
 
@@ -24,6 +25,7 @@ class ShardDelegator:
         growing: segments that the stream fills, by number.
         sealed: segments that were loaded from binlogs. A number is in one of the two.
         deletes: those that segments may need which are loaded later.
+        begun: flushed segments of the description whose loads have begun.
         serviceable: what was stored when the channel was taken up is loaded.
     """
 
@@ -44,6 +46,7 @@ class ShardDelegator:
         self.sealed: dict[SegmentId, Segment] = {}
         self.deletes = self.delete_buffer_class()
         self.excluded = ExcludedSegments()
+        self.begun: set[SegmentId] = set()
         self.serviceable = False
         self.service_time = self.service_time_class(
             preemption=preemption, config=config, start=description.seek.ts
@@ -55,25 +58,74 @@ class ShardDelegator:
 
     # What was stored when the channel was taken up.
 
-    async def recover(self) -> None:
-        """Load what the description names; then reads are answered. Raise StoreError, CorruptDataError."""
-        records = self._description.segments
-        for record in records:
+    async def recover(self, follow: Callable[[], None] = lambda: None) -> None:
+        """Load what the description names; then reads are answered.
+
+        The flushed segments are loaded while the stream goes on. Deletes stay in the buffer until then.
+
+        Args:
+            follow: begins the stream. It is called when all is there that the stream goes on from.
+
+        Raise StoreError, CorruptDataError.
+        """
+        listed = [record for record in self._described() if record.flushed]
+        with self.deletes.pinned(ZERO):
+            await self._take_stored()
+            for record in listed:
+                self._exclude(record)
+            follow()
+            for record in listed:
+                await self._preemption.point("recover.load")
+                await self._load_listed(record)
+        if listed:
+            await self._preemption.point("recover.tsafe")
+        self.serviceable = True
+
+    def _exclude(self, record: SegmentRecord) -> None:
+        """The stream brings nothing that a flushed segment needs."""
+        self.excluded.add(record.segment_id, EVERYTHING)
+
+    def _described(self) -> list[SegmentRecord]:
+        """The segments with rows that the description names."""
+        return [
+            record
+            for record in self._description.segments
+            if not is_level_zero(record.segment_id) and not record.dropped
+        ]
+
+    async def _take_stored(self) -> None:
+        """Take the deletes of level zero, and the growing segments as far as they are stored."""
+        for record in self._description.segments:
             if is_level_zero(record.segment_id):
                 for row in await self._rows(record):
                     self.deletes.put(Delete(row.ts, row.key))
-        for record in records:
-            if not is_level_zero(record.segment_id) and not record.dropped:
-                await self._recover_segment(record)
-        self.serviceable = True
+        for record in self._described():
+            if not record.flushed:
+                await self._take_growing(record)
 
-    async def _recover_segment(self, record: SegmentRecord) -> None:
-        """A flushed segment is complete. Any other one is in its binlogs up to its position, and grows on."""
+    async def _take_growing(self, record: SegmentRecord) -> None:
+        """A segment that is not flushed is in its binlogs up to its position, and grows on. It may have been
+        flushed and loaded since.
+        """
         segment = await self._read(record)
+        if record.segment_id in self.sealed:
+            return
         for delete in self.deletes.kept:
             segment.delete(delete.key, delete.ts)
-        (self.sealed if record.flushed else self.growing)[record.segment_id] = segment
-        self.excluded.add(record.segment_id, EVERYTHING if record.flushed else record.dml_position.ts)
+        self.growing[record.segment_id] = segment
+        self.excluded.add(record.segment_id, record.dml_position.ts)
+
+    async def _load_listed(self, record: SegmentRecord) -> None:
+        """Load a flushed segment of the description: its deletes are in the buffer, from the first one on."""
+        self.begun.add(record.segment_id)
+        for failures in itertools.count(1):
+            try:
+                await self.load(LoadSegment(record))
+            except StoreError:
+                if failures >= self._config.load_attempts:
+                    raise
+            else:
+                return
 
     async def _rows(self, record: SegmentRecord) -> list[Row]:
         return [row for binlog in record.binlogs for row in await self._store.get(binlog.path)]
@@ -114,9 +166,10 @@ class ShardDelegator:
                 segment.delete(key, message.ts)
 
     def finish_pack(self, tick: Timestamp) -> None:
-        """Everything up to the tick is applied."""
+        """Everything up to the tick is applied. It is served once the segments of the description are."""
         self.excluded.forget_below(tick)
-        self.service_time.advance(tick)
+        if self.serviceable:
+            self.service_time.advance(tick)
 
     # Loading.
 

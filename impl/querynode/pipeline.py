@@ -42,6 +42,13 @@ class ShardPipeline:
         await self._preemption.point("pipeline.tsafe")
         self._delegator.finish_pack(pack.end)
 
+    def publish(self) -> None:
+        """Raise the service time to the end of the last pack, if that is applied: what was to be loaded
+        before is there.
+        """
+        if not self.waiting:
+            self._delegator.finish_pack(self.pack)
+
     def _in_order(self, pack: StreamPack) -> list[Work]:
         """What there is to do, in the order of the nodes: rows before deletes."""
         return [*pack.inserts, *pack.deletes]

@@ -76,9 +76,11 @@ class QueryNode:
             self.supervisor.spawn(self.dispatchers.supervisor.wait_failed, f"dispatchers {node_id}")
 
     async def watch(self, description: ChannelDescription) -> None:
-        """Take up a channel; returns when it is served.
+        """Take up a channel; returns when it is served. Its stream begins before its flushed segments are
+        loaded; calls for loads are taken from the beginning.
 
-        Raise ValueError if it is served already, StoreError or CorruptDataError if it cannot be loaded.
+        Raise ValueError if it is served already, StoreError or CorruptDataError if it cannot be loaded,
+        ReplicaClosedError if it was released meanwhile.
         """
         channel, ports = description.channel, self._ports
         if channel in self.delegators:
@@ -87,14 +89,28 @@ class QueryNode:
             description, store=ports.store, preemption=ports.preemption, config=self._config
         )
         try:
-            await delegator.recover()
+            await delegator.recover(lambda: self._follow(description, delegator))
+            self._check_served(channel, delegator)
         except BaseException:
-            await self.release(channel)
+            if self.delegators.get(channel) is delegator:
+                await self.release(channel)
             raise
+        self.pipelines[channel].publish()
+
+    def _follow(self, description: ChannelDescription, delegator: ShardDelegator) -> None:
+        """Begin the stream of a channel."""
+        channel = description.channel
+        self._check_served(channel, delegator)
         source = self._open(channel, description.seek)
-        pipeline = self._parts.pipeline(consumer=source, delegator=delegator, preemption=ports.preemption)
+        pipeline = self._parts.pipeline(
+            consumer=source, delegator=delegator, preemption=self._ports.preemption
+        )
         self.pipelines[channel] = pipeline
         self._streams[channel] = self.supervisor.spawn(pipeline.run, f"pipeline {channel}")
+
+    def _check_served(self, channel: ChannelName, delegator: ShardDelegator) -> None:
+        if self.delegators.get(channel) is not delegator:
+            raise ReplicaClosedError(f"channel {channel!r} was released while node {self.node_id} took it up")
 
     def _open(self, channel: ChannelName, position: StreamPosition) -> PackSource:
         if self.dispatchers is not None:

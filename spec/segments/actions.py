@@ -14,7 +14,8 @@ is *meant*.
 
 How it is cut:
 
-- One node, one channel, one incarnation: a node that starts again takes the channel up anew.
+- One node, one channel. A node that crashes, or gives the channel up because it cannot load it, takes it up
+  anew; ``faults`` counts that and bounds the searches.
 - ``filed``: the row is in files, and the coordinator has recorded them. ``checkpoint``: all rows up to it
   are. A segment is flushed once all its rows are, wherever the checkpoint is. ``delete_checkpoint``: all
   deletes up to it are in the files of the segments; it is not above the checkpoint. What the coordinator
@@ -22,12 +23,14 @@ How it is cut:
   during the load.
 - A load is two steps, its beginning and its end; anything may happen between them. The replay is one step
   with its end: the node takes the last look at the buffer and serves the segment without a pause.
+- The segments that were flushed when the channel was taken up are listed in what the node was told then. It
+  loads them by itself, with the files of that moment; or it is told to, with those of a later one.
 - Rows of a growing segment that are in files are loaded when the channel is taken up.
 - An excluded timestamp is kept for good: what lies at or below it does not come again.
 - Which rows are read: those of a sealed segment if it is served, else those that have grown.
 
 Left out: compactions of rows, segments that are moved between nodes (for deletes a load like any other), the
-release of a channel, the memory and the time that a load takes.
+release of a channel at a request, the memory and the time that a load takes.
 """
 
 from tidemark.spec.language import (
@@ -59,6 +62,7 @@ class SegmentsActions(Protocol, name="segments"):
     Segment = Sort()
     Ts = Nat()
     Load = Enum("none", "loading", "served")
+    Faults = Nat()
 
     SEALS_END: Bool = option(True)  # no row of a segment comes into the log after its flush
 
@@ -92,6 +96,7 @@ class SegmentsActions(Protocol, name="segments"):
     load: Map[Segment, Load] = "none"
     files_upto: Map[Segment, Ts] = 0  # the deletes up to here come with the files
     knows: Set[Segment, Write] = False  # deletes that a sealed segment has
+    faults: Faults = 0
 
     # ---- words used below ----
 
@@ -182,6 +187,26 @@ class SegmentsActions(Protocol, name="segments"):
         s.excluded = each(s.Segment, lambda g: s.checkpoint)
         s.grown = each(s.Write, s.is_stored_of_a_growing_segment)
 
+    @action(source="facts 6.1")
+    def leave(s):
+        """The node crashes, or gives the channel up: what it has in memory is gone."""
+        require(s.watching)
+        s.watching = False
+        s.wanted = each(s.Segment, lambda g: False)
+        s.start = 0
+        s.files_at_start = 0
+        s.excluded = each(s.Segment, lambda g: 0)
+        s.pack = 0
+        s.safe = 0
+        s.grown = each(s.Write, lambda w: False)
+        s.twice = each(s.Write, lambda w: False)
+        s.applied = each(s.Write, lambda w: False)
+        s.buffer = each(s.Write, lambda d: False)
+        s.load = each(s.Segment, lambda g: "none")
+        s.files_upto = each(s.Segment, lambda g: 0)
+        s.knows = each(s.Segment, s.Write, lambda g, d: False)
+        s.faults = s.faults + 1
+
     def is_stored_of_a_growing_segment(s, w):
         """The row is in the files of a segment that is not flushed."""
         return all_of(s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
@@ -242,6 +267,15 @@ class SegmentsActions(Protocol, name="segments"):
         s.load[g] = "loading"
         s.files_upto[g] = s.delete_checkpoint
 
+    @action(fairness="weak", source="facts 6.1")
+    def load_listed(s, g: Segment):
+        """The load of a listed segment begins. Its files are those of the moment when the channel was taken
+        up.
+        """
+        require(s.watching & s.wanted[g] & (s.load[g] == "none"))
+        s.load[g] = "loading"
+        s.files_upto[g] = s.files_at_start
+
     def replays_from(s, g):
         """The deletes above this are replayed from the buffer."""
         return s.files_upto[g]
@@ -266,11 +300,24 @@ class SegmentsActions(Protocol, name="segments"):
         s.load[g] = "served"
         s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
 
+    @action(source="facts 6.1")
+    def fail_load(s, g: Segment):
+        """A load fails: a file cannot be read. It may begin anew."""
+        require(s.load[g] == "loading")
+        s.load[g] = "none"
+        s.faults = s.faults + 1
+
     def may_trim(s, value):
         """No load needs what lies at or below the value."""
-        return (value <= s.delete_checkpoint) & forall(
-            s.Segment, lambda g: implies(s.load[g] == "loading", value <= s.files_upto[g])
+        return all_of(
+            value <= s.delete_checkpoint,
+            forall(s.Segment, lambda g: implies(s.load[g] == "loading", value <= s.files_upto[g])),
+            forall(s.Segment, lambda g: implies(s.is_to_be_loaded(g), value <= s.files_at_start)),
         )
+
+    def is_to_be_loaded(s, g):
+        """The segment is listed, and no load of it has ended. One that fails may begin anew."""
+        return s.wanted[g] & (s.load[g] != "served")
 
     @action(source="facts 6.1; B38")
     def trim(s, value: Ts):

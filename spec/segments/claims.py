@@ -60,8 +60,8 @@ class SegmentsClaims(SegmentsActions):
 
     @transition_invariant(source="facts 6.1; hazard 33", frame=True)
     def service_time_never_goes_back(before, after):
-        """The service time never goes back."""
-        return after.safe >= before.safe
+        """The service time never goes back while the node serves the channel."""
+        return implies(after.watching, after.safe >= before.safe)
 
     @leads_to(source="seed 002, service time; facts 6.1; B41")
     def service_time_follows_the_ticks(s, ts: SegmentsActions.Ts):
@@ -85,6 +85,23 @@ class SegmentsClaims(SegmentsActions):
                 after.knows[g, d],
                 after.ts[d] > before.delete_checkpoint,
                 exists(after.Write, lambda w: (after.segment[w] == g) & after.is_older(w, d)),
+            ),
+        )
+
+    @reachable(after="end_load", source="facts 6.1")
+    def a_listed_segment_gets_a_delete(before, after, g):
+        """A segment that was flushed when the channel was taken up gets a delete of the stream as it is
+        loaded.
+        """
+        return before.wanted[g] & exists(
+            after.Write,
+            after.Write,
+            lambda w, d: all_of(
+                before.is_row(w),
+                after.segment[w] == g,
+                before.is_older(w, d),
+                before.applied[d],
+                after.knows[g, d],
             ),
         )
 

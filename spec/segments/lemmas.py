@@ -109,6 +109,10 @@ class Segments(SegmentsClaims):
                         s.buffer[d],
                     ),
                 ),
+                forall(
+                    s.Segment,
+                    lambda g: implies(s.applied[d] & s.deletes[d] & s.is_to_be_loaded(g), s.buffer[d]),
+                ),
             ),
         )
 

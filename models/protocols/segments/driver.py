@@ -3,11 +3,12 @@
 The driver plays the log, the coordinator and the files. A step of the node is offered when an event that may
 happen now is that step, or leads to it. What changes nothing comes just before the step that needs it: the
 entries up to a tick are read, a load reads its files and replays deletes. By chance a load does so earlier
-and ends later, and a trim asks for more than the loads let go.
+and ends later, and a trim asks for more than the loads let go. While listed segments are loaded, the point
+before the service time lets the pipeline go on: it is passed on the way to the next pack.
 
 Two rows never have one timestamp, nor have two deletes: timestamps of the oracle are unique, and only the row
-and the delete of one upsert share theirs. Segments are flushed as in ``program.py``: once the channel is
-taken up, with all rows of theirs at or below the checkpoint. Timestamps are bounded, so writes and ticks come
+and the delete of one upsert share theirs. Segments are flushed as in ``program.py``, with all rows of theirs
+at or below the checkpoint. Timestamps are bounded, so writes and ticks come
 at the next ones: a run gets further.
 """
 
@@ -49,7 +50,7 @@ class DrivenSegments(SegmentsProgram):
     def populate(self, world: World) -> None:
         """Define the process."""
         self.storage = Storage(world, self.scenario.writes)
-        world.process(NODE, self._run_node, daemon=True, restarts=False)
+        world.process(NODE, self._run_node, daemon=True)
 
     def put(self, message: LogMessage) -> None:
         """Append a message or a tick."""
@@ -70,6 +71,15 @@ class DrivenSegments(SegmentsProgram):
         self.storage.log.gate.look()
 
     @property
+    def listed(self) -> tuple[int, ...]:
+        """The segments that the recovery loads, in its order; empty once it has ended its loads."""
+        delegator = self._delegator()
+        if delegator is None or self.described is None:
+            return ()
+        listed = tuple(sorted(self.described.flushed))
+        return () if all(g + 1 in delegator.sealed for g in listed) else listed
+
+    @property
     def delegator(self) -> ShardDelegator | None:
         """The node's, once the channel is taken up."""
         return self._delegator()
@@ -88,6 +98,7 @@ def scenario_of(instance: Instance) -> SegmentsScenario:
         writes=tuple(WritePlan(last + 1, None if deletes else int(str(g))) for deletes, g in kinds),
         ticks=(last,),
         stored=tuple(f"flush {g}" for g in range(int(str(instance.bounds["Segment"])))),
+        crashes=int(str(instance.bounds["Faults"])),
     )
 
 
@@ -95,6 +106,7 @@ class SegmentsAdapter(DrivenRun):
     """One run of a query node. A variant of it overrides ``delegator``."""
 
     delegator: ClassVar[type[ShardDelegator]] = ShardDelegator
+    never_offered: ClassVar[dict[str, str]] = {"fail_load": "each read of a file succeeds here"}
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
@@ -103,6 +115,7 @@ class SegmentsAdapter(DrivenRun):
         )
         self._replayed: Counter[int] = Counter()
         """By segment, how many deletes its load has replayed before it had to."""
+        self._crashes = 0
         self._steps = 0
         self._ends: Counter[int] = Counter()
         """By segment, after how many steps of the run its load may end."""
@@ -112,7 +125,8 @@ class SegmentsAdapter(DrivenRun):
         """The abstract state; the timestamps are those that the driver has chosen."""
         observed: Any = self._program.observe()
         entries, stored = observed[LOG]
-        return self._checker.encode(abstract(entries, stored, observed[NODE], self._program.scenario.writes))
+        found = abstract(entries, stored, observed[NODE], self._program.scenario.writes)
+        return self._checker.encode({**found, "faults": self._crashes})
 
     def offers(self, step: Step) -> bool:
         """See ``Adapter``. What the log and the coordinator may do, the specification says."""
@@ -122,7 +136,7 @@ class SegmentsAdapter(DrivenRun):
     def perform(self, step: Step, chance: int) -> None:
         """See ``Adapter``."""
         self._steps += 1
-        if step.action == "begin_load":
+        if step.action in ("begin_load", "load_listed"):
             self._ends[int(step.args[0])] = self._steps + _SLOW * chance
         if step.action == "trim":
             self._do_trim(int(step.args[0]), more=bool(chance % 2))
@@ -169,13 +183,17 @@ class SegmentsAdapter(DrivenRun):
     def _do_store(self, value: int) -> None:
         self._program.keep(self._stored._replace(checkpoint=value))
 
+    def _may_store_deletes(self, value: int) -> bool:
+        """Where the stream begins there is a tick: the one that ends a seek ends no pack."""
+        return any(kind == "tick" and ts == value for kind, _, ts in self._program.storage.log.view())
+
     def _do_store_deletes(self, value: int) -> None:
         self._program.keep(self._stored._replace(delete_checkpoint=value))
 
     def _may_flush(self, g: int) -> bool:
         storage = self._program.storage
         rows = [plan.ts for w in storage.logged() if (plan := storage.writes[w]).segment == g]
-        return storage.watched and bool(rows) and max(rows) <= self._stored.checkpoint
+        return bool(rows) and max(rows) <= self._stored.checkpoint
 
     def _do_flush(self, g: int) -> None:
         self._program.keep(self._stored._replace(flushed=(*self._stored.flushed, g)))
@@ -192,7 +210,7 @@ class SegmentsAdapter(DrivenRun):
 
     def _may_take_pack(self, end: int) -> bool:
         pipeline = self._program.pipeline
-        if pipeline is None or not self._found_by("read"):
+        if pipeline is None or not (self._found_by("read") or self._passes()):
             return False
         ticks = (ts for kind, _, ts in self._program.storage.log.view() if kind == "tick")
         return next((ts for ts in ticks if ts > pipeline.pack), None) == end
@@ -200,7 +218,16 @@ class SegmentsAdapter(DrivenRun):
     def _do_take_pack(self, end: int) -> None:
         pipeline = self._program.pipeline
         assert pipeline is not None
+        if self._passes():
+            self._fire_one("resume pipeline.tsafe")
         self._fire_while(lambda: pipeline.pack < end, lambda: self._found_by("read"))
+
+    def _passes(self) -> bool:
+        """The pipeline is about to raise the service time, and that changes nothing."""
+        delegator, pipeline = self._program.delegator, self._program.pipeline
+        if delegator is None or pipeline is None or not self._found_by("resume pipeline.tsafe"):
+            return False
+        return not delegator.serviceable or delegator.service_time.value >= pipeline.pack
 
     def _may_apply(self, w: int) -> bool:
         pipeline = self._program.pipeline
@@ -217,10 +244,29 @@ class SegmentsAdapter(DrivenRun):
         self._fire_one("resume pipeline.delete")
 
     def _may_raise_safe(self) -> bool:
-        return bool(self._found_by("resume pipeline.tsafe"))
+        """The pipeline does, or the recovery at its end."""
+        delegator, pipeline = self._program.delegator, self._program.pipeline
+        if delegator is None or pipeline is None or self._program.described is None:
+            return False
+        if delegator.serviceable:
+            return bool(self._found_by("resume pipeline.tsafe")) and not self._passes()
+        begins_at = self._program.described.delete_checkpoint
+        return bool(self._found_by("resume recover.tsafe")) and pipeline.pack > begins_at
 
     def _do_raise_safe(self) -> None:
-        self._fire_one("resume pipeline.tsafe")
+        recovers = self._found_by("resume recover.tsafe")
+        self._fire_one("resume recover.tsafe" if recovers else "resume pipeline.tsafe")
+
+    def _may_leave(self) -> bool:
+        return bool(self._found_by("crash"))
+
+    def _do_leave(self) -> None:
+        """The node crashes, and starts again."""
+        self._crashes += 1
+        self._replayed.clear()
+        self._ends.clear()
+        self._fire_one("crash")
+        self._fire_one("restart")
 
     # Loads.
 
@@ -229,6 +275,16 @@ class SegmentsAdapter(DrivenRun):
 
     def _do_begin_load(self, g: int) -> None:
         self._fire_one(f"load {g}")
+
+    def _may_load_listed(self, g: int) -> bool:
+        delegator = self._program.delegator
+        if delegator is None or not self._found_by("resume recover.load"):
+            return False
+        return next((one for one in self._program.listed if one + 1 not in delegator.begun), None) == g
+
+    def _do_load_listed(self, g: int) -> None:
+        del g
+        self._fire_one("resume recover.load")
 
     def _may_end_load(self, g: int) -> bool:
         return bool(self._of_load(g)) and self._steps >= self._ends[g]
@@ -242,7 +298,7 @@ class SegmentsAdapter(DrivenRun):
         if delegator is None:
             return
         found: list[tuple[int, Event]] = []
-        for g, since in self._program.loads.items():
+        for g, since in [*self._program.loads.items(), *((g, 0) for g in self._program.listed)]:
             left = sum(delete.ts > since for delete in delegator.deletes.kept) - self._replayed[g]
             found += [(g, e) for e in self._of_load(g) if left > 0 or not e.label.startswith(_REPLAY)]
         if found:
@@ -251,9 +307,11 @@ class SegmentsAdapter(DrivenRun):
             self._fire(event)
 
     def _may_trim(self, value: int) -> bool:
-        """What came with files when the channel was taken up, and what is trimmed, is not trimmed again."""
+        """What came with files when the channel was taken up, and what is trimmed, is not trimmed again.
+        Nothing is during the recovery.
+        """
         delegator = self._program.delegator
-        return delegator is not None and value > delegator.deletes.floor
+        return delegator is not None and not self._program.listed and value > delegator.deletes.floor
 
     def _do_trim(self, value: int, *, more: bool) -> None:
         """If loads allow no more than this, the node may ask for more."""
@@ -269,11 +327,14 @@ class SegmentsAdapter(DrivenRun):
         return [event for event in self._world.enabled() if event.label.startswith(f"{verb} ")]
 
     def _of_load(self, g: int) -> list[Event]:
-        """What a load that has begun waits for."""
+        """What a load that has begun waits for. That of a listed segment is a part of the recovery."""
+        delegator = self._program.delegator
+        recovers = delegator is not None and g + 1 in delegator.begun and g + 1 not in delegator.sealed
+        owner = f"{NODE}/main" if recovers else f"load {g}"
         return [
             event
             for event in self._world.enabled()
-            if event.owner == f"load {g}" and not event.label.startswith("load ")
+            if event.owner == owner and event.label.startswith((_REPLAY, "get file"))
         ]
 
     def _fire_one(self, verb: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, LogMessage
+from tidemark.impl.errors import StoreError
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.models.protocols.common.growing_log import LOG, GrowingLog
 from tidemark.models.simulation.world.world import World
@@ -48,14 +49,15 @@ class Stored(NamedTuple):
 class Storage:
     """The log, the coordinator's records and the files, which are written when the records change.
 
-    watched: the channel is taken up; segments are flushed afterwards.
+    failures: so many reads of files may still fail. taken: the channel was taken up.
     """
 
-    def __init__(self, world: World, writes: Sequence[WritePlan]) -> None:
+    def __init__(self, world: World, writes: Sequence[WritePlan], failures: int = 0) -> None:
         self.log = GrowingLog(world, number_of)
         self.stored = Stored()
         self.writes = writes
-        self.watched = False
+        self.failures = failures
+        self.taken = False
         self._world = world
         self._bit = world.interner.bit(LOG)
 
@@ -64,7 +66,11 @@ class Storage:
         return [number for kind, number, _ in self.log.view() if kind == "message"]
 
     async def change(self, kind: str, value: int) -> None:
-        """A row is saved, a checkpoint moves, or a segment is flushed, as soon as it may."""
+        """A row is saved, a checkpoint moves, or a segment is flushed, as soon as it may.
+
+        ``flush_later``: once the channel was taken up.
+        """
+        later, kind = kind == "flush_later", kind.removesuffix("_later")
 
         def may() -> bool:
             stored = self.stored
@@ -72,9 +78,8 @@ class Storage:
                 return value in self.logged()
             if kind == "flush":
                 rows = [w for w in self.logged() if self.writes[w].segment == value]
-                return (
-                    self.watched and bool(rows) and all(self.writes[w].ts <= stored.checkpoint for w in rows)
-                )
+                complete = bool(rows) and all(self.writes[w].ts <= stored.checkpoint for w in rows)
+                return complete and (self.taken or not later)
             return value <= (self.log.highest if kind == "store" else stored.checkpoint)
 
         def make() -> None:
@@ -106,7 +111,7 @@ class Storage:
 
         def look() -> Stored:
             self._world.touch(writes=self._bit)
-            self.watched = True
+            self.taken = True
             self.log.gate.look()
             return self.stored
 
@@ -137,7 +142,7 @@ class Storage:
         raise NotImplementedError(f"{path} {rows}")
 
     async def get(self, path: str) -> tuple[Row, ...]:
-        """See ObjectStore."""
+        """See ObjectStore. Raise StoreError for one of the reads that fail."""
         kind, segment, upto = path.split("/")
 
         def look() -> tuple[Row, ...]:
@@ -148,5 +153,10 @@ class Storage:
                 if plan.segment == wanted and plan.ts <= int(upto)
             )
 
-        found: tuple[Row, ...] = await self._world.operation("get file", look)
-        return found
+        if self.failures == 0:
+            found: tuple[Row, ...] = await self._world.operation("get file", look)
+            return found
+        if await self._world.draw(2, "get file") and self.failures > 0:
+            self.failures -= 1
+            raise StoreError(f"file {path} cannot be read now")
+        return look()

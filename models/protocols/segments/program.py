@@ -1,17 +1,21 @@
 """A query node that takes a channel up and loads segments, as a program under exploration.
 
-Each step must be a step of ``tidemark.spec.segments``, or change nothing of it. No segment is flushed when
-the channel is taken up: what is loaded is flushed later, while the stream goes on.
+Each step must be a step of ``tidemark.spec.segments``, or change nothing of it. What is flushed when the
+channel is taken up is listed in its description, and the node loads it as it recovers; what is flushed later
+is loaded at a request. The stream goes on meanwhile. A node that crashes, or cannot read a file and gives the
+channel up, takes it up anew.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.broker.messages import LogMessage, Tick
+from tidemark.impl.errors import StoreError
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
@@ -24,7 +28,7 @@ from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored, W
 from tidemark.models.protocols.segments.refinement import NodeView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import Settings
+from tidemark.models.simulation.settings import FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -42,9 +46,12 @@ class SegmentsScenario:
         writes: by number. What is in the log comes in the order of time.
         ticks: the ticks.
         stored: what is stored, one after the other: ``save W``, ``store N``, ``store_deletes N``,
-            ``flush N``.
+            ``flush N``, ``flush_later N``: once the channel was taken up.
         since: the channel is taken up once the checkpoint has come to this.
         trims: the delete buffer is trimmed once the delete checkpoint has come to this; 0: never.
+        crashes: budget of crashes of the node.
+        failures: so many reads of files may fail.
+        attempts: how often the node tries to load a listed segment.
     """
 
     writes: tuple[WritePlan, ...]
@@ -52,6 +59,9 @@ class SegmentsScenario:
     stored: tuple[str, ...]
     since: int = 0
     trims: int = 0
+    crashes: int = 0
+    failures: int = 0
+    attempts: int = 1
 
     @property
     def flushes(self) -> tuple[int, ...]:
@@ -67,6 +77,7 @@ class SegmentsScenario:
                 "Key": 1,
                 "Segment": 1 + max(plan.segment or 0 for plan in self.writes),
                 "Ts": max(*self.ticks, *(plan.ts for plan in self.writes)),
+                "Faults": 1,
             },
             constants={
                 "key": [0] * len(self.writes),
@@ -99,18 +110,20 @@ class SegmentsProgram(RefiningProgram):
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
-        self.settings = Settings()
+        crashable = frozenset({NODE} if scenario.crashes else ())
+        self.settings = Settings(faults=FaultBudget(crashes=scenario.crashes), crashable=crashable)
         self.node: QueryNode | None = None
         self.described: Stored | None = None
         self.loads: dict[int, int] = {}
+        self._living = 0
         self._delegator_class = delegator
 
     def populate(self, world: World) -> None:
         """Define the processes."""
-        self.storage = Storage(world, self.scenario.writes)
+        self.storage = Storage(world, self.scenario.writes, self.scenario.failures)
         world.process("producers", self._run_producers, daemon=True)
         world.process("coordinator", self._run_coordinator, daemon=True)
-        world.process(NODE, self._run_node, daemon=True, restarts=False)
+        world.process(NODE, self._run_node, daemon=True, restarts=self.scenario.crashes > 0)
 
     async def _run_producers(self, process: Process) -> None:
         del process
@@ -129,31 +142,57 @@ class SegmentsProgram(RefiningProgram):
             await self.storage.change(kind, int(value))
 
     async def _run_node(self, process: Process) -> None:
-        storage = self.storage
+        storage, scenario = self.storage, self.scenario
+        self._living = process.incarnation
         node = self.node = QueryNode(
             node_id=process.name,
             ports=QueryNodePorts(log=storage.log, store=storage, preemption=process),
-            config=QueryNodeConfig(replay_batch=1),
+            config=QueryNodeConfig(replay_batch=1, load_attempts=scenario.attempts),
             parts=QueryNodeParts(delegator=self._delegator_class),
         )
+        while not await self._take_up(process, node):
+            pass
+        await node.supervisor.wait_failed()
+
+    async def _take_up(self, process: Process, node: QueryNode) -> bool:
+        """Take the channel up, with loads and a trim beside it. Return whether it is served."""
+        storage = self.storage
+        self.loads = {}
         stored = self.described = await storage.watch(self.scenario.since)
         rows = {plan.segment for plan in storage.writes if plan.ts <= stored.checkpoint}
         records = tuple(storage.record(g, stored) for g in sorted(g for g in rows if g is not None))
         position = StreamPosition(0, stored.delete_checkpoint)
-        await node.watch(ChannelDescription(CHANNEL, position, (*storage.level_zero(stored), *records)))
-        for g in self.scenario.flushes:
-            process.spawn(self._load(node, g), f"load {g}")
+        beside = [
+            asyncio.create_task(self._load(node, g), name=f"load {g}")
+            for g in self.scenario.flushes
+            if g not in stored.flushed
+        ]
         if self.scenario.trims:
-            process.spawn(self._trim(node), "trim")
-        await node.supervisor.wait_failed()
+            beside.append(asyncio.create_task(self._trim(node), name="trim"))
+        try:
+            await node.watch(ChannelDescription(CHANNEL, position, (*storage.level_zero(stored), *records)))
+        except StoreError:
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+            return False
+        process.spawn(_all_of(beside), "beside")
+        return True
 
     async def _load(self, node: QueryNode, segment: int) -> None:
+        """Ask for a load, and ask again if it fails."""
         storage = self.storage
-        stored = await storage.when(f"load {segment}", lambda s: segment in s.flushed)
-        self.loads[segment] = stored.delete_checkpoint
-        level_zero = storage.level_zero(stored)
-        record = storage.record(segment, stored)
-        await node.load_segment(CHANNEL, LoadSegment(record, level_zero, stored.delete_checkpoint))
+        while True:
+            stored = await storage.when(f"load {segment}", lambda s: segment in s.flushed)
+            self.loads[segment] = stored.delete_checkpoint
+            level_zero = storage.level_zero(stored)
+            record = storage.record(segment, stored)
+            try:
+                await node.load_segment(CHANNEL, LoadSegment(record, level_zero, stored.delete_checkpoint))
+            except StoreError:
+                del self.loads[segment]
+            else:
+                return
 
     async def _trim(self, node: QueryNode) -> None:
         stored = await self.storage.when("trim", lambda s: s.delete_checkpoint >= self.scenario.trims)
@@ -162,7 +201,14 @@ class SegmentsProgram(RefiningProgram):
     # What is looked at.
 
     def _delegator(self) -> ShardDelegator | None:
-        return None if self.node is None else self.node.delegators.get(CHANNEL)
+        lane = self.world.lanes[NODE]
+        if self.node is None or not lane.alive or lane.incarnation != self._living:
+            return None
+        return self.node.delegators.get(CHANNEL)
+
+    def meant(self, label: str) -> str | None:
+        """The recovery's own loads may be as those that are asked for."""
+        return "load_listed" if label.startswith("resume recover.load") else None
 
     def complaint(self) -> str | None:
         """What a read at the service time finds is what was written."""
@@ -206,10 +252,22 @@ class SegmentsProgram(RefiningProgram):
             memory = (
                 tuple(segments),
                 (repr(delegator.deletes.kept), delegator.deletes.floor, repr(delegator.excluded.upto)),
-                delegator.serviceable,
+                (delegator.serviceable, tuple(sorted(delegator.begun))),
                 None if consumer is None else (consumer.read, consumer.last, repr(consumer.buffered)),
             )
-        return (tuple(self.observe().values()), self.storage.log.gate.view(), memory)
+        storage = self.storage
+        return (
+            tuple(self.observe().values()),
+            storage.log.gate.view(),
+            memory,
+            storage.failures,
+            storage.taken,
+        )
+
+
+async def _all_of(tasks: list[asyncio.Task[None]]) -> None:
+    """Wait for all of them. The failure of one is raised."""
+    await asyncio.gather(*tasks)
 
 
 @functools.cache
@@ -221,7 +279,9 @@ def _abstraction(scenario: SegmentsScenario, protocol: str) -> Abstraction:
         entries, stored = known[LOG]
         return abstract(entries, stored, known[NODE], scenario.writes)
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(
+        scenario.instance(protocol), values, ignored=("faults",), sound=protocol == SPECIFICATION
+    )
 
 
 def segments(
@@ -231,6 +291,9 @@ def segments(
     stored: Sequence[str],
     since: int = 0,
     trims: int = 0,
+    crashes: int = 0,
+    failures: int = 0,
+    attempts: int = 1,
     delegator: type[ShardDelegator] = ShardDelegator,
     protocol: str = SPECIFICATION,
 ) -> SegmentsProgram:
@@ -238,7 +301,7 @@ def segments(
 
     Args:
         writes: by number ``ts``, and ``segment`` for a row; without it a delete.
-        ticks, stored, since, trims: see ``SegmentsScenario``.
+        ticks, stored, since, trims, crashes, failures, attempts: see ``SegmentsScenario``.
         delegator: class of the node's delegator.
         protocol: the specification, or a variant of it.
     """
@@ -248,5 +311,8 @@ def segments(
         stored=tuple(stored),
         since=since,
         trims=trims,
+        crashes=crashes,
+        failures=failures,
+        attempts=attempts,
     )
     return SegmentsProgram(scenario, delegator=delegator, protocol=protocol)

@@ -12,11 +12,14 @@ files_at_start,
 excluded, wanted
 pack, applied          ``ShardPipeline.pack``; what lies up to it and waits no more
 safe                   ``ServiceTime.value``, once a pack has raised it
-grown                  ``ShardDelegator.growing``; before it has read them, the rows of the files
+grown                  ``ShardDelegator.growing``; before it has read them, the rows of the files. What is
+                       sealed has none
 buffer                 ``DeleteBuffer.kept``, without those that came with files
-load, files_upto       the request that was made, until its segment is in ``ShardDelegator.sealed``
+load, files_upto       the request that was made, until its segment is in ``ShardDelegator.sealed``; of a
+                       listed segment ``ShardDelegator.begun``, and the description
 knows                  the deletes of a segment in ``ShardDelegator.sealed``
 twice                  nothing: a segment takes no copy of a row
+faults                 left out: it only counts
 =====================  =====================================================================================
 """
 
@@ -35,8 +38,8 @@ from tidemark.models.protocols.segments.ports import KEY, Stored, WritePlan, num
 class NodeView:
     """A query node. ``described``: what the coordinator knew when the channel was taken up; None before.
 
-    grown: numbers of rows. loads: by segment the delete checkpoint of its files. known: by sealed segment the
-    timestamps of its deletes.
+    grown: numbers of rows. loads: by segment the delete checkpoint of its files, be the load under way or at
+    its end. known: by sealed segment the timestamps of its deletes.
     """
 
     described: Stored | None = None
@@ -55,16 +58,17 @@ def node_view(
     pipeline: ShardPipeline | None,
     loads: Mapping[int, int],
 ) -> NodeView:
-    """The picture of a node that takes a channel up, or has."""
+    """The picture of a node that takes a channel up, or has. ``loads``: those that were asked for."""
+    listed = {g: described.delete_checkpoint for g in described.flushed if g + 1 in delegator.begun}
     grown = [int(row.value) for segment in delegator.growing.values() for row in segment.rows.get(KEY, ())]
     return NodeView(
         described=described,
         pack=described.delete_checkpoint if pipeline is None else pipeline.pack,
         waiting=() if pipeline is None else tuple(number_of(message) for message in pipeline.waiting),
         safe=delegator.service_time.value,
-        grown=tuple(sorted(grown)) if delegator.serviceable else None,
+        grown=None if pipeline is None else tuple(sorted(grown)),
         buffer=tuple(sorted(delete.ts for delete in delegator.deletes.kept)),
-        loads=tuple(sorted(loads.items())),
+        loads=tuple(sorted({**listed, **loads}.items())),
         known=tuple(
             (name - 1, tuple(segment.deletes.get(KEY, ())))
             for name, segment in sorted(delegator.sealed.items())
@@ -83,9 +87,11 @@ def abstract(
     start = 0 if found is None else found.delete_checkpoint
     loads, known = dict(node.loads), dict(node.known)
 
-    def in_files(w: int) -> bool:
+    def is_stored(w: int) -> bool:
         plan = writes[w]
-        return plan.segment is not None and found is not None and plan.ts <= found.checkpoint
+        if found is None or plan.segment is None or plan.segment in (*found.flushed, *known):
+            return False
+        return plan.ts <= found.checkpoint
 
     def knows(g: int, d: int) -> bool:
         return g in known and writes[d].segment is None and d in logged and writes[d].ts in known[g]
@@ -105,7 +111,7 @@ def abstract(
         "excluded": dict.fromkeys(segments, 0 if found is None else found.checkpoint),
         "pack": node.pack,
         "safe": node.safe if node.safe > start else 0,
-        "grown": {w: in_files(w) if node.grown is None else w in node.grown for w in every},
+        "grown": {w: is_stored(w) if node.grown is None else w in node.grown for w in every},
         "twice": dict.fromkeys(every, False),
         "applied": {
             w: w in logged and start < writes[w].ts <= node.pack and w not in node.waiting for w in every

@@ -13,6 +13,7 @@ from tidemark.impl.errors import (
     ReplicaClosedError,
     RpcTimeoutError,
     ServiceTimeStalledError,
+    StoreError,
 )
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
@@ -144,15 +145,68 @@ def test_a_node_takes_up_a_channel_from_binlogs_and_goes_on_with_the_stream(tmp_
 
 
 class SlowStore(MemoryObjectStore):
-    """An object store whose reads wait for a sign."""
+    """An object store whose reads wait for a sign, and of which the next ones fail."""
 
-    def __init__(self):
+    def __init__(self, failures=0):
         super().__init__()
         self.may_go = asyncio.Event()
+        self.failures = failures
 
     async def get(self, path):
         await self.may_go.wait()
+        if self.failures:
+            self.failures -= 1
+            raise StoreError(path)
         return await super().get(path)
+
+
+def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes_on():
+    """A read that fails is tried again. The service time waits, and the buffer keeps what the load needs."""
+
+    async def scenario():
+        log, store = ListLog(insert(1, 10), insert(2, 11), tick(2)), SlowStore(failures=2)
+        record = await stored(store, 1, (1, 10), (2, 11), position=2)
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store))
+        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
+        await settle()
+        log.append(delete(3, 10), tick(4))
+        await settle()
+        node.trim_deletes(CHANNEL, 4)
+        assert (node.pipelines[CHANNEL].pack, node.service_time(CHANNEL)) == (4, 0)
+        with pytest.raises(ReplicaClosedError):
+            await node.query(CHANNEL, guarantee=0)
+        store.may_go.set()
+        await watching
+        assert node.service_time(CHANNEL) == 4
+        assert seen(await node.query(CHANNEL, guarantee=4)) == [(2, 11)]
+        assert not node.delegators[CHANNEL].growing
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_recovery_ends_by_a_store_that_fails_and_by_a_release():
+    async def scenario():
+        store = SlowStore(failures=3)
+        record = await stored(store, 1, (1, 10), position=1)
+        growing = await stored(store, 2, (1, 11), position=1, flushed=False)
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(tick(1)), store=store))
+        store.may_go.set()
+        with pytest.raises(StoreError):
+            await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
+        store.may_go.clear()
+        for segments in ((record,), (growing,)):
+            watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=segments)))
+            await settle()
+            await node.release(CHANNEL)
+            store.may_go.set()
+            with pytest.raises(ReplicaClosedError):
+                await watching
+            assert (node.delegators, node.pipelines) == ({}, {})
+            store.may_go.clear()
+        await node.stop()
+
+    run(scenario())
 
 
 def test_a_segment_is_loaded_while_the_stream_goes_on():

@@ -24,6 +24,7 @@ from tidemark.models.protocols.segments.program import SegmentsProgram, segments
 
 _LOAD = "segments-impl-load"
 _FILES = "segments-impl-files"
+_RECOVERY = "segments-impl-recovery"
 
 
 class _ReplaysFromTheServiceTime(ShardDelegator):
@@ -154,14 +155,83 @@ def deletes_in_files_are_not_loaded(**scenario: Any) -> SegmentsProgram:
 
 
 class _KeepsNoGrowing(ShardDelegator):
-    async def _recover_segment(self, record: SegmentRecord) -> None:
-        if record.flushed:
-            await super()._recover_segment(record)
-        else:
-            self.excluded.add(record.segment_id, record.dml_position.ts)
+    async def _take_growing(self, record: SegmentRecord) -> None:
+        self.excluded.add(record.segment_id, record.dml_position.ts)
 
 
 @mutant(killer="refinement", source="facts 6.1, 10.4", instance=_FILES)
 def rows_in_files_are_not_loaded(**scenario: Any) -> SegmentsProgram:
     """The rows of growing segments that are in files are left out of the stream, and are not loaded."""
     return segments(delegator=_KeepsNoGrowing, **scenario)
+
+
+class _ListedAreNotExcluded(ShardDelegator):
+    def _exclude(self, record: SegmentRecord) -> None:
+        del record
+
+    def _serve(self, segment: Segment) -> None:
+        self.sealed[segment.segment_id] = segment
+
+
+@mutant(killer="segments.no_row_is_served_twice", source="facts 6.1: excluded timestamps", instance=_RECOVERY)
+def a_listed_segment_grows_as_well(**scenario: Any) -> SegmentsProgram:
+    """A segment that is loaded in the recovery grows in the stream too: its rows are served twice."""
+    return segments(delegator=_ListedAreNotExcluded, **scenario)
+
+
+class _ReplaysTheStream(ShardDelegator):
+    async def load(self, request: LoadSegment) -> None:
+        since = max(request.replay_from, self._description.seek.ts)
+        await super().load(LoadSegment(request.record, request.level_zero, since))
+
+
+@mutant(killer="refinement", source="facts 10.4: deletes in files", instance=_RECOVERY)
+def deletes_before_the_stream_are_not_replayed(**scenario: Any) -> SegmentsProgram:
+    """A segment that is loaded in the recovery gets the deletes of the stream, and not those before it."""
+    return segments(delegator=_ReplaysTheStream, **scenario)
+
+
+class _ServesAtTheFirstTick(ShardDelegator):
+    def finish_pack(self, tick: Timestamp) -> None:
+        self.serviceable = True
+        super().finish_pack(tick)
+
+
+@mutant(killer="a_read_finds_what_was_written", source="facts 6.1: serviceable", instance=_RECOVERY)
+def the_service_time_is_raised_before_the_loads(**scenario: Any) -> SegmentsProgram:
+    """The first pack that is applied makes the channel serviceable, whatever is still loaded."""
+    return segments(delegator=_ServesAtTheFirstTick, **scenario)
+
+
+class _PinsOfLoads(DeleteBuffer):
+    @contextmanager
+    def pinned(self, since: Timestamp) -> Iterator[None]:
+        if since:
+            with super().pinned(since):
+                yield
+        else:
+            yield
+
+
+class _RecoversWithoutPin(ShardDelegator):
+    delete_buffer_class = _PinsOfLoads
+
+
+@mutant(killer="refinement", source="B38: trimmed", instance=_RECOVERY)
+def the_recovery_has_no_pin(**scenario: Any) -> SegmentsProgram:
+    """The buffer is trimmed although segments are still to be loaded in the recovery."""
+    return segments(delegator=_RecoversWithoutPin, **scenario)
+
+
+class _GrowsAgain(ShardDelegator):
+    async def _take_growing(self, record: SegmentRecord) -> None:
+        segment = await self._read(record)
+        for delete in self.deletes.kept:
+            segment.delete(delete.key, delete.ts)
+        self.growing[record.segment_id] = segment
+
+
+@mutant(killer="a_read_finds_what_was_written", source="facts 6.1", instance=_FILES)
+def a_sealed_segment_grows_again(**scenario: Any) -> SegmentsProgram:
+    """The rows of a growing segment are read while it is flushed and loaded, and then served beside it."""
+    return segments(delegator=_GrowsAgain, **scenario)

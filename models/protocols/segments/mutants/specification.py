@@ -186,3 +186,19 @@ class LoadsNeedNotEnd(Segments):
     def take_pack(s, end):
         super().take_pack(end)
         require(forall(s.Segment, lambda g: s.load[g] != "loading"))
+
+
+@mutant(killer="segments.deletes_are_served", source="B38: trimmed", instance="segments-small")
+class TrimsBeforeListedLoads(Segments):
+    """The buffer lets go of deletes that a listed segment needs whose load is still to begin."""
+
+    def is_to_be_loaded(s, g):
+        return s.wanted[g] & (s.load[g] == "loading")
+
+
+@mutant(killer="segments.deletes_are_served", source="facts 10.4", instance="segments-small")
+class ListedSegmentsGetTheStreamOnly(Segments):
+    """A listed segment is loaded without the deletes that were in files when the channel was taken up."""
+
+    def is_in_files(s, g, d):
+        return super().is_in_files(g, d) & ~s.wanted[g]
