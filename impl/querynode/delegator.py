@@ -46,7 +46,7 @@ class ShardDelegator:
         self.sealed: dict[SegmentId, Segment] = {}
         self.deletes = self.delete_buffer_class()
         self.excluded = ExcludedSegments()
-        self.begun: set[SegmentId] = set()
+        self.begun: list[SegmentId] = []
         self.serviceable = False
         self.service_time = self.service_time_class(
             preemption=preemption, config=config, start=description.seek.ts
@@ -117,7 +117,7 @@ class ShardDelegator:
 
     async def _load_listed(self, record: SegmentRecord) -> None:
         """Load a flushed segment of the description: its deletes are in the buffer, from the first one on."""
-        self.begun.add(record.segment_id)
+        self.begun.append(record.segment_id)
         for failures in itertools.count(1):
             try:
                 await self.load(LoadSegment(record))
