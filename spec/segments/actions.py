@@ -262,7 +262,9 @@ class SegmentsActions(Protocol, name="segments"):
 
     @action(source="facts 6.1; B34")
     def begin_load(s, g: Segment):
-        """The load of a flushed segment begins, at a request. Its files hold the deletes up to the delete checkpoint."""
+        """The load of a flushed segment begins at a request. Its files hold the deletes up to the delete
+        checkpoint of that moment.
+        """
         require(s.watching & s.flushed[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.delete_checkpoint
