@@ -73,6 +73,18 @@ class Client:
         """Have a collection served no more: reads fail, also those that wait. Writes go on."""
         await self._call("release", collection, {})
 
+    async def create_alias(self, alias: str, collection: str) -> Timestamp:
+        """Give a collection another name. Aliases are not in the history, which knows collections."""
+        return await self._change_alias("create_alias", alias=alias, collection=collection)
+
+    async def alter_alias(self, alias: str, collection: str) -> Timestamp:
+        """Let an alias point to another collection. The timestamp: what is written later goes to that one."""
+        return await self._change_alias("alter_alias", alias=alias, collection=collection)
+
+    async def drop_alias(self, alias: str) -> Timestamp:
+        """End an alias."""
+        return await self._change_alias("drop_alias", alias=alias)
+
     async def insert(self, collection: str, rows: Mapping[int, str]) -> Timestamp:
         """Insert rows by key; a key that is there already is not looked for. Their timestamp.
 
@@ -127,6 +139,12 @@ class Client:
 
     async def _version_of(self, collection: str) -> int:
         return int((await self.connection.call("describe", collection=collection))["version"])
+
+    async def _change_alias(self, method: str, *, alias: str, **arguments: str) -> Timestamp:
+        """Change an alias, and forget which schema it had: its proxy knows the new one by now."""
+        answer = await self.connection.call(method, alias=alias, **arguments)
+        self.schemas.evict(alias)
+        return self._known(answer["ts"])
 
     def _known(self, ts: Timestamp) -> Timestamp:
         self.session.wrote(ts)

@@ -175,6 +175,18 @@ class Cluster:
         await self._release(record)
         return record
 
+    async def create_alias(self, alias: str, collection: str) -> CollectionVersion:
+        """See ``Collections`` of the gateway."""
+        return await self.catalog.create_alias(alias, collection)
+
+    async def alter_alias(self, alias: str, collection: str) -> CollectionVersion:
+        """See ``Collections`` of the gateway."""
+        return await self.catalog.alter_alias(alias, collection)
+
+    async def drop_alias(self, alias: str) -> CollectionVersion:
+        """See ``Collections`` of the gateway."""
+        return await self.catalog.drop_alias(alias)
+
     async def load(self, name: str) -> CollectionVersion:
         """Have a collection served that was released. A process that begins serves all."""
         record = self._present(name)

@@ -13,6 +13,7 @@ from tidemark.impl.proxy.reads import ConsistencyLevel
 
 METHODS = (
     *("now", "channels", "describe", "create", "alter", "drop", "load", "release"),
+    *("create_alias", "alter_alias", "drop_alias"),
     *("insert", "delete", "flush", "read"),
 )
 
@@ -38,6 +39,12 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
             return {"version": found.version, "schema": found.schema}
         case "create" | "alter" | "drop" | "load" | "release":
             return await _change(gateway, method, given)
+        case "create_alias":
+            return {"ts": await gateway.create_alias(given["alias"], given["collection"])}
+        case "alter_alias":
+            return {"ts": await gateway.alter_alias(given["alias"], given["collection"])}
+        case "drop_alias":
+            return {"ts": await gateway.drop_alias(given["alias"])}
         case "insert":
             rows = [(int(key), str(value)) for key, value in given["rows"]]
             version = given.get("version")

@@ -52,6 +52,15 @@ class Collections(Protocol):
     async def drop(self, name: str) -> CollectionVersion:
         """End a collection."""
 
+    async def create_alias(self, alias: str, collection: str) -> CollectionVersion:
+        """Create an alias of a collection; the name must be free."""
+
+    async def alter_alias(self, alias: str, collection: str) -> CollectionVersion:
+        """Let an alias point to another collection."""
+
+    async def drop_alias(self, alias: str) -> CollectionVersion:
+        """End an alias."""
+
     async def load(self, name: str) -> CollectionVersion:
         """Have a collection served that was released."""
 
@@ -77,6 +86,9 @@ class ReadReply:
 
 class Gateway:
     """One proxy, as its clients see it. Every method raises errors of ``tidemark.impl.errors``.
+
+    Writes, reads, flushes and descriptions take a collection's name or an alias of it; what changes a
+    collection takes its name.
 
     Every request is a task of one of the proxy's queues: changes of metadata and flushes, which go one by
     one; writes; reads. A write is checked against the metadata again when it has its timestamp, so that
@@ -121,6 +133,18 @@ class Gateway:
     async def drop(self, collection: str) -> Timestamp:
         """End a collection. The timestamp from which on nothing is written to it."""
         return (await self._change(partial(self._collections.drop, collection))).changed
+
+    async def create_alias(self, alias: str, collection: str) -> Timestamp:
+        """Create an alias of a collection. Its timestamp."""
+        return (await self._change(partial(self._collections.create_alias, alias, collection))).changed
+
+    async def alter_alias(self, alias: str, collection: str) -> Timestamp:
+        """Let an alias point to another collection. What has a greater timestamp goes to that one."""
+        return (await self._change(partial(self._collections.alter_alias, alias, collection))).changed
+
+    async def drop_alias(self, alias: str) -> Timestamp:
+        """End an alias. The timestamp from which on nothing goes by it."""
+        return (await self._change(partial(self._collections.drop_alias, alias))).changed
 
     async def load(self, collection: str) -> None:
         """Have a collection served that was released. Returns when every query node serves it."""
@@ -221,6 +245,7 @@ class Gateway:
         task = compose(known.channels)
         if not task.channels:
             raise WriteFailedError("nothing to write; name at least one row or key")
+        task.name = collection
         self._check_again(task, known, proxy)
         await proxy.submit(task)
         if not task.succeeded:
@@ -238,8 +263,8 @@ class Gateway:
 
 
 async def _present(proxy: Proxy, collection: str) -> CollectionVersion:
-    """The collection from the proxy's cache. Raises CollectionError if there is none of this name."""
-    found = await proxy.meta.get(collection)
+    """The collection of a name or alias, from the proxy's cache. Raises CollectionError if there is none."""
+    found = await proxy.meta.resolve(collection)
     if not found.exists:
         raise CollectionError(f"there is no collection {collection!r}; create it first")
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tidemark.impl.errors import RpcError, SessionEndedError
@@ -18,13 +18,15 @@ class CollectionVersion:
 
     Attributes:
         name: of the collection.
-        version: number of the last change of this name; an answer with a greater number is newer.
+        version: number of the last change of this name; an answer with a greater number is newer. No two
+            changes have the same number, whatever their names.
         schema: as the coordinator stores it.
         number: of the collection; one that has the same name later has another.
         created: timestamp of its creation.
         channels: its virtual channels, by shard. None: there never was a collection of this name.
         changed: timestamp of the last change; 0 until every proxy has been told of it.
         gone: it was dropped.
+        alias_of: the name is an alias of the collection of this name, whose number ``number`` is.
     """
 
     name: str
@@ -35,11 +37,17 @@ class CollectionVersion:
     channels: tuple[ChannelName, ...] = ()
     changed: Timestamp = ZERO
     gone: bool = False
+    alias_of: str = ""
 
     @property
     def title(self) -> str:
         """Its name, and what tells it from another one of this name."""
         return f"{self.name} (number {self.number})"
+
+    @property
+    def is_alias(self) -> bool:
+        """The name is an alias."""
+        return bool(self.alias_of) and not self.gone
 
     @property
     def exists(self) -> bool:
@@ -119,6 +127,30 @@ class MetaCache:
             if not self.closed:
                 await self._preemption.point("meta.again")
         raise SessionEndedError("the proxy's session has ended; connect to another proxy")
+
+    async def resolve(self, name: str) -> CollectionVersion:
+        """The collection that a name means: of this name, or with this alias. Its version is that of the last
+        change of either.
+
+        What is kept of an alias is the collection's name and number. The number is compared: an alias may be
+        altered, and the name given to another collection, between the two lookups; the alias is looked up
+        again then.
+
+        Raises as ``get``.
+        """
+        while True:
+            record = await self.get(name)
+            if not record.is_alias:
+                return record
+            meant = await self.get(record.alias_of)
+            if self._is_meant(record, meant):
+                return replace(meant, version=max(record.version, meant.version))
+            if self.entries.get(name) is record:
+                del self.entries[name]
+
+    def _is_meant(self, alias: CollectionVersion, found: CollectionVersion) -> bool:
+        """Whether an alias has named what was found under its collection's name."""
+        return found.exists and found.number == alias.number
 
     async def _wait_for(self, flight: Flight) -> None:
         flight.waiting.append(_task())

@@ -37,13 +37,15 @@ class WriteTask(DmlTask):
     """A task whose messages differ from channel to channel. What was made once is kept: a message that is
     sent and one that is settled are the same.
 
-    known: the collection as it was when the task was made. metadata: where it is looked up again.
+    known: the collection as it was when the task was made. metadata: where it is looked up again, by the
+    ``name`` that the client has used.
     """
 
     composers: dict[ChannelName, Compose] = field(default_factory=dict)
     made: dict[ChannelName, Message] = field(default_factory=dict)
     known: CollectionVersion | None = None
     metadata: MetaCache | None = None
+    name: str = ""
 
     async def prepare(self) -> None:
         """Nothing is written if the collection has changed before the task had its timestamp.
@@ -53,14 +55,14 @@ class WriteTask(DmlTask):
         if self.known is None or self.metadata is None:
             return
         try:
-            now = await self.metadata.get(self.known.name)
+            now = await self.metadata.resolve(self.name)
         except ImplementationError as failure:
             self.drop(failure)
             return
         if now.version != self.known.version:
             self.drop(
                 SchemaMismatchError(
-                    f"collection {now.name!r} has version {now.version}, no longer {self.known.version};"
+                    f"collection {self.name!r} has version {now.version}, no longer {self.known.version};"
                     " read the schema again"
                 )
             )

@@ -45,6 +45,9 @@ class Catalog:
     A collection is there when it is saved: after its messages are in the logs, and before its creator is
     answered. A message of a collection that was never saved belongs to nothing, and is left alone.
 
+    An alias is a name with versions of its own. It is never a collection's name, and its collection exists:
+    one that has an alias is not dropped. A change of an alias has a timestamp, and no message in the logs.
+
     A change of a collection, and its end, take their timestamp when every proxy has been told: what a proxy
     has checked against the metadata before has a smaller one. So nothing follows a drop in the logs.
 
@@ -74,6 +77,12 @@ class Catalog:
         """What there is, by name."""
         return {name: record for name, record in self.meta.versions.items() if record.exists}
 
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The name of the collection, by alias."""
+        found = {name: record.alias_of for name, record in self.meta.versions.items() if record.is_alias}
+        return dict(sorted(found.items()))
+
     async def load(self) -> None:
         """Take up what was saved, and reserve numbers. To be called once, before anything else."""
         self.meta.load(await self._store.load())
@@ -96,6 +105,8 @@ class Catalog:
     def get(self, name: str) -> CollectionVersion:
         """The collection. Raises CollectionError."""
         record = self.meta.describe(name)
+        if record.is_alias:
+            raise CollectionError(f"{name!r} is an alias of {record.alias_of!r}; name the collection itself")
         if not record.exists:
             known = ", ".join(sorted(self.collections)) or "none"
             raise CollectionError(f"there is no collection {name!r}; known: {known}; create it first")
@@ -105,8 +116,7 @@ class Catalog:
         """Create a collection. Raises CollectionError if there is one of this name."""
         async with self._lock:
             await self._finish(name)
-            if self.meta.describe(name).exists:
-                raise CollectionError(f"there is a collection {name!r} already; use it, or another name")
+            self._check_is_free(name)
             number = self.take_number()
             channels = self._place(number, shards)
 
@@ -130,12 +140,61 @@ class Catalog:
     async def drop(self, name: str) -> CollectionVersion:
         """End a collection: nothing is written to it after the timestamp of the answer. Its last version.
 
-        Raises CollectionError if there is none of this name.
+        Raises CollectionError if there is none of this name, or if it has an alias.
         """
         async with self._lock:
             await self._finish(name)
             self.get(name)
+            self._check_has_no_alias(name)
             return await self._change(name, lambda old: replace(old, gone=True, changed=ZERO))
+
+    async def create_alias(self, alias: str, collection: str) -> CollectionVersion:
+        """Give a collection another name.
+
+        Raises CollectionError if there is no such collection, or if the name is taken.
+        """
+        async with self._lock:
+            await self._finish(alias)
+            self._check_is_free(alias)
+            return await self._point(alias, collection)
+
+    async def alter_alias(self, alias: str, collection: str) -> CollectionVersion:
+        """Let an alias point to another collection.
+
+        Its timestamp is taken when every proxy knows it: what has a greater one goes to that collection.
+        Raises CollectionError if there is no such alias or collection.
+        """
+        async with self._lock:
+            await self._finish(alias)
+            self._check_is_alias(alias)
+            return await self._point(alias, collection)
+
+    async def drop_alias(self, alias: str) -> CollectionVersion:
+        """End an alias. Raises CollectionError if there is none of this name."""
+        async with self._lock:
+            await self._finish(alias)
+            self._check_is_alias(alias)
+            return await self._change(alias, lambda old: replace(old, gone=True, changed=ZERO))
+
+    async def _point(self, alias: str, collection: str) -> CollectionVersion:
+        number = self.get(collection).number
+        made = CollectionVersion(alias, 0, "", number=number, alias_of=collection)
+        return await self._change(alias, lambda old: replace(made, version=old.version))
+
+    def _check_is_free(self, name: str) -> None:
+        if name in self.aliases:
+            raise CollectionError(f"{name!r} is an alias of {self.aliases[name]!r}; use another name")
+        if self.meta.describe(name).exists:
+            raise CollectionError(f"there is a collection {name!r} already; use it, or another name")
+
+    def _check_is_alias(self, name: str) -> None:
+        if name not in self.aliases:
+            raise CollectionError(f"there is no alias {name!r}; known: {', '.join(self.aliases) or 'none'}")
+
+    def _check_has_no_alias(self, name: str) -> None:
+        """An alias always points to a collection that exists."""
+        if found := [alias for alias, collection in self.aliases.items() if collection == name]:
+            raise CollectionError(f"collection {name!r} has the aliases {', '.join(found)}; drop them first")
 
     async def _change(self, name: str, edit: Edit) -> CollectionVersion:
         await self.meta.apply(name, edit)
@@ -144,7 +203,7 @@ class Catalog:
     async def _finish(self, name: str) -> CollectionVersion:
         """Give the last change of a collection its timestamp, if it has none, and a place in the logs."""
         record = self.meta.describe(name)
-        if record.changed or not record.channels:
+        if record.changed or not (record.channels or record.alias_of):
             return record
         ts = await self._scheduler.run_task(partial(self._append_change, record))
         return await self.meta.note_time(name, ts)

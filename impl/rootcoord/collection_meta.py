@@ -47,12 +47,14 @@ class CollectionMeta:
         versions: by name.
         change: the one under way.
         acknowledged: by name, the version of the last change that was acknowledged.
+        last: the version of the last change of any name.
     """
 
     def __init__(self, *, store: MetaVersions, proxies: ProxyCaches, preemption: Preemption) -> None:
         self.versions: dict[str, CollectionVersion] = {}
         self.acknowledged: dict[str, int] = {}
         self.change: Change | None = None
+        self.last = 0
         self._store = store
         self._proxies = proxies
         self._preemption = preemption
@@ -66,6 +68,7 @@ class CollectionMeta:
         """Take up what an earlier incarnation has stored. It may not have told the proxies: they are gone."""
         self.versions = {record.name: record for record in records}
         self.acknowledged = {name: record.version for name, record in self.versions.items()}
+        self.last = max(self.acknowledged.values(), default=0)
 
     async def alter(self, name: str, schema: str) -> int:
         """Store a new schema and return its version when no proxy serves an older one any more."""
@@ -82,9 +85,9 @@ class CollectionMeta:
     async def apply(self, name: str, edit: Edit) -> int:
         """Store the next version and return its number when no proxy serves an older one any more."""
         async with self._lock:
-            before = self.describe(name)
-            record = replace(edit(before), version=before.version + 1)
+            record = replace(edit(self.describe(name)), version=self.last + 1)
             await self._store.save(record)
+            self.last = record.version
             self.versions[name] = record
             self.change = Change(name)
             await self._tell_all(self.change, record.version)

@@ -9,7 +9,7 @@ from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 
 SCHEMA = Schema(
-    version=2,
+    version=3,
     remedy="use a new directory",
     text="""
 CREATE TABLE collections (
@@ -20,7 +20,8 @@ CREATE TABLE collections (
     created INTEGER NOT NULL,
     channels TEXT NOT NULL,
     changed INTEGER NOT NULL,
-    gone INTEGER NOT NULL
+    gone INTEGER NOT NULL,
+    alias_of TEXT NOT NULL
 ) STRICT;
 CREATE TABLE numbers (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -44,7 +45,7 @@ class SqliteCatalogStore:
     async def load(self) -> tuple[CollectionVersion, ...]:
         """See CatalogStore."""
         async with self._transactions.begin() as database:
-            rows = await database.execute("SELECT * FROM collections ORDER BY number")
+            rows = await database.execute("SELECT * FROM collections ORDER BY number, name")
         return tuple(
             CollectionVersion(
                 name,
@@ -55,18 +56,21 @@ class SqliteCatalogStore:
                 channels=tuple(json.loads(channels)),
                 changed=changed,
                 gone=bool(gone),
+                alias_of=alias_of,
             )
-            for name, version, schema, number, created, channels, changed, gone in rows
+            for name, version, schema, number, created, channels, changed, gone, alias_of in rows
         )
 
     async def save(self, record: CollectionVersion) -> None:
         """See CatalogStore."""
         row = (
             *(record.name, record.version, record.schema, record.number, record.created),
-            *(json.dumps(record.channels), record.changed, int(record.gone)),
+            *(json.dumps(record.channels), record.changed, int(record.gone), record.alias_of),
         )
         async with self._transactions.begin() as database:
-            await database.execute("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            await database.execute(
+                "INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+            )
 
     async def reserve(self, count: int) -> int:
         """See CatalogStore."""

@@ -52,7 +52,10 @@ class CatalogProgram(Program):
         catalog: class of the catalogue.
     """
 
-    claims = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED, KEPT)
+    claims: tuple[str, ...] = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED, KEPT)
+
+    cache_class: type[MetaCache] = MetaCache
+    """Class of the proxy's cache."""
 
     def __init__(
         self,
@@ -103,7 +106,7 @@ class CatalogProgram(Program):
             place=_place,
             proxies=self,
         )
-        self.cache = MetaCache(source=self, preemption=process)
+        self.cache = self.cache_class(source=self, preemption=process)
         await self.catalog.load()
         await self.catalog.finish_changes()
         for number in range(len(self.calls)):

@@ -129,3 +129,39 @@ def test_a_proxy_whose_session_has_ended_serves_no_metadata(tmp_path):
             assert await client(cluster, 1).insert("c", {2: "b"})
 
     play(scenario)
+
+
+def test_an_alias_moves_to_another_collection(tmp_path):
+    """Both proxies know it at once, and so do clients that have written by it; it outlives the process."""
+
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            first, second = client(cluster, 0), client(cluster, 1)
+            await first.create("old")
+            await first.create("new")
+            await first.create_alias("a", "old")
+            await second.insert("a", {1: "old"})
+            moved = await first.alter_alias("a", "new")
+            assert await second.insert("a", {2: "new"}) > moved
+            assert (await second.query("a", level=STRONG)).rows == {2: "new"}
+            await first.alter("new", "key, value, more")
+            assert await second.insert("a", {3: "new"}) > moved
+            for refused, why in (
+                (first.drop("new"), "has the aliases a; drop them first"),
+                (first.drop("a"), "name the collection itself"),
+                (first.create("a"), "is an alias of 'new'"),
+                (first.create_alias("old", "new"), "there is a collection 'old' already"),
+                (first.alter_alias("b", "new"), "there is no alias 'b'"),
+            ):
+                with pytest.raises(RequestRefusedError, match=why):
+                    await refused
+            await first.drop("old")
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 1)
+            assert set((await user.query("a", level=STRONG)).rows) == {2, 3}
+            await user.drop_alias("a")
+            await user.drop("new")
+            with pytest.raises(RequestRefusedError, match="no collection 'a'"):
+                await client(cluster, 0).insert("a", {4: "gone"})
+
+    play(scenario)
