@@ -7,14 +7,16 @@ holds is read from it after each change.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.impl.errors import NotLeaderError, StoreError
+from tidemark.impl.tso.oracle import Phase
 from tidemark.impl.tso.ports import Leadership, OracleStore
 from tidemark.models.protocols.tso.ports import LEADER, SETTLED, STORE, WINDOW, SharedStore, updater_of_task
 from tidemark.models.protocols.tso.program import OracleProgram
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE
+from tidemark.models.refinement.program import WORK_IS_DONE
 from tidemark.models.simulation.world.process import Process
 
 
@@ -106,6 +108,7 @@ class AdaptedProgram(OracleProgram, ABC):
         stores: by the place of each server its store.
     """
 
+    claims = (*OracleProgram.claims, WORK_IS_DONE)
     table = None  # type: ignore[assignment]  # its events have other names
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -126,3 +129,22 @@ class AdaptedProgram(OracleProgram, ABC):
         place, led = content[LEADER]
         if led and (place, led) != led_before:
             self.stores[place].led()
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """Where not every server can die or lose its lease, one serves; the turn of one that dies before it
+        is elected goes to nobody.
+        """
+        del values
+        count = len(self.scenario.names)
+        lose = 0 if self.scenario.lease_rule else count - 1  # nobody comes after the last one
+        if self.scenario.faults.crashes + self.scenario.step_downs + lose >= count:
+            return None
+        place, led = self.world.store(STORE).content()[LEADER]
+        memory, lane = self.memories[place], self.world.lanes[self.scenario.names[place]]
+        oracle = memory.server.oracle if memory.server is not None else None
+        lives = lane.alive and lane.incarnation == 1
+        if oracle is None and not lives:
+            return None
+        if led and lives and oracle is not None and oracle.phase is Phase.SERVING:
+            return None
+        return f"no server serves: the last to hold the key is {self.scenario.names[place]}"

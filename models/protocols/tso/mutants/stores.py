@@ -7,6 +7,7 @@ The functions return the program with the fault in it, and take the same argumen
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.storage.etcd_client import encode
@@ -40,3 +41,14 @@ class _PutsWithoutCondition(EtcdOracleStore):
 def saves_have_no_condition(**scenario: Any) -> EtcdOracleProgram:
     """A deposed leader saves, and etcd takes it (H43)."""
     return over_etcd(adapter=_PutsWithoutCondition, **scenario)
+
+
+class _ComparesWithAnotherLease(EtcdOracleStore):
+    async def save(self, end: int, leadership: Leadership) -> None:
+        await super().save(end, replace(leadership, term=leadership.term + 1))
+
+
+@mutant(killer="work_is_done", source="facts 2.4", instance="tso-over-etcd")
+def no_save_is_taken(**scenario: Any) -> EtcdOracleProgram:
+    """A save is compared with a lease that is not the leader's: no server ever serves."""
+    return over_etcd(adapter=_ComparesWithAnotherLease, **scenario)
