@@ -116,7 +116,7 @@ class OracleProgram(RefiningProgram):
 
     table = "tso"
     at_rest = ("tso.calls_end",)
-    claims = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
+    claims: tuple[str, ...] = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
 
     def __init__(
         self,
