@@ -25,6 +25,7 @@ PROTOCOLS = {
     "allocation": "tidemark.spec.allocation:Allocation",
     "ownership": "tidemark.spec.ownership:Ownership",
     "flush": "tidemark.spec.flush:Flush",
+    "garbage": "tidemark.spec.garbage:Garbage",
     "paused": "tidemark.spec.paused:Paused",
     "streaming": "tidemark.spec.streaming:Streaming",
     "transactions": "tidemark.spec.transactions:Transactions",
@@ -249,6 +250,12 @@ _TRACE = {
     "flowgraph.no_row_is_lost": "a trace of `consume`, `upload` and `save`",
     "flowgraph.no_row_is_stored_twice": "a trace of `consume` and `save`",
     "flowgraph.a_position_says_what_is_stored": "a trace of `save`",
+    "garbage.named_files_are_there": "a trace of `record` and `delete`: deletions are not logged; "
+    "its consequence is judged as history.kept",
+    "garbage.files_under_way_are_there": "a trace of `write` and `delete`",
+    "garbage.files_that_are_read_are_there": "a trace of `begin_read`, `end_read` and `delete`",
+    "garbage.files_of_a_dropped_collection_go": "an end: evidence is finite",
+    "garbage.files_without_a_record_go": "an end: evidence is finite",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
     "stream.a_position_claims_only_what_is_stored": "a trace of `append` and `store`: its consequence "

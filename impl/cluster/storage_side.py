@@ -15,11 +15,13 @@ from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
+from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
 from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
@@ -60,6 +62,9 @@ class StorageSide:
             parts=parts,
         )
         self.compactor = LevelZeroCompactor(coordinator=self.coordinator, store=self.store)
+        self._collector = GarbageCollector(
+            coordinator=self.coordinator, folder=ParquetFolder(self.store), readers=FileReaders()
+        )
         self._clock, self._pause = foundation.clock, config.compaction_seconds
         self._flush_service = FlushService(
             coordinator=self.coordinator,
@@ -98,10 +103,13 @@ class StorageSide:
         await asyncio.gather(*(self.node.recover_channel(channel) for channel in living))
 
     async def collect_dropped(self) -> None:
-        """Forget the segments of channels whose data node has stored everything up to their drop."""
+        """Delete the files of channels whose data node has stored everything up to their drop, and forget
+        their segments. Query nodes have let go of them.
+        """
         for channel, record in list(self.coordinator.channels.items()):
-            if record.dropped and not record.collected and not record.flush_requests:
-                await self.coordinator.collect_channel(channel)
+            if record.dropped and not record.flush_requests:
+                await self._collector.delete_files(channel)
+                await self._collector.forget(channel)
 
     async def resume_flushes(self) -> None:
         """Carry on with the flushes that were asked for before the process has died."""

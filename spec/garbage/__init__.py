@@ -1,0 +1,5 @@
+"""Garbage: when the object files of a collection may be deleted, and that they are in the end."""
+
+from tidemark.spec.garbage.lemmas import Garbage
+
+__all__ = ["Garbage"]
