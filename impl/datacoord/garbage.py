@@ -40,11 +40,11 @@ class FileReaders:
     """Who has been given which files, by name of the reader. State: ``given``."""
 
     def __init__(self) -> None:
-        self.given: dict[str, frozenset[str]] = {}
+        self.given: dict[str, tuple[str, ...]] = {}
 
     def lend(self, reader: str, paths: Iterable[str]) -> None:
         """The reader may read these files until it gives them back, also when they are replaced."""
-        self.given[reader] = self.given.get(reader, frozenset()) | frozenset(paths)
+        self.given[reader] = (*self.given.get(reader, ()), *paths)
 
     def give_back(self, reader: str) -> None:
         """The reader has read them, or its position has passed the drop of their collection."""
@@ -109,9 +109,9 @@ class GarbageCollector:
         found = _TERM.search(path)
         return found is not None and int(found[1]) < term
 
-    def _named(self, channel: ChannelName) -> set[str]:
-        return {
+    def _named(self, channel: ChannelName) -> list[str]:
+        return [
             binlog.path
             for record in self._coordinator.segments_of(channel)
             for binlog in (*record.binlogs, *record.compaction.deltas)
-        }
+        ]
