@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tidemark.checks.mutation.implementation import command
-from tidemark.checks.mutation.implementation.command import Chosen
+from tests.checks.mutation.implementation.cluster_driver import HOST, tried
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
-from tidemark.checks.mutation.implementation.judge import Plan
 from tidemark.checks.mutation.implementation.trial import DYING, UNCHANGED
-from tidemark.models.manifest import load
 from tidemark.models.rooms import ROOT
 
-HOST = "tso-impl-takeover"
 MUTANTS = (
     "tso/oracle.py:TimestampOracle.__init__/plus-one@1",
     "tso/oracle.py:TimestampOracle._first/condition-negated@1",
@@ -28,19 +27,28 @@ def known(trials: list[Trial]) -> dict[str, tuple[Fate, str, str]]:
 
 @pytest.mark.spark
 def test_fates_on_spark_are_those_of_one_machine(spark, tmp_path: Path):
-    manifest = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
-    entry = next(one for one in manifest.implementation if one.name == "tso-impl-places-sample")
-    plan = Plan.of(entry, manifest)
-    hosts = tuple(host for host in plan.hosts if host.name == HOST)
-    orders = [(name, hosts) for name in (*MUTANTS, UNCHANGED, DYING)]
-
-    def tried(master: str | None) -> dict[str, tuple[Fate, str, str]]:
-        options = Chosen(entry="", only="", listed=False, last=False, build=tmp_path, jobs=2, master=master)
-        return known(list(command._trials(plan, orders, {}, options)))
-
-    there = tried(spark.sparkContext.master)
-    assert there == tried(None)
+    names = (*MUTANTS, UNCHANGED, DYING)
+    there = known(tried(names, master=spark.sparkContext.master, build=tmp_path))
+    assert there == known(tried(names, master=None, build=tmp_path))
     fates = {fate for fate, _, _ in there.values()}
     assert {Fate.KILLED, Fate.SURVIVED, Fate.BROKEN} <= fates
     assert there[UNCHANGED][0] is Fate.SURVIVED
     assert there[DYING][0] is Fate.BROKEN
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.xdist_group("cluster")
+def test_executors_of_a_cluster_try_mutants(standalone, tmp_path: Path):
+    master, _ = standalone
+    command = [sys.executable, "-m", f"{__package__}.cluster_driver", master, str(tmp_path)]
+    done = subprocess.run(
+        [*command, MUTANTS[1], UNCHANGED, DYING], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = {name: (Fate(fate), host) for name, (fate, host, _) in json.loads(done.stdout).items()}
+    assert found == {
+        MUTANTS[1]: (Fate.KILLED, HOST),
+        UNCHANGED: (Fate.SURVIVED, ""),
+        DYING: (Fate.BROKEN, ""),
+    }
