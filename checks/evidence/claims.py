@@ -21,6 +21,7 @@ PROTOCOLS = {
     "ids": "tidemark.spec.ids:Ids",
     "meta": "tidemark.spec.meta:Meta",
     "aliases": "tidemark.spec.aliases:Aliases",
+    "retries": "tidemark.spec.retries:Retries",
     "sessions": "tidemark.spec.sessions:Sessions",
     "allocation": "tidemark.spec.allocation:Allocation",
     "ownership": "tidemark.spec.ownership:Ownership",
@@ -172,6 +173,10 @@ _TRACE = {
     "aliases.caches_are_not_behind": "a trace of `insert` and `invalidate`: it is a process's memory",
     "aliases.a_request_ends": "an end: evidence is finite",
     "aliases.a_change_ends": "an end: evidence is finite",
+    "retries.what_is_accepted_is_for_the_newest_schema": "a trace of `begin` and `accept`",
+    "retries.each_attempt_is_for_a_change": "a trace of `refuse`",
+    "retries.a_retry_succeeds_when_the_schema_stands": "a trace of `read`, `refuse` and of changes",
+    "retries.a_retry_ends": "an end: evidence is finite",
     "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "
     "the revisions of the store",
     "sessions.who_serves_is_known_or_refused": "a trace of `accept`, `fence` and `forget`; "

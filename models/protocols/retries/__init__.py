@@ -1,0 +1,1 @@
+"""Retries of clients: variants, mutants, readings."""

@@ -1,0 +1,5 @@
+"""A client's retry of a request whose schema is an old one."""
+
+from tidemark.spec.retries.lemmas import Retries
+
+__all__ = ["Retries"]

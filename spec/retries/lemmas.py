@@ -1,0 +1,49 @@
+"""Inductive lemmas: why the client's retry ends."""
+
+from tidemark.spec.language import all_of, forall, implies, ite, lemma, plain
+from tidemark.spec.retries.claims import RetriesClaims
+
+
+class Retries(RetriesClaims):
+    """Requests for a version of a schema that changes; proxies that know it sooner or later."""
+
+    @lemma(source="facts 12")
+    def proxies_know_what_was_acknowledged(s):
+        """What a proxy knows lies between what was acknowledged and what is stored."""
+        return (s.current == ite(s.changing, s.acknowledged + 1, s.acknowledged)) & forall(
+            s.Proxy, lambda p: (s.acknowledged <= s.knows[p]) & (s.knows[p] <= s.current)
+        )
+
+    @lemma(source="seed 002, DDL; hazard 37")
+    def refused_versions_grow(s):
+        """Between two refusals the version has grown; only the last one need not have."""
+        return forall(
+            s.Request,
+            lambda r: all_of(
+                s.since[r] <= s.acknowledged,
+                s.holds[r] <= s.current,
+                implies(s.stage[r] == "new", ~s.tried[r] & (s.since[r] == 0)),
+                implies(~s.tried[r], (s.attempts[r] == 0) & (s.stage[r] != "reads")),
+                implies(s.tried[r] & (s.stage[r] == "tries"), s.holds[r] >= s.since[r]),
+                s.refused[r] <= s.current,
+                implies(
+                    s.tried[r] & (s.stage[r] != "failed"),
+                    (s.attempts[r] == 1)
+                    | (plain(s.attempts[r]) + plain(s.since[r]) <= plain(s.refused[r]) + 2),
+                ),
+            ),
+        )
+
+    @lemma(source="seed 002, DDL")
+    def in_a_calm_all_agree(s):
+        """If nothing has changed since the version was read it is the one that every proxy knows."""
+        return forall(
+            s.Request,
+            lambda r: (
+                implies(s.calm[r], all_of(~s.changing, s.stage[r] != "new", s.tried[r]))
+                & implies(
+                    s.calm[r] & (s.stage[r] == "tries"),
+                    s.holds[r] == s.current,
+                )
+            ),
+        )
