@@ -6,8 +6,8 @@ earlier term than the present one: an earlier file without a record is garbage. 
 file is: its owner drops it when the last message that may belong to it is recorded. Whoever reads a file is
 waited for. What is garbage stays garbage, so a deletion may come late, and be repeated after a crash.
 
-The records of a dropped channel go after its files. Its name is looked at ever after: a node that does not
-know of the drop may write a file when all is gone.
+The records of a dropped channel go after the files that were seen. Its name is looked at ever after: a node
+that does not know of the drop may write a file at any time.
 
 A file without a term in its path, of a compaction, is kept until its channel is dropped.
 """

@@ -5,7 +5,7 @@ present term of the channel's owner, and a file carries the term of its writer i
 the files, decides of each whether it is garbage, and deletes it later. Garbage is what no record names and
 none can name any more: files of an earlier term without a record. When the channel of a dropped collection
 has been dropped by its owner, after the last message that may belong to it, all its files are garbage, as
-soon as nobody reads them. Its records go after its files. A collection of the same name may be created again.
+soon as nobody reads them. Its records may go before or after its files. A collection of the same name may be created again.
 The claims are in ``spec/garbage/claims.py``.
 
 Sources: facts 7.6, 7.9, 10.2; hazard 14; B30, B31.
@@ -55,7 +55,7 @@ class GarbageActions(Protocol, name="garbage"):
     CHECKS_TERM: Bool = option(True)  # a file of the present term may be named yet
     WAITS_FOR_READERS: Bool = option(True)  # what is still read is kept
     LISTS_GONE: Bool = option(True)  # files are also looked for where the records are gone
-    FILES_FIRST: Bool = option(True)  # the records of a dropped collection go after its files
+    FILES_FIRST: Bool = option(False)  # the records of a dropped collection wait for its files
 
     term_of: Map[File, Term] = constant()
 

@@ -1,17 +1,31 @@
 """Collection of garbage beside writers, as a program under exploration: the real coordinator, its collector,
-and a channel that is taken up, dropped, and created again.
+and a channel that is taken up, dropped, and created again. Each step must be a step of
+``tidemark.spec.garbage``, or change nothing of it.
 
 A data node is a plan: it writes a file, and then has it recorded. Everything is in one process, which may
-crash at any step; metadata and files stay. What a node of an earlier term writes comes whenever it likes. The
-claims are those of ``tidemark.spec.garbage``, said of files and records; no specification is followed step by
-step.
+crash at any step; metadata and files stay. What a node of an earlier term writes comes whenever it likes.
+
+===================  =======================================================================================
+specification        implementation
+===================  =======================================================================================
+a file               that of a term: each term of the channel writes one
+stored, written      the files of the store; those that were there once
+reading              ``FileReaders.given``
+life, term, entry    the stored records; gone is a channel that is collected
+first                the term after that which the channel had when it was dropped
+marked               a file whose deletion has begun; decided before, at the listing
+faults               left out: it counts
+===================  =======================================================================================
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Sequence
+import functools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
@@ -28,22 +42,32 @@ from tidemark.impl.types import (
     SegmentId,
     SegmentRecord,
 )
+from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.simulation.program import Observation, Program
+from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 CHANNEL, NODE, CLUSTER = "channel", "node", "cluster"
-NAMED = "named_files_are_there"
-"""Claim id: each file that a record of a living collection names is in the store."""
-READ = "files_that_are_read_are_there"
-"""Claim id: each file that a reader was given is in the store until it gives it back."""
-GONE = "files_without_a_record_go"
-"""Claim id: at the end no file of a dropped collection is left, and no other one without a record."""
+SPECIFICATION = "tidemark.spec.garbage:Garbage"
 
 
-class GarbageProgram(Program):
+@dataclass(frozen=True)
+class GarbageView:
+    """What is stored, read and about to be deleted; files by their terms."""
+
+    files: tuple[int, ...]
+    written: tuple[int, ...]
+    given: tuple[int, ...]
+    deleting: tuple[int, ...]
+    named: tuple[int, ...]
+    record: ChannelRecord
+    first: int
+
+
+class GarbageProgram(RefiningProgram):
     """One channel.
 
     Args:
@@ -54,26 +78,27 @@ class GarbageProgram(Program):
         collector: class of the collector.
     """
 
-    claims = (NAMED, READ, GONE)
+    at_rest = ("garbage.files_of_a_dropped_collection_go", "garbage.files_without_a_record_go")
 
     def __init__(
         self, *, plan: Sequence[str], readers: bool, crashes: int, collector: type[GarbageCollector]
     ) -> None:
+        terms = sum(step != "drop" for step in plan) + crashes
+        super().__init__(_abstraction(terms))
         self.settings = Settings(
             clock=ClockOrder.UNTIMED, faults=FaultBudget(crashes=crashes), crashable=frozenset({CLUSTER})
         )
         self.plan, self.with_readers = plan, readers
         self.files: set[str] = set()
-        self.done = 0
-        self.covers: set[str] = set()
-        self.wrong: str | None = None
+        self.written: set[str] = set()
+        self.named: set[str] = set()
+        self.done = self.first = 0
         self._collector_class = collector
         self._stored = MemoryMetaStore()
         finish(self._stored.save_channels([ChannelRecord(CHANNEL)]))
 
-    def build(self, world: World) -> None:
+    def populate(self, world: World) -> None:
         """Define the process."""
-        self.world = world
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
@@ -82,6 +107,7 @@ class GarbageProgram(Program):
         self.forgotten = asyncio.Event()
         self.readers = FileReaders()
         self.syncing: dict[str, str] = {}
+        self.deleting: set[str] = set()
         self.coordinator = Coordinator(meta=self)
         self.collector = self._collector_class(
             coordinator=self.coordinator, folder=self, readers=self.readers, preemption=process
@@ -115,7 +141,6 @@ class GarbageProgram(Program):
                 if not self.coordinator.channel(CHANNEL).collected:
                     await self.forgotten.wait()
                 await self.coordinator.create_channel(CHANNEL, LOG_BEGINNING)
-            self.covers.add(step)
             self.done += 1
 
     async def _take(self, process: Process) -> None:
@@ -142,44 +167,24 @@ class GarbageProgram(Program):
             SaveBinlogPaths(CHANNEL, owner, segment, end, binlog)
         )
         del self.syncing[path]
-        self.covers.add(outcome.value)
         if self.with_readers and outcome is SaveOutcome.RECORDED:
             await self._read(process, path)
 
     async def _read(self, process: Process, path: str) -> None:
         """A reader is given the file if a record of a living channel names it."""
         await process.point("reader.come")
-        if self.coordinator.channel(CHANNEL).dropped or path not in self._named():
-            return
-        self.readers.lend(path, [path])
+        async with self.coordinator.lock.holding("coordinator.lock"):
+            if self.coordinator.channel(CHANNEL).dropped:
+                return
+            self.readers.lend(path, [path])
         await process.point("reader.read")
-        self._compare()
         self.readers.give_back(path)
-        self.covers.add("a reader")
         self.news.set()
 
     def _put(self, path: str) -> None:
         self.files.add(path)
-        self._changed()
-
-    # What must be so.
-
-    def _named(self) -> set[str]:
-        """By the stored records, of a living channel."""
-        if self._stored.channels[CHANNEL].dropped:
-            return set()
-        return {one.path for record in self._stored.segments.values() for one in record.binlogs}
-
-    def _changed(self) -> None:
+        self.written.add(path)
         self.news.set()
-        self._compare()
-
-    def _compare(self) -> None:
-        if missing := sorted(self._named() - self.files):
-            self.wrong = f"{NAMED}: {missing[0]} is recorded and deleted"
-        given = {path for paths in self.readers.given.values() for path in paths}
-        if missing := sorted(given - self.files):
-            self.wrong = f"{READ}: {missing[0]} is read and deleted"
 
     # The edges: see MetaStore and ObjectFolder.
 
@@ -192,8 +197,12 @@ class GarbageProgram(Program):
         """See MetaStore."""
 
         def store() -> None:
+            if records[0].dropped and not self._stored.channels[CHANNEL].dropped:
+                self.first = records[0].term + 1
+            if records[0].collected:
+                self.named.clear()
             finish(self._stored.save_channels(records))
-            self._changed()
+            self.news.set()
 
         await self.world.operation("store the channel", store)
 
@@ -202,7 +211,8 @@ class GarbageProgram(Program):
 
         def store() -> None:
             finish(self._stored.save_segment(record))
-            self._changed()
+            self.named.update(one.path for one in record.binlogs)
+            self.news.set()
 
         await self.world.operation(f"store segment {record.segment_id}", store)
 
@@ -215,7 +225,7 @@ class GarbageProgram(Program):
 
         def store() -> None:
             finish(self._stored.collect(channel, segments))
-            self._changed()
+            self.news.set()
 
         await self.world.operation("forget the segments", store)
 
@@ -229,62 +239,86 @@ class GarbageProgram(Program):
 
     async def delete(self, path: str) -> None:
         """See ObjectFolder."""
+        self.deleting.add(path)
 
         def remove() -> None:
-            self.covers.add("a file is deleted")
             self.files.discard(path)
-            self._changed()
+            self.deleting.discard(path)
+            self.news.set()
 
         await self.world.operation(f"delete {path}", remove)
 
     # What is looked at.
 
-    def observe(self) -> Observation:
-        """Return files, records, and what was found wrong."""
-        records = (self._stored.channels[CHANNEL], tuple(sorted(self._stored.segments.items())))
-        return {CLUSTER: (tuple(sorted(self.files)), records, self.done, self.wrong)}
-
-    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
-        """Return what was found wrong."""
-        del before, after, label
-        return self.wrong
-
-    def on_stutter(self, label: str) -> str | None:
-        """Likewise."""
-        del label
-        return self.wrong
-
-    def check_final(self) -> str | None:
-        """The plan is carried out, and what is not of the present term is named."""
-        if self.wrong is not None:
-            return self.wrong
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """The plan is carried out, and nothing is left of a dropped channel."""
+        del values
         record = self._stored.channels[CHANNEL]
-        present = f"/term-{record.term:06d}-"
-        left = sorted(path for path in self.files - self._named() if record.dropped or present not in path)
-        if left:
-            return f"{GONE}: {left[0]} is left"
         if self.done < len(self.plan) or (record.dropped and not record.collected):
-            return f"{GONE}: after {self.done} steps of the plan the records are {record}"
+            return f"after {self.done} steps of the plan the record is {record}"
         return None
 
-    def covered(self) -> frozenset[str]:
-        """Return what has happened."""
-        return frozenset(self.covers)
-
-    def final(self) -> Hashable:
-        """Return how it has ended."""
-        return tuple(self.observe().values())
+    def observe(self) -> Observation:
+        """Return files, readers and records."""
+        view = GarbageView(
+            files=_terms(self.files),
+            written=_terms(self.written),
+            given=_terms(path for paths in self.readers.given.values() for path in paths),
+            deleting=_terms(self.deleting),
+            named=_terms(self.named),
+            record=self._stored.channels[CHANNEL],
+            first=self.first,
+        )
+        return {CLUSTER: view}
 
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         memory = self.coordinator
         return (
             tuple(self.observe().values()),
+            self.done,
             tuple(sorted(memory.channels.items())),
             tuple(sorted(memory.segments.items())),
             tuple(sorted(self.syncing.items())),
             (tuple(sorted(self.readers.given)), self.looks, self.news.is_set(), self.forgotten.is_set()),
         )
+
+
+def _terms(paths: Iterable[str]) -> tuple[int, ...]:
+    return tuple(sorted(int(path.partition("/term-")[2].partition("-")[0]) for path in paths))
+
+
+@functools.cache
+def _abstraction(terms: int) -> Abstraction:
+    """A pure function of its argument: it may outlive executions."""
+
+    def values(observation: Observation) -> Mapping[str, Any]:
+        known: Any = observation
+        return abstract(known[CLUSTER], terms=terms)
+
+    instance = Instance(
+        SPECIFICATION,
+        bounds={"File": terms + 1, "Reader": 1, "Term": terms + 1, "Faults": 0},
+        constants={"term_of": list(range(terms + 1))},
+        name="scheduled",
+    )
+    return Abstraction(instance, values, ignored=("faults",))
+
+
+def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
+    """The state of ``tidemark.spec.garbage``, by variable name and without the fault counter."""
+    every, record = range(terms + 1), view.record
+    life = "gone" if record.collected else "dropped" if record.dropped else "living"
+    return {
+        "stored": {f: f in view.files for f in every},
+        "written": {f: f in view.written for f in every},
+        "reading": {(0, f): f in view.given for f in every},
+        "life": life,
+        "term": record.term,
+        "first": view.first,
+        "entry": {f: "named" if f in view.named else "none" for f in every},
+        "marked": {f: f in view.deleting for f in every},
+    }
 
 
 def garbage(

@@ -22,7 +22,7 @@ class _NoTerm(GarbageCollector):
         return True
 
 
-@mutant(killer="named_files_are_there", source="facts 7.6, 10.2", instance=CRASH)
+@mutant(killer="refinement", source="facts 7.6, 10.2", instance=CRASH)
 def files_are_deleted_before_their_record(**scenario: Any) -> GarbageProgram:
     """A file that no record names is deleted, also while its save is under way."""
     return garbage(collector=_NoTerm, **scenario)
@@ -41,7 +41,7 @@ class _RecordsFirst(GarbageCollector):
                     await self._folder.delete(path)
 
 
-@mutant(killer="files_without_a_record_go", source="hazard 14; B30", instance=CRASH)
+@mutant(killer="refinement", source="hazard 14; B30", instance=CRASH)
 def records_go_before_the_files(**scenario: Any) -> GarbageProgram:
     """The records go first, and the collector goes by them: after a crash the files stay for ever."""
     return garbage(collector=_RecordsFirst, **scenario)
@@ -57,7 +57,7 @@ class _Folder(GarbageCollector):
             await self._folder.delete(path)
 
 
-@mutant(killer="named_files_are_there", source="hazard 14; B31", instance=AGAIN)
+@mutant(killer="refinement", source="hazard 14; B31", instance=AGAIN)
 def the_folder_of_a_name_is_deleted(**scenario: Any) -> GarbageProgram:
     """The folder of a dropped collection is deleted, with the files of the next one of its name."""
     return garbage(collector=_Folder, **scenario)
@@ -68,7 +68,7 @@ class _Impatient(GarbageCollector):
         return self._coordinator.channel(channel).dropped or super().is_garbage(channel, path)
 
 
-@mutant(killer="files_that_are_read_are_there", source="facts 10.4", instance=READERS)
+@mutant(killer="refinement", source="facts 10.4", instance=READERS)
 def readers_are_not_waited_for(**scenario: Any) -> GarbageProgram:
     """The files of a dropped collection are deleted under their readers."""
     return garbage(collector=_Impatient, **scenario)

@@ -48,7 +48,6 @@ class RecordsAnyTerm(Garbage):
 class RecordsGoFirst(Garbage):
     """The records go when the channel is dropped, and the collector goes by the records."""
 
-    FILES_FIRST = False
     LISTS_GONE = False
 
 
