@@ -5,8 +5,8 @@ present term of the channel's owner, and a file carries the term of its writer i
 the files, decides of each whether it is garbage, and deletes it later. Garbage is what no record names and
 none can name any more: files of an earlier term without a record. When the channel of a dropped collection
 has been dropped by its owner, after the last message that may belong to it, all its files are garbage, as
-soon as nobody reads them. Its records may go before or after its files. A collection of the same name may be created again.
-The claims are in ``spec/garbage/claims.py``.
+soon as nobody reads them. Its records may go before or after its files. A collection of the same name may be
+created again. The claims are in ``spec/garbage/claims.py``.
 
 Sources: facts 7.6, 7.9, 10.2; hazard 14; B30, B31.
 
