@@ -33,6 +33,7 @@ from tidemark.spec.language import (
     all_of,
     constant,
     each,
+    exists,
     forall,
     implies,
     ite,
@@ -138,10 +139,14 @@ class TransactionsActions(Protocol, name="transactions"):
         s.stage[t] = "rolled_back"
 
     @action(source="facts 11")
-    def expire(s, t: Transaction):
-        """The node forgets a transaction whose time is over."""
-        require((s.stage[t] == "open") & (s.tick >= s.until[t]))
-        s.stage[t] = "gone"
+    def expire(s):
+        """The node forgets all transactions whose time is over, in one step."""
+        require(exists(s.Transaction, s.expires))
+        s.stage = each(s.Transaction, lambda t: ite(s.expires(t), "gone", s.stage[t]))
+
+    def expires(s, t):
+        """The last tick has reached the end of an open transaction."""
+        return (s.stage[t] == "open") & (s.tick >= s.until[t])
 
     @action(fairness="weak", source="facts 11; property W")
     def write_tick(s, ts: Ts):

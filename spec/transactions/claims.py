@@ -73,6 +73,18 @@ class TransactionsClaims(TransactionsActions):
             ),
         )
 
+    @transition_invariant(source="facts 11: expiry", frame=True)
+    def all_that_is_over_ends_together(before, after):
+        """Where the node forgets a transaction, it keeps none whose time is over, too."""
+        return forall(
+            before.Transaction,
+            before.Transaction,
+            lambda t, u: implies(
+                all_of(before.stage[t] == "open", after.stage[t] == "gone", after.stage[u] == "open"),
+                after.until[u] > after.tick,
+            ),
+        )
+
     # ---- liveness ----
 
     @leads_to(source="facts 11; property WL")
@@ -111,9 +123,18 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @reachable(after="expire", source="facts 11")
-    def a_transaction_with_a_body_expires(before, after, t):
+    def a_transaction_with_a_body_expires(before, after):
         """A transaction that has a body in the log ends because its time is over."""
-        return exists(before.Body, lambda b: (before.of[b] == t) & (before.place[b] > 0))
+        return exists(before.Body, lambda b: before.expires(before.of[b]) & (before.place[b] > 0))
+
+    @reachable(after="expire", source="facts 11: expiry")
+    def two_transactions_end_by_one_tick(before, after):
+        """The time of two transactions is over at the same tick."""
+        return exists(
+            before.Transaction,
+            before.Transaction,
+            lambda t, u: (t != u) & before.expires(t) & before.expires(u),
+        )
 
     @reachable(after="truncate", source="B28")
     def a_transaction_is_cut_off(before, after):

@@ -201,9 +201,9 @@ class TransactionsAdapter(DrivenRun):
                 large = self._events("reply", NODE) if one == self._program.large else []
                 return [event for event in large if self._number_of(event) == one]
             case "write_tick":
-                return self._ticks(one)
+                return [event for event in self._found_tick("deliver") if self._message(event).ts == one]
             case "expire":
-                return self._found_tick("reply") if self._over(self._values["tick"]) == [one] else []
+                return self._found_tick("reply") if self._over() else []
             case "read":
                 place, upto = self._next_read()
                 return self._events("read", READER) if (one, int(step.args[1])) == (place, upto) else []
@@ -282,15 +282,12 @@ class TransactionsAdapter(DrivenRun):
     def _found_tick(self, verb: str) -> list[Event]:
         return [one for one in self._current(verb) if landed(self._message(one)).part == TICK]
 
-    def _ticks(self, ts: int) -> list[Event]:
-        """A tick on its way, unless it would end two transactions in one step of the node."""
-        found = [event for event in self._found_tick("deliver") if self._message(event).ts == ts]
-        return found if len(self._over(ts)) <= 1 else []
-
-    def _over(self, tick: int) -> list[int]:
-        """The open transactions that a tick ends."""
-        stages, until = self._values["stage"], self._values["until"]
-        return [t for t, stage in stages.items() if stage == "open" and until[t] <= tick]
+    def _over(self) -> list[int]:
+        """The open transactions that the last tick ends."""
+        values = self._values
+        return [
+            t for t, one in values["stage"].items() if one == "open" and values["until"][t] <= values["tick"]
+        ]
 
     def _next_read(self) -> tuple[int, int]:
         """The place of the next new tick, and behind which place a reader would then begin anew: before the
@@ -381,7 +378,7 @@ class TransactionsAdapter(DrivenRun):
         """An answer that ends no transaction, and fails no body."""
         picture = landed(self._message(event))
         if picture.part == TICK:
-            return not self._over(self._values["tick"])
+            return not self._over()
         return picture.body != self._program.large
 
     def _is_in_vain(self, event: Event) -> bool:

@@ -169,6 +169,40 @@ def a_tick_ends_the_neighbour_too(**scenario: Any) -> TransactionProgram:
     return transactions(parts=parts, protocol=f"{_VARIANTS}:ExpiresBeforeATick", **scenario)
 
 
+class _EndsTheFirst(Transactions):
+    def ticked(self, tick: Timestamp) -> None:
+        over = [number for number, one in self.kept.items() if self._is_over(one, tick)]
+        for number in sorted(over)[:1]:
+            del self.kept[number]
+
+
+@mutant(
+    killer="transactions.all_that_is_over_ends_together",
+    source="facts 11: expiry",
+    instance="transactions-impl-beside-due",
+)
+def a_tick_ends_only_the_first(**scenario: Any) -> TransactionProgram:
+    """Of the transactions that end by the same tick, the node forgets one."""
+    parts = StreamingParts(transactions=_EndsTheFirst)
+    return transactions(parts=parts, protocol=f"{_VARIANTS}:OnlyTheFirstExpires", **scenario)
+
+
+class _FindsOne(Transactions):
+    def __init__(self, found: Mapping[TransactionId, Assembled]) -> None:
+        super().__init__({number: found[number] for number in sorted(found)[:1]})
+
+
+@mutant(
+    killer="refinement",
+    source="facts 11: recovery",
+    instance="transactions-impl-beside-crash",
+    tier="full",
+)
+def a_new_term_finds_one_of_two(**scenario: Any) -> TransactionProgram:
+    """A new term finds one of the open transactions in the log."""
+    return transactions(parts=StreamingParts(transactions=_FindsOne), **scenario)
+
+
 class _RollsBackAll(Transactions):
     def landed(self, append: Append, place: int) -> None:
         if append.part is Part.ROLLBACK:

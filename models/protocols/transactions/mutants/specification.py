@@ -77,9 +77,21 @@ class CutBehindWhatIsRead(Transactions):
 class ExpiresBeforeATick(Transactions):
     """The node forgets a transaction before the log has a tick that says so."""
 
-    def expire(s, t):
-        require((s.stage[t] == "open") & (s.tick > 0))
-        s.stage[t] = "gone"
+    def expires(s, t):
+        return (s.stage[t] == "open") & (s.tick > 0)
+
+
+@mutant(
+    killer="transactions.all_that_is_over_ends_together",
+    source="facts 11: expiry",
+    instance="transactions-due",
+)
+class OnlyTheFirstExpires(Transactions):
+    """Of the transactions that end by the same tick, the node forgets one."""
+
+    def expires(s, t):
+        is_over = super().expires
+        return is_over(t) & forall(s.Transaction, lambda u: implies(is_over(u), s.begun[t] <= s.begun[u]))
 
 
 @mutant(
