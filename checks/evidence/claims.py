@@ -190,6 +190,7 @@ _TRACE = {
     "transactions.a_start_covers_what_is_open": "a trace of `begin` and `read`, with the places of readers",
     "transactions.bodies_come_at_their_commit": "a trace of `commit` and `read`",
     "transactions.an_open_transaction_outlives_a_crash": "a trace of `expire` and `crash`",
+    "transactions.all_that_is_over_ends_together": "a trace of `begin` and `expire`",
     "transactions.what_is_committed_is_delivered": "an end: evidence is finite",
     "queries.an_answer_is_complete": "a trace of `deliver` and `reply`; its consequence is judged as "
     "history.strong",
