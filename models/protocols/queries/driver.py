@@ -9,7 +9,6 @@ again, or is slow to put a result in the channel.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from tidemark.impl.queries.replica import CollectionReplica
 from tidemark.impl.queries.requests import ChannelReader, ResultCollector
 from tidemark.impl.queries.streams import QueryStream, QueryStreams, StreamPhase
 from tidemark.impl.queries.values import QueryResult
-from tidemark.impl.runtime import Work
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -79,14 +77,13 @@ class DrivenQueries(QueriesProgram):
     """The cluster. Coordinators and clients do what the driver says.
 
     arrived: the results in the channel, by the order in which nodes have answered. chosen: the next one.
-    making: by task, the stream that it makes or closes. order: what the task of the driver does next.
+    order: what the task of the driver does next.
     """
 
     def __init__(self, scenario: QueriesScenario, **parts: Any) -> None:
         super().__init__(scenario, **parts)
         self.arrived: dict[int, QueryResult] = {}
         self.chosen = 0
-        self.making: dict[str, QueryStream] = {}
         self.order: Callable[[], None] | None = None
 
     def script(self, process: Process) -> None:
@@ -105,13 +102,6 @@ class DrivenQueries(QueriesProgram):
     def ends(self, world: World, node: int) -> Ends:
         """See QueriesProgram."""
         return _ChosenEnds(self, world, node)
-
-    def spawn(self, work: Work, name: str) -> asyncio.Task[None]:
-        """See QueriesProgram. Tasks of streams have names of their own."""
-        if isinstance(work, functools.partial) and isinstance(work.args[-1], QueryStream):
-            name = f"{name} of task {len(self.making)}"
-            self.making[name] = work.args[-1]
-        return super().spawn(work, name)
 
 
 class QueriesAdapter(SettlingRun):
@@ -284,7 +274,7 @@ class QueriesAdapter(SettlingRun):
 
     def _is_of(self, event: Event, u: int) -> bool:
         writers = self._program.writers
-        return u < len(writers) and self._program.making[event.owner].writer is writers[u]
+        return u < len(writers) and self._program.made[event.owner].writer is writers[u]
 
     def _may_begin(self, r: int, k: int) -> list[Event]:
         return self._events("number", f"client {r}") if k == r + 1 else []
@@ -337,7 +327,7 @@ class QueriesAdapter(SettlingRun):
         return self._events("resume queries.reply", f"client {r}")
 
     def _may_give_up(self, r: int) -> list[Event]:
-        """Its deadline; or the answer that the collection is not loaded."""
+        """Its deadline; or the answer that the collection is not loaded, which another request may await."""
         refused = self._events("channels") if self._is_refused(r) else []
         is_young = not self._program.requests[r].query
         timer = [event for event in self._events("timer") if event.label == self._timers.get(r)]
@@ -346,7 +336,9 @@ class QueriesAdapter(SettlingRun):
     def _is_refused(self, r: int) -> bool:
         stream = self._stream()
         is_loaded = self._program.coordinators.phase in ("loading", "loaded")
-        return not is_loaded and stream is not None and stream.starter == r + 1
+        begun = sum(bool(request.number and not request.stage) for request in self._program.requests)
+        waits = begun > 1 or self._steps >= _YOUNG
+        return not is_loaded and waits and stream is not None and stream.starter == r + 1
 
     # Events.
 
@@ -362,7 +354,9 @@ class QueriesAdapter(SettlingRun):
         if event.label.startswith("put "):
             return not self._chance % 2
         if event.label.startswith("resume queries.open "):
-            return self._program.making[event.owner].phase is not StreamPhase.ASKED
+            return self._program.made[event.owner].phase is not StreamPhase.ASKED
+        if event.label.startswith("resume queries.close "):
+            return bool(self._program.made[event.owner].writers)
         if event.label.startswith("resume queries.hold "):
             stream = self._stream()
             return stream is None or stream.phase is not StreamPhase.OPEN

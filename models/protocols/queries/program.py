@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.impl.errors import ImplementationError, ReplicaClosedError
+from tidemark.impl.errors import ImplementationError, ReplicaClosedError, RpcTimeoutError
 from tidemark.impl.queries.replica import CollectionReplica
 from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
 from tidemark.impl.queries.streams import QueryStream, QueryStreams
@@ -261,6 +261,7 @@ class QueriesProgram(RefiningProgram):
         self.changed = asyncio.Event()
         self.reader: ChannelReader | None = None
         self.readers: list[Ends] = []
+        self.made: dict[str, QueryStream] = {}
         self._classes = (reader, streams, collector, replica)
         self._supervisor = Supervisor()
 
@@ -295,7 +296,13 @@ class QueriesProgram(RefiningProgram):
         await self._supervisor.wait_failed()
 
     def spawn(self, work: Work, name: str) -> asyncio.Task[None]:
-        """Start a task of the cluster; its end may be what the coordinator waits for."""
+        """Start a task of the cluster; its end may be what the coordinator waits for.
+
+        One that makes or closes a stream has a name of its own.
+        """
+        if isinstance(work, functools.partial) and isinstance(work.args[-1], QueryStream):
+            name = f"{name} of task {len(self.made)}"
+            self.made[name] = work.args[-1]
 
         async def doing() -> None:
             await work()
@@ -395,20 +402,24 @@ class QueriesProgram(RefiningProgram):
         try:
             await self.reader.query(COLLECTION, shards)
             request.stage = "answered"
-        except ImplementationError:
+        except ImplementationError as error:
+            if isinstance(error, RpcTimeoutError) and not isinstance(error.__cause__, TimeoutError):
+                raise RuntimeError(f"request {number} is said to be late, and it is not") from error  # noqa: TRY004
             request.stage = "failed"
         request.times += 1
 
     # What is looked at.
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
-        """Each request is over, no load and no release is half-way, no removed stream is open."""
+        """Each request is over, no load and no release is half-way, no removed stream is open or kept."""
         for r, stage in values["stage"].items():
             if stage not in ("new", "answered", "failed"):
                 return f"request {r} is not over: {stage}"
         for u, phase in values["object"].items():
             if phase == "removed":
                 return f"stream {u} is not closed"
+        if self.reader is not None and self.reader.streams.removed:
+            return "a stream that is closed is kept"
         return None if values["phase"] in ("released", "loaded") else f"the collection is {values['phase']}"
 
     def observe(self) -> Observation:
@@ -463,10 +474,15 @@ class QueriesProgram(RefiningProgram):
             tuple(reader.place for reader in self.readers),
             tuple((one.number, parts_of(one.shards)) for one in self.channel),
             tuple(one.number for one in self.written),
-            tuple(
-                (one.over.is_set() or one.starter, one.phase, tuple(one.writers)) for one in self._streams()
-            ),
+            tuple(self._state_of(one) for one in self._streams()),
+            tuple(self._state_of(one) for one in self.made.values()),
         )
+
+    def _state_of(self, stream: QueryStream) -> Hashable:
+        """Its starter matters until it is open; whether it is unused, to who closes it after a release."""
+        is_open = stream.over.is_set() and stream.error is None
+        unused = self.scenario.releases and stream.unused.is_set()
+        return is_open or stream.starter, unused, stream.phase, tuple(stream.writers)
 
     def _streams(self) -> list[QueryStream]:
         assert self.reader is not None

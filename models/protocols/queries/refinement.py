@@ -40,7 +40,7 @@ class NodeView:
 
     def copy(self, row: int) -> str:
         """How far the row is."""
-        return "held" if row in self.held else "fetching" if row in self.fetching else "none"
+        return "fetching" if row in self.fetching else "held" if row in self.held else "none"
 
 
 @dataclass(frozen=True, slots=True)
