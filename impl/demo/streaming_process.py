@@ -1,7 +1,8 @@
 """The process that is killed: a streaming node over the files of one directory, with clients of its own.
 
-Two clients append one row after the other, one appends deletes, and one transactions of three bodies, of
-which it rolls some back and lets some last too long. They say on the standard output what is acknowledged.
+Two clients append one row after the other, one appends deletes, and one transactions of three bodies, two at
+once, of which it rolls some back and lets some last too long. They say on the standard output what is
+acknowledged.
 With ``--drain`` there are no appends: the process ends when everything in the log is stored.
 """
 
@@ -33,6 +34,8 @@ CLIENTS = 4
 DELETES, TRANSACTIONS = 2, 3
 """The clients that append deletes, and transactions."""
 BODIES = 3
+BESIDE = 2
+"""How many transactions are open at once."""
 KEYS_PER_LIFE = 1_000_000
 PER_FILE = 32
 LASTS = compose(5_000, 0)
@@ -115,9 +118,9 @@ async def run_client(node: StreamingNode, keys: range) -> None:
             announce("acknowledged", key=key)
 
 
-async def run_transactions(node: StreamingNode, keys: range) -> None:
-    """Append transactions, and say which keys of committed ones are acknowledged."""
-    for first in range(0, len(keys), BODIES):
+async def run_transactions(node: StreamingNode, keys: range, *, begins_with: int) -> None:
+    """Append every other transaction, and say which keys of committed ones are acknowledged."""
+    for first in range(begins_with * BODIES, len(keys), BESIDE * BODIES):
         mine = keys[first : first + BODIES]
         try:
             await run_transaction(node, mine)
@@ -160,7 +163,7 @@ async def run(directory: Path, life: int, *, drain: bool) -> None:
         clients = [range(first + n, first + KEYS_PER_LIFE, CLIENTS) for n in range(CLIENTS)]
         await asyncio.gather(
             *(run_client(node, keys) for keys in clients[:TRANSACTIONS]),
-            run_transactions(node, clients[TRANSACTIONS]),
+            *(run_transactions(node, clients[TRANSACTIONS], begins_with=n) for n in range(BESIDE)),
         )
     end = term.opening.end
     saved = term.recovery
