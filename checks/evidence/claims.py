@@ -175,7 +175,7 @@ _TRACE = {
     "aliases.a_change_ends": "an end: evidence is finite",
     "retries.what_is_accepted_is_for_the_newest_schema": "a trace of `begin` and `accept`",
     "retries.each_attempt_is_for_a_change": "a trace of `refuse`",
-    "retries.a_retry_succeeds_when_the_schema_stands": "a trace of `read`, `refuse` and of changes",
+    "retries.a_retry_succeeds_when_the_schema_is_settled": "a trace of `read`, `refuse` and of changes",
     "retries.a_retry_ends": "an end: evidence is finite",
     "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "
     "the revisions of the store",

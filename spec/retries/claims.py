@@ -22,7 +22,7 @@ class RetriesClaims(RetriesActions):
         return forall(s.Request, lambda r: plain(s.attempts[r]) + plain(s.since[r]) <= plain(s.current) + 3)
 
     @invariant(source="seed 002, DDL; hazard 37")
-    def a_retry_succeeds_when_the_schema_stands(s):
+    def a_retry_succeeds_when_the_schema_is_settled(s):
         """No client hears that its schema is an old one if nothing has changed since it has read it."""
         return forall(s.Request, lambda r: ~((s.stage[r] == "failed") & s.calm[r]))
 

@@ -38,7 +38,7 @@ OF_ITS_TIME = "a_row_is_made_for_the_schema_of_its_time"
 """Claim id: a row with a greater timestamp than a change is made for what the change has brought."""
 RETRY_ENDS = "a_retry_ends"
 """Claim id: a request is made once more at most for each change, and once with a version that is no newer."""
-RETRY_SUCCEEDS = "a_retry_succeeds_when_the_schema_stands"
+RETRY_SUCCEEDS = "a_retry_succeeds_when_the_schema_is_settled"
 """Claim id: a client hears that its schema is an old one only if a change came between, or was under way."""
 CHANNEL = "dml_0_1v0"
 POINTS = ("meta.insert",)

@@ -151,7 +151,7 @@ def it_goes_on_unless_the_last_was_the_same(**scenario: Any) -> ClientProgram:
 
 
 @mutant(
-    killer="a_retry_succeeds_when_the_schema_stands",
+    killer="a_retry_succeeds_when_the_schema_is_settled",
     source="seed 002, DDL: retryIfSchemaError",
     instance=CLIENT,
 )
@@ -161,7 +161,7 @@ def no_request_is_made_again(**scenario: Any) -> ClientProgram:
 
 
 @mutant(
-    killer="a_retry_succeeds_when_the_schema_stands",
+    killer="a_retry_succeeds_when_the_schema_is_settled",
     source="seed 002, DDL: retryIfSchemaError",
     instance=CLIENT,
 )

@@ -8,5 +8,5 @@ class WrongMarks(Retries):
     """A property counts as a frame condition."""
 
     @invariant(frame=True)
-    def a_retry_succeeds_when_the_schema_stands(s):
-        return super().a_retry_succeeds_when_the_schema_stands()
+    def a_retry_succeeds_when_the_schema_is_settled(s):
+        return super().a_retry_succeeds_when_the_schema_is_settled()

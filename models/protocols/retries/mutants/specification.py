@@ -19,7 +19,7 @@ class GoesOnIfAnother(Retries):
 
 
 @mutant(
-    killer="retries.a_retry_succeeds_when_the_schema_stands",
+    killer="retries.a_retry_succeeds_when_the_schema_is_settled",
     source="seed 002, DDL; hazard 37",
     instance=SMALL,
 )
