@@ -140,6 +140,7 @@ class Cluster:
             announce=announce,
             place=self._place,
             proxies=self.caches,
+            preemption=NoPreemption(),
         )
         await self.catalog.load()
         await self.catalog.finish_changes()

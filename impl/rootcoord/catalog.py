@@ -9,10 +9,10 @@ from functools import partial
 from typing import Protocol
 
 from tidemark.impl.errors import CollectionError
+from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta, Edit, ProxyCaches
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
-from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
@@ -63,8 +63,9 @@ class Catalog:
         announce: Announce,
         place: Placement,
         proxies: ProxyCaches,
+        preemption: Preemption,
     ) -> None:
-        self.meta = CollectionMeta(store=store, proxies=proxies, preemption=NoPreemption())
+        self.meta = CollectionMeta(store=store, proxies=proxies, preemption=preemption)
         self._store = store
         self._scheduler = scheduler
         self._announce = announce

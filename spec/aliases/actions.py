@@ -11,6 +11,12 @@ Sources: facts 12; B64 to B67.
 How it is cut:
 
 - A name is looked up by one request alone. Shared fetches and proxies that come and go: ``spec/meta``.
+- No step relies on a guarantee of ``spec/meta``. The caches, the invalidations and the acknowledgement are
+  steps of this protocol, for any number of names, and its claims about them are proved here. ``spec/meta``
+  says the same of one name: nothing that it guarantees is a guard here. What makes ``ALL_LISTED`` true are
+  facts about sessions that ``spec/meta`` assumes, too.
+- Not here, but where the implementation is followed (``models/protocols/aliases/mutants/finer.py``, proved as
+  well): a proxy keeps that a name means nothing, an alias is altered to what it is, the cluster starts again.
 - A collection is one element of its sort and has one name; of its schema only the time of its change matters.
 - ``meant`` is history: what the request's name meant at some time since it began. A change counts from when
   it is stored, what it replaces up to its acknowledgement.

@@ -105,6 +105,7 @@ class CatalogProgram(Program):
             announce=self._announce,
             place=_place,
             proxies=self,
+            preemption=NoPreemption(),
         )
         self.cache = self.cache_class(source=self, preemption=process)
         await self.catalog.load()

@@ -27,7 +27,10 @@ def test_the_page_of_the_implementation_shows_the_table(name):
 
 @pytest.mark.parametrize(("name", "protocol"), PROTOCOLS.items())
 def test_every_action_is_a_section_or_is_said_to_be_elsewhere(name, protocol):
-    assert action_table(name).actions() == {action.name for action in resolve(protocol).trace().actions}
+    table = action_table(name)
+    followed = resolve(table.variant or protocol)
+    assert table.actions() == {action.name for action in followed.trace().actions}
+    assert issubclass(followed, resolve(protocol))
 
 
 def test_points_are_those_of_the_code():

@@ -1,0 +1,39 @@
+"""The catalogue with an alias over its real store in SQLite: each statement is a step, and the coordinator
+may die between. What must be so is that of ``program``, and of ``meta.real_catalog``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.rootcoord.catalog import Catalog
+from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
+from tidemark.models.protocols.aliases.program import AliasProgram
+from tidemark.models.protocols.meta.real_catalog import RealCatalogProgram
+
+
+class RealAliasProgram(RealCatalogProgram, AliasProgram):
+    """One coordinator and one proxy; there are two collections, and an alias of the first."""
+
+    def take_stock(self, stored: dict[str, CollectionVersion]) -> None:
+        """As in ``AliasProgram``, in the order in which names were stored first: the file has another one."""
+        names = dict.fromkeys((*self.stored, *stored))
+        super().take_stock({name: stored[name] for name in names if name in stored})
+
+
+def aliases_in_sqlite(
+    *,
+    calls: Sequence[Sequence[str]],
+    writes: int = 1,
+    crashes: int = 0,
+    again: bool = True,
+    catalog: type[Catalog] = Catalog,
+    cache: type[MetaCache] = MetaCache,
+    adapter: type[SqliteCatalogStore] = SqliteCatalogStore,
+) -> RealAliasProgram:
+    """A program by plain arguments: see ``AliasProgram``. ``adapter``: class of the store."""
+    chosen: type[RealAliasProgram] = type("Chosen", (RealAliasProgram,), {"adapter": adapter})
+    return chosen(
+        calls=calls, writes=writes, shards=1, crashes=crashes, again=again, catalog=catalog, cache=cache
+    )
