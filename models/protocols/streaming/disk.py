@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -37,28 +38,56 @@ WHOLE = "what_is_found_is_whole"
 ONCE = "stored_once_or_not_at_all"
 """Claim id: in the end each row is stored once if it was acknowledged, at most once if that is not known, and
 a transaction's rows all or none; the node's own records have counted them once."""
+COMMITTED = "stored_with_the_timestamp_of_its_commit"
+"""Claim id: rows and deletes of a transaction are stored with the timestamp of its commit, others with that
+of their own message."""
+REFUSED = "what_is_no_message_is_refused"
+"""Claim id: a term that finds a record in the log which no node writes does not begin."""
 _MACHINE = "machine"
 _CHANNEL = "log_1v0"
 _ROOT = Path("/data")
 _PLAIN, _FIRST, _SECOND = 1, 2, 3
 """Keys: of a row without a transaction, and of the bodies of one."""
+_COMMIT = 5
+"""The timestamp of the commit."""
 _WITHIN = 3
 """After this message, within the transaction, and at the end the records are saved, and the log is cut."""
 
 
-def _script() -> list[StreamingMessage]:
-    """What is appended, in this order; the number of the transaction is 2."""
+class _NoPart(Enum):
+    """What no node writes as the part of a message."""
+
+    MIDDLE = "middle"
+
+
+def _foreign(kind: str) -> TransactionMessage:
+    """A record that no node writes: with another part, or with a tick as its content."""
+    no: Any = _NoPart.MIDDLE
+    tick: Any = Tick(7)
+    if kind == "part":
+        return TransactionMessage(7, _CHANNEL, no, 2)
+    return TransactionMessage(7, _CHANNEL, Part.BODY, 2, content=tick)
+
+
+def _script(*, deletes: bool) -> list[StreamingMessage]:
+    """What is appended, in this order; the number of the transaction is 2.
+
+    deletes: its second body deletes a key; like each row, in a segment with the number of the key.
+    """
 
     def body(ts: int, key: int) -> TransactionMessage:
-        content = Append(_CHANNEL, ((key, key, ""),), ts=ts).content()
-        return TransactionMessage(ts, _CHANNEL, Part.BODY, 2, content=content)
+        if deletes and key == _SECOND:
+            append = Append(_CHANNEL, deletes=(key,), level_zero=key, ts=ts)
+        else:
+            append = Append(_CHANNEL, ((key, key, ""),), ts=ts)
+        return TransactionMessage(ts, _CHANNEL, Part.BODY, 2, content=append.content())
 
     return [
         Append(_CHANNEL, ((_PLAIN, _PLAIN, ""),), ts=1).content(),
         TransactionMessage(2, _CHANNEL, Part.BEGIN, until=100),
         body(3, _FIRST),
         body(4, _SECOND),
-        TransactionMessage(5, _CHANNEL, Part.COMMIT, 2),
+        TransactionMessage(_COMMIT, _CHANNEL, Part.COMMIT, 2),
         Tick(6),
     ]
 
@@ -68,33 +97,40 @@ class DiskProgram(Program):
 
     Args:
         messages: timestamps of those of the script that are appended.
+        deletes: the transaction deletes a key.
+        foreign: what no node writes comes into the log at the end, and a new term begins.
         faults: power failures and torn writes.
-        log, recovery: classes of the log and of the recovery storage.
+        log, recovery, flusher: classes of the log, of the recovery storage, and of the flusher.
 
     Attributes:
         places: by timestamp the place of each message that was acknowledged.
         tried: timestamps of those that were sent.
     """
 
-    claims = (DURABLE, WHOLE, ONCE)
+    claims = (DURABLE, WHOLE, ONCE, COMMITTED, REFUSED)
 
     def __init__(
         self,
         messages: Sequence[int],
         *,
+        deletes: bool,
+        foreign: str,
         faults: FaultBudget,
         log: type[FencedLog],
         recovery: type[RecoveryStorage],
+        flusher: type[Flusher],
     ) -> None:
-        self.script = [message for message in _script() if message.ts in messages]
+        self.script = [message for message in _script(deletes=deletes) if message.ts in messages]
         crashable = frozenset({_MACHINE} if faults.crashes else ())
         self.settings = Settings(faults=faults, crashable=crashable)
         self.places: dict[int, int] = {}
         self.tried: set[int] = set()
         self.terms: list[int] = []
         self.rows: Counter[int] | None = None
+        self.is_refused = False
+        self._foreign = _foreign(foreign) if foreign else None
         self._wrong: str | None = None
-        self._log_class, self._recovery_class = log, recovery
+        self._log_class, self._recovery_class, self._flusher_class = log, recovery, flusher
 
     def build(self, world: World) -> None:
         """Define the machine with its disks."""
@@ -109,6 +145,8 @@ class DiskProgram(Program):
         while self._wrong is None:
             try:
                 await self._live()
+                if self._foreign is not None:
+                    await self._find_foreign(self._foreign)
             except StoreError:
                 continue  # a write has failed: the next term looks at the files
             except (CorruptDataError, LogCutError) as damage:
@@ -125,7 +163,7 @@ class DiskProgram(Program):
         await recovery.load()
         stored = await store.places(recovery.start())
         self._compare(opening, recovery, await log.scan(recovery.start()))
-        flusher = Flusher(
+        flusher = self._flusher_class(
             log=log,
             store=store,
             recovery=recovery,
@@ -140,6 +178,17 @@ class DiskProgram(Program):
             if message.ts == _WITHIN or message is self.script[-1]:
                 await recovery.persist()
         self._finish(await store.messages(), recovery)
+
+    async def _find_foreign(self, message: TransactionMessage) -> None:
+        """A record that no node writes comes into the log, and the next term looks for what is in it."""
+        log = self._log_class(_ROOT, files=self.system.operations(), per_file=2)
+        opening = await log.begin_term()
+        await log.append(opening.term, 0, message)
+        later = self._log_class(_ROOT, files=self.system.operations(), per_file=2)
+        try:
+            await later.begin_term()
+        except CorruptDataError:
+            self.is_refused = True
 
     async def _append(self, log: FencedLog, opening: Opening, message: StreamingMessage) -> None:
         """Append a message once. A transaction goes on only if all of it so far was acknowledged."""
@@ -176,11 +225,14 @@ class DiskProgram(Program):
 
     def _finish(self, messages: Any, recovery: RecoveryStorage) -> None:
         """What is stored in the end."""
-        rows = Counter(row.key for together in messages.values() for one in together for row in rows_of(one))
-        self.rows = rows
-        committed = 5 in self.places
+        stored = [row for together in messages.values() for one in together for row in rows_of(one)]
+        rows = self.rows = Counter(row.key for row in stored)
+        for row in stored:
+            if row.ts != (1 if row.key == _PLAIN else _COMMIT):
+                self._wrong = f"{COMMITTED}: the row {row.key} is stored with the timestamp {row.ts}"
+        committed = _COMMIT in self.places
         least = {_PLAIN: 1 in self.places, _FIRST: committed, _SECOND: committed}
-        most = {_PLAIN: 1 in self.tried, _FIRST: 5 in self.tried, _SECOND: 5 in self.tried}
+        most = {_PLAIN: 1 in self.tried, _FIRST: _COMMIT in self.tried, _SECOND: _COMMIT in self.tried}
         for key in (_PLAIN, _FIRST, _SECOND):
             if not least[key] <= rows[key] <= most[key]:
                 self._wrong = (
@@ -205,7 +257,11 @@ class DiskProgram(Program):
 
     def check_final(self) -> str | None:
         """The last life has come to its end, unless the machine is dead."""
-        return self._wrong or (None if self.rows is not None else f"{ONCE}: a life does not come to its end")
+        if self._wrong or self.rows is None:
+            return self._wrong or f"{ONCE}: a life does not come to its end"
+        if self._foreign is not None and not self.is_refused:
+            return f"{REFUSED}: a term begins over {self._foreign!r}"
+        return None
 
     def final(self) -> Hashable:
         """Return what is stored."""
@@ -228,19 +284,34 @@ class _NoClock:
 def disk(
     *,
     messages: Sequence[int] = (1, 2, 3, 4, 5, 6),
+    deletes: bool = False,
+    foreign: str = "",
     crashes: int = 0,
     torn_writes: int = 0,
     log: type[FencedLog] = FencedLog,
     recovery: type[RecoveryStorage] = RecoveryStorage,
+    flusher: type[Flusher] = Flusher,
 ) -> DiskProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
     Args:
         messages: timestamps of those that are appended: a row, a transaction (2 to 5), a tick.
+        deletes: the transaction deletes a key.
+        foreign: what no node writes comes into the log at the end: a message with another "part", or a "body"
+            that is neither rows nor deletes. Empty: nothing.
         crashes: budget of power failures.
         torn_writes: budget of writes that fail half-way.
         log: class of the log.
         recovery: class of the recovery storage.
+        flusher: class of the flusher.
     """
     faults = FaultBudget(crashes=crashes, torn_writes=torn_writes)
-    return DiskProgram(messages, faults=faults, log=log, recovery=recovery)
+    return DiskProgram(
+        messages,
+        deletes=deletes,
+        foreign=foreign,
+        faults=faults,
+        log=log,
+        recovery=recovery,
+        flusher=flusher,
+    )

@@ -33,6 +33,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.streaming.ports import LOG, Clock, LogCalls, Objects
 from tidemark.models.protocols.transactions.ports import ReaderCalls, TransactionLog
+from tidemark.models.protocols.transactions.readers import GO_ON, missed
 from tidemark.models.protocols.transactions.refinement import Landed, NodeView, ReaderView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
@@ -132,7 +133,7 @@ class TransactionProgram(RefiningProgram):
     """
 
     table = "transactions"
-    claims = (STARTS_COVER_TRANSACTIONS,)
+    claims = (STARTS_COVER_TRANSACTIONS, GO_ON)
 
     def __init__(
         self, scenario: TransactionScenario, *, parts: StreamingParts, protocol: str = SPECIFICATION
@@ -299,6 +300,13 @@ class TransactionProgram(RefiningProgram):
                         f" {record.since}, and transaction {commit.transaction} begins before"
                     )
         return None
+
+    def check_final(self) -> str | None:
+        """Readers go on from each record of the log, unless it is cut."""
+        log = self.log.log
+        if log is None or log.cut:
+            return None
+        return missed(log.records, _CHANNEL, self._parts.assembly)
 
     def observe(self) -> Observation:
         """Return what node, log and reader hold."""

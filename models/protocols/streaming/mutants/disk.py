@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.storage.fenced_log import TERMS, FencedLog
+from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.transaction_messages import TransactionMessage
+from tidemark.impl.streaming.values import Opening, Record
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.streaming.disk import DiskProgram, disk
 
@@ -126,3 +130,43 @@ class _LeavesWhatIsTorn(FencedLog):
 def a_torn_line_is_left(**scenario: Any) -> DiskProgram:
     """A term appends behind a line that is not whole: the two are one line, which no later term can read."""
     return disk(log=_LeavesWhatIsTorn, **scenario)
+
+
+class _LeavesOutWhatItCannotRead(FencedLog):
+    async def begin_term(self) -> Opening:
+        try:
+            return await super().begin_term()
+        except CorruptDataError:
+            self.broken = False
+            return await super().begin_term()
+
+
+@mutant(
+    killer="what_is_no_message_is_refused",
+    source="facts 11: recovery of the log",
+    instance="streaming-impl-disk-foreign-body",
+)
+def a_term_begins_over_what_it_cannot_read(**scenario: Any) -> DiskProgram:
+    """A term finds a record that is no message, and begins without it."""
+    return disk(log=_LeavesOutWhatItCannotRead, **scenario)
+
+
+class _KeepsTimestamps(Flusher):
+    def take(self, record: Record) -> None:
+        message = record.message
+        if isinstance(message, TransactionMessage) and message.content is not None:
+            self._mine = (*getattr(self, "_mine", ()), message.content)
+        super().take(record)
+        complete = self.buffered.get(record.place)
+        if complete is not None and isinstance(message, TransactionMessage):
+            self.buffered[record.place] = complete._replace(messages=self._mine)
+
+
+@mutant(
+    killer="stored_with_the_timestamp_of_its_commit",
+    source="facts 11: transactions",
+    instance="streaming-impl-disk-deletes",
+)
+def rows_are_stored_with_their_own_timestamps(**scenario: Any) -> DiskProgram:
+    """The flusher stores the rows and deletes of a transaction as their messages came."""
+    return disk(flusher=_KeepsTimestamps, **scenario)

@@ -236,3 +236,19 @@ class _KnowsTheLatest(Transactions):
 def start_of_a_record_covers_the_latest_alone(**scenario: Any) -> TransactionProgram:
     """The start of a record lies before the latest begin, and behind an earlier one."""
     return transactions(parts=StreamingParts(transactions=_KnowsTheLatest), **scenario)
+
+
+class _NeedsNoBegin(Assembly):
+    def earliest(self) -> int | None:
+        return None
+
+
+@mutant(
+    killer="readers_go_on_and_miss_nothing",
+    source="facts 11: transactions",
+    instance="transactions-impl-go-on",
+    tier="full",
+)
+def a_position_lies_behind_the_begin(**scenario: Any) -> TransactionProgram:
+    """A reader that goes on from the end of a pack does not read the begin of what is open there."""
+    return transactions(parts=StreamingParts(assembly=_NeedsNoBegin), **scenario)
