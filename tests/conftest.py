@@ -22,6 +22,14 @@ settings.register_profile("search", _COMMON, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: some tests wait for processes that they have started."""
+    from tidemark.models.cores import cores
+
+    return cores() + 1
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Where a test runs if there are several processes: all that need Spark in one, which has the session;
