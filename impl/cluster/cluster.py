@@ -26,8 +26,8 @@ from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.reads import ReaderConfig
-from tidemark.impl.queries.reads import ChannelReads, HostNumbers, RefusalCollector
-from tidemark.impl.queries.requests import ChannelReader
+from tidemark.impl.queries.reads import ChannelReads, HostNumbers
+from tidemark.impl.queries.requests import ChannelReader, ResultCollector
 from tidemark.impl.queries.streams import QueryStreams
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.rootcoord.catalog import Catalog
@@ -266,7 +266,7 @@ class Cluster:
         requests = ChannelReader(
             numbers=HostNumbers(host),
             streams=QueryStreams(coordinator=queries, spawn=spawn, preemption=NoPreemption()),
-            collector=RefusalCollector(queries.readers),
+            collector=ResultCollector(),
             preemption=NoPreemption(),
             deadline=config.deadline,
         )

@@ -14,10 +14,19 @@ from tidemark.impl.queries.values import QueryRequest, QueryResult
 
 
 class RequestReader:
-    """The request channel of one collection as one node reads it, from its begin on."""
+    """The request channel of one collection as one node reads it, from its begin on.
+
+    owed: numbers of the requests that the node has not answered.
+    """
 
     def __init__(self) -> None:
         self.left: asyncio.Queue[QueryRequest] = asyncio.Queue()
+        self.owed: set[int] = set()
+
+    def give(self, request: QueryRequest) -> None:
+        """The node has one request more to answer."""
+        self.owed.add(request.number)
+        self.left.put_nowait(request)
 
     async def next_request(self) -> QueryRequest:
         """See RequestChannel."""
@@ -50,7 +59,7 @@ class RequestWriter:
         self._collection = collection
         self._requests = requests
 
-    async def write(self, request: QueryRequest) -> None:
+    async def write(self, request: QueryRequest) -> tuple[str, ...]:
         """See Writer. Raise ReplicaClosedError if the stream is closed, or no node reads."""
         if self.closed or not self._requests.readers:
             what = "its stream is closed" if self.closed else "no query node serves it"
@@ -58,7 +67,8 @@ class RequestWriter:
                 f"request {request.number} of collection {self._collection!r}: {what}; ask again"
             )
         for reader in self._requests.readers.values():
-            reader.left.put_nowait(request)
+            reader.give(request)
+        return tuple(self._requests.readers)
 
     def close(self) -> None:
         """See Writer."""
@@ -82,11 +92,6 @@ class QueryChannels:
         """There are none any more. What is open is closed by who has opened it."""
         self._requests.pop(collection, None)
 
-    def readers(self, collection: str) -> tuple[str, ...] | None:
-        """The nodes that read the requests of a collection; None if it is not loaded."""
-        found = self._requests.get(collection)
-        return None if found is None else tuple(found.readers)
-
     async def channels(self, collection: str) -> RequestWriter:
         """See QueryCoordinatorClient."""
         return RequestWriter(collection, self._loaded(collection))
@@ -97,10 +102,14 @@ class QueryChannels:
         return reader
 
     def unsubscribe(self, collection: str, node: str) -> None:
-        """The node reads no more."""
+        """The node reads no more. What it owes is refused in its name: nobody waits for it."""
         found = self._requests.get(collection)
-        if found is not None:
-            found.readers.pop(node, None)
+        reader = found.readers.pop(node, None) if found is not None else None
+        if reader is None:
+            return
+        for number in sorted(reader.owed):
+            left = ReplicaClosedError(f"request {number}: query node {node!r} has left; ask again")
+            self._hand(QueryResult(number, {}, node, left))
 
     def results(self) -> ResultReader:
         """The result channel for a proxy that begins."""
@@ -110,6 +119,12 @@ class QueryChannels:
 
     async def put(self, result: QueryResult) -> None:
         """See ResultChannel."""
+        for requests in self._requests.values():
+            if result.node in requests.readers:
+                requests.readers[result.node].owed.discard(result.number)
+        self._hand(result)
+
+    def _hand(self, result: QueryResult) -> None:
         for reader in self._proxies:
             reader.left.put_nowait(result)
 

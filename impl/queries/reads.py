@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +12,7 @@ from tidemark.impl.proxy.gateway import Host
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.reads import ReadClock, ReaderConfig, ReadPath, ReadTask
 from tidemark.impl.queries.replica import RequestChannel, ResultChannel
-from tidemark.impl.queries.requests import ChannelReader, ResultCollector
+from tidemark.impl.queries.requests import ChannelReader
 from tidemark.impl.queries.values import QueryRequest, QueryResult
 from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
@@ -62,39 +62,6 @@ class NodeFollower:
             return await self._node.serve(channel, read, deadline=asked.deadline)
         except RpcError as refusal:
             return refusal
-
-
-class RefusalCollector(ResultCollector):
-    """Ends a request, too, that every node refuses which reads the requests of its collection.
-
-    Args:
-        readers: who reads the requests of a collection now; None if it is released: that ends its requests.
-    """
-
-    def __init__(self, readers: Callable[[str], Collection[str] | None]) -> None:
-        super().__init__()
-        self._readers = readers
-        self._refused: dict[int, list[str]] = {}
-        """By request, the nodes that have refused."""
-
-    def take(self, result: QueryResult) -> None:
-        """See ResultCollector."""
-        super().take(result)
-        query = self.pending.get(result.number)
-        if query is None or result.refusal is None:
-            return
-        refused = self._refused.setdefault(result.number, [])
-        refused.append(result.node)
-        readers = self._readers(query.collection)
-        if readers is not None and all(node in refused for node in readers):
-            query.refusal = result.refusal
-            self.leave(result.number)
-            query.over.set()
-
-    def leave(self, number: int) -> None:
-        """See ResultCollector."""
-        super().leave(number)
-        self._refused.pop(number, None)
 
 
 class HostNumbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -24,12 +24,15 @@ class Results(Protocol):
 class PendingQuery:
     """A request that waits. ``shards``: whose rows it needs. ``rows``: what has come, by shard.
 
-    refusal: why it is over, if the nodes do not answer.
+    asked: the nodes that it is for; None until the write has returned, or if that is not known.
+    heard: the nodes of which a result has come. refusal: why one of them does not answer.
     """
 
     collection: str
     shards: tuple[ShardName, ...]
     rows: dict[ShardName, Found] = field(default_factory=dict)
+    asked: Collection[str] | None = None
+    heard: set[str] = field(default_factory=set)
     refusal: RpcError | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -37,6 +40,11 @@ class PendingQuery:
     def complete(self) -> bool:
         """Each shard has answered."""
         return all(shard in self.rows for shard in self.shards)
+
+    @property
+    def refused(self) -> bool:
+        """Nothing is to come: all nodes that were asked are heard, and one has refused."""
+        return self.refusal is not None and self.asked is not None and self.heard.issuperset(self.asked)
 
 
 class ResultCollector:
@@ -59,8 +67,20 @@ class ResultCollector:
         if query is None:
             return
         query.rows.update(result.shards)
-        if query.complete:
-            del self.pending[result.number]
+        query.heard.add(result.node)
+        query.refusal = query.refusal or result.refusal
+        self._end_if_told(result.number, query)
+
+    def ask(self, number: int, nodes: Collection[str] | None) -> None:
+        """The request is written, for these nodes. Some of their results may have come before."""
+        query = self.pending.get(number)
+        if query is not None:
+            query.asked = nodes
+            self._end_if_told(number, query)
+
+    def _end_if_told(self, number: int, query: PendingQuery) -> None:
+        if query.complete or query.refused:
+            del self.pending[number]
             query.over.set()
 
     def end(self, collection: str) -> None:
@@ -119,7 +139,8 @@ class ChannelReader:
             ) from late
         finally:
             self.collector.leave(number)
-        if query.refusal is not None:
+        if query.refused and not query.complete:
+            assert query.refusal is not None
             raise query.refusal
         if not query.complete:
             raise ReplicaClosedError(f"collection {collection!r} was released; load it and ask again")
@@ -131,7 +152,8 @@ class ChannelReader:
         try:
             self.collector.enter(request.number, query)
             assert stream.writer is not None
-            await stream.writer.write(request)
+            nodes = await stream.writer.write(request)
+            self.collector.ask(request.number, nodes)
             await self._preemption.point("queries.written")
         finally:
             stream.let_go(request.number)

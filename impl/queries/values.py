@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -43,8 +43,10 @@ class QueryResult:
 class Writer(Protocol):
     """The request channel of a collection, opened."""
 
-    async def write(self, request: QueryRequest) -> None:
-        """Return when the request is in the channel. Raise RpcError."""
+    async def write(self, request: QueryRequest) -> Collection[str] | None:
+        """Return when the request is in the channel: the nodes that it is for, each of which answers or
+        refuses. None if that is not known. Raise RpcError.
+        """
 
     def close(self) -> None:
         """Nothing can be written any more."""

@@ -6,14 +6,17 @@ The functions return the program with the fault in it, and take the same argumen
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from tidemark.impl.queries.channels import QueryChannels, RequestWriter
 from tidemark.impl.queries.replica import CollectionReplica
 from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
 from tidemark.impl.queries.streams import QueryStream, QueryStreams, StreamPhase
 from tidemark.impl.queries.values import QueryRequest, QueryResult
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.queries.program import QueriesProgram, queries
+from tidemark.models.protocols.queries.refused import ENDS, IN_VAIN, RefusedProgram, refused
 
 DEADLINE = "queries-impl-deadline"
 RELEASE = "queries-impl-release"
@@ -119,3 +122,51 @@ class _FetchesOn(CollectionReplica):
 def fetches_go_on_after_a_release(**scenario: Any) -> QueriesProgram:
     """A node that is told of a release drops its rows, and goes on to load."""
     return queries(replica=_FetchesOn, **scenario)
+
+
+PARTS = "queries-impl-refused-parts"
+LEAVES = "queries-impl-refused-leaves"
+COMES = "queries-impl-refused-comes"
+
+
+class _SaysNothing(QueryChannels):
+    def unsubscribe(self, collection: str, node: str) -> None:
+        reader = self._requests[collection].readers.get(node)
+        if reader is not None:
+            reader.owed.clear()
+        super().unsubscribe(collection, node)
+
+
+@mutant(killer=ENDS, source="seed 004, 6.0: service discovery", instance=LEAVES)
+def a_node_leaves_without_a_word(**scenario: Any) -> RefusedProgram:
+    """What a node owes when it leaves is not refused: the request waits for it."""
+    return refused(channels=_SaysNothing, **scenario)
+
+
+class _FirstRefusal(ResultCollector):
+    def ask(self, number: int, nodes: Collection[str] | None) -> None:
+        super().ask(number, nodes and ())
+
+
+@mutant(killer=IN_VAIN, source="seed 004, 6.6.1", instance=PARTS)
+def the_first_refusal_counts(**scenario: Any) -> RefusedProgram:
+    """A request ends with the first refusal: what the other node has is not waited for."""
+    return refused(collector=_FirstRefusal, **scenario)
+
+
+class _AsksAll(QueryChannels):
+    async def channels(self, collection: str) -> RequestWriter:
+        requests = self._requests[collection]
+
+        class Writer(RequestWriter):
+            async def write(self, request: QueryRequest) -> Any:
+                await super().write(request)
+                return requests.readers.keys()
+
+        return Writer(collection, requests)
+
+
+@mutant(killer=ENDS, source="seed 004, 6.6.1", instance=COMES)
+def who_reads_now_is_waited_for(**scenario: Any) -> RefusedProgram:
+    """A request waits for every node that reads when a refusal comes, and for one that came after it."""
+    return refused(channels=_AsksAll, **scenario)
