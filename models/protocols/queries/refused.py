@@ -202,20 +202,22 @@ class RefusedProgram(Program):
         asked = AskedRead(SHARDS, 0, None, None, 0.0)
         try:
             found = await self.reader.query(COLLECTION, SHARDS, asked)
-        except ImplementationError:
+        except ImplementationError as error:
             self.outcomes[client] = "refused"
-            self._look_at_refusal(client + 1)
+            self._look_at_refusal(client + 1, str(error))
         else:
             self.outcomes[client] = " ".join(found[shard] for shard in SHARDS)
             self._look_at_answer(found)
 
-    def _look_at_refusal(self, number: int) -> None:
+    def _look_at_refusal(self, number: int, says: str) -> None:
         if self.released:
             return
         of = {node: shards for heard, node, shards in self.heard if heard == number}
         gone = {node.node_id for node in self.nodes if node.left}
         silent = sorted({*self.asked.get(number, ())} - {*of} - gone)
-        if number not in self.asked:
+        if "released" in says:
+            self.wrong = f"{IN_VAIN}: request {number} hears of a release, and there is none"
+        elif number not in self.asked:
             self.wrong = f"{IN_VAIN}: request {number} is refused before it is written"
         elif silent:
             self.wrong = f"{IN_VAIN}: request {number} is refused, and node {silent[0]} has not answered"
