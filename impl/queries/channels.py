@@ -21,11 +21,11 @@ class RequestReader:
 
     def __init__(self) -> None:
         self.left: asyncio.Queue[QueryRequest] = asyncio.Queue()
-        self.owed: set[int] = set()
+        self.owed: dict[int, None] = {}
 
     def give(self, request: QueryRequest) -> None:
         """The node has one request more to answer."""
-        self.owed.add(request.number)
+        self.owed[request.number] = None
         self.left.put_nowait(request)
 
     async def next_request(self) -> QueryRequest:
@@ -121,7 +121,7 @@ class QueryChannels:
         """See ResultChannel."""
         for requests in self._requests.values():
             if result.node in requests.readers:
-                requests.readers[result.node].owed.discard(result.number)
+                requests.readers[result.node].owed.pop(result.number, None)
         self._hand(result)
 
     def _hand(self, result: QueryResult) -> None:
