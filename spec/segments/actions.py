@@ -16,11 +16,11 @@ How it is cut:
 
 - One node, one channel. A node that crashes, or gives the channel up because it cannot load it, takes it up
   anew; ``faults`` counts that and bounds the searches.
-- ``filed``: the row is in files, and the coordinator has recorded them. ``checkpoint``: all rows up to it
-  are. A segment is flushed once all its rows are, wherever the checkpoint is. ``delete_checkpoint``: all
-  deletes up to it are in the files of the segments; it is not above the checkpoint. What the coordinator
-  names at the beginning of a load is the delete checkpoint of that moment (``files_upto``); both may move
-  during the load.
+- ``filed``: the row is in files, and the coordinator has recorded them; or the files of the segments with
+  older rows have the delete. How a delete comes there is in ``deletes``. ``checkpoint``: all rows up to it
+  are filed. A segment is flushed once all its rows are, wherever the checkpoint is. ``delete_checkpoint``:
+  all deletes up to it are filed; it is not above the checkpoint. What the coordinator names at the beginning
+  of a load is the delete checkpoint of that moment (``files_upto``); both may move during the load.
 - A load is two steps, its beginning and its end; anything may happen between them. The replay is one step
   with its end: the node takes the last look at the buffer and serves the segment without a pause.
 - The segments that were flushed when the channel was taken up are listed in what the node was told then. It
@@ -79,7 +79,7 @@ class SegmentsActions(Protocol, name="segments"):
     checkpoint: Ts = 0
     delete_checkpoint: Ts = 0
     flushed: Set[Segment] = False
-    filed: Set[Write] = False  # the row is in files
+    filed: Set[Write] = False  # the row is in files, or the delete is in those of the segments
 
     # The query node.
     watching: Bool = False
@@ -120,7 +120,7 @@ class SegmentsActions(Protocol, name="segments"):
         """The copy of the row that is read has the delete. A growing segment has those of the stream, and
         those that were in files when the channel was taken up.
         """
-        in_growing = s.applied[d] | (s.ts[d] <= s.files_at_start)
+        in_growing = s.applied[d] | (s.filed[d] & (s.ts[d] <= s.files_at_start))
         return ite(s.load[s.segment[w]] == "served", s.knows[s.segment[w], d], in_growing)
 
     # ---- the log, and what is stored ----
@@ -143,10 +143,10 @@ class SegmentsActions(Protocol, name="segments"):
         require(value > s.tick)
         s.tick = value
 
-    @action(source="facts 7.6, 10.2")
+    @action(source="facts 7.6, 10.2, 10.4")
     def save(s, w: Write):
-        """The row is in files."""
-        require(s.is_row(w) & ~s.filed[w])
+        """The row is in files, or the delete is in the files of the segments."""
+        require(s.logged[w] & ~s.filed[w])
         s.filed[w] = True
 
     @action(source="facts 7.5", relies_on=("flush.checkpoint_before_earliest_unsynced",))
@@ -156,10 +156,11 @@ class SegmentsActions(Protocol, name="segments"):
         require(forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= value), s.filed[w])))
         s.checkpoint = value
 
-    @action(source="facts 10.4")
+    @action(source="facts 10.4", relies_on=("deletes.files_have_the_deletes_of_their_checkpoint",))
     def store_deletes(s, value: Ts):
         """The delete checkpoint moves: the deletes up to it are in the files of the segments."""
         require((value > s.delete_checkpoint) & (value <= s.checkpoint))
+        require(forall(s.Write, lambda d: implies(s.is_delete(d) & (s.ts[d] <= value), s.filed[d])))
         s.delete_checkpoint = value
 
     @action(source="facts 7.7, 10.3", relies_on=("flush.flushed_is_complete",))
@@ -209,7 +210,7 @@ class SegmentsActions(Protocol, name="segments"):
 
     def is_stored_of_a_growing_segment(s, w):
         """The row is in the files of a segment that is not flushed."""
-        return all_of(s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
+        return all_of(s.is_row(w), s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
 
     # ---- the pipeline ----
 
@@ -288,7 +289,7 @@ class SegmentsActions(Protocol, name="segments"):
 
     def is_in_files(s, g, d):
         """The delete came with the files."""
-        return s.is_delete(d) & (s.ts[d] <= s.files_upto[g])
+        return all_of(s.is_delete(d), s.filed[d], s.ts[d] <= s.files_upto[g])
 
     @action(fairness="weak", source="facts 6.1; B34; B35; B38")
     def end_load(s, g: Segment):

@@ -56,7 +56,8 @@ class SegmentsClaims(SegmentsActions):
 
     def is_shown(s, w):
         """A read at the service time shows the row."""
-        return s.is_read(w) & ~exists(s.Write, lambda d: s.is_known(w, d) & s.removes(d, w, s.safe))
+        removed = exists(s.Write, lambda d: s.is_known(w, d) & s.removes(d, w, s.safe))
+        return all_of(~s.deletes[w], s.is_read(w), ~removed)
 
     @transition_invariant(source="facts 6.1; hazard 33", frame=True)
     def service_time_never_goes_back(before, after):

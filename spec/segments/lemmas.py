@@ -83,7 +83,6 @@ class Segments(SegmentsClaims):
         return all_of(
             forall(s.Write, lambda w: implies(s.is_row(w) & s.flushed[s.segment[w]], s.filed[w])),
             forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= s.checkpoint), s.filed[w])),
-            forall(s.Write, lambda w: implies(s.filed[w], s.is_row(w))),
             forall(
                 s.Segment,
                 lambda g: all_of(
@@ -91,6 +90,17 @@ class Segments(SegmentsClaims):
                     implies(s.wanted[g], s.flushed[g]),
                     implies(s.wanted[g] & (s.safe > 0), s.load[g] == "served"),
                 ),
+            ),
+        )
+
+    @lemma(source="facts 10.4")
+    def deletes_are_in_files_up_to_their_checkpoint(s):
+        """All deletes up to the delete checkpoint are in the files of the segments."""
+        return forall(
+            s.Write,
+            lambda d: all_of(
+                implies(s.filed[d], s.logged[d]),
+                implies(s.is_delete(d) & (s.ts[d] <= s.delete_checkpoint), s.filed[d]),
             ),
         )
 

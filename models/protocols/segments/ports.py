@@ -66,7 +66,7 @@ class Storage:
         return [number for kind, number, _ in self.log.view() if kind == "message"]
 
     async def change(self, kind: str, value: int) -> None:
-        """A row is saved, a checkpoint moves, or a segment is flushed, as soon as it may.
+        """A row or a delete is saved, a checkpoint moves, or a segment is flushed, as soon as it may.
 
         ``flush_later``: once the channel was taken up.
         """

@@ -45,8 +45,8 @@ class SegmentsScenario:
     Attributes:
         writes: by number. What is in the log comes in the order of time.
         ticks: the ticks.
-        stored: what is stored, one after the other: ``save W``, ``store N``, ``store_deletes N``,
-            ``flush N``, ``flush_later N``: once the channel was taken up.
+        stored: what is stored, one after the other: ``save W`` (a row or a delete), ``store N``,
+            ``store_deletes N``, ``flush N``, ``flush_later N``: once the channel was taken up.
         since: the channel is taken up once the checkpoint has come to this.
         trims: the delete buffer is trimmed once the delete checkpoint has come to this; 0: never.
         crashes: budget of crashes of the node.

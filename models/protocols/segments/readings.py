@@ -1,7 +1,8 @@
-"""What a query node assumes of the time tick, its dispatcher, and the allocation and flush of segments."""
+"""What a query node assumes of the time tick, its dispatcher, and the end, flush and deletes of segments."""
 
 from tidemark.models.composition.reading import Reading
 from tidemark.spec.allocation import Allocation
+from tidemark.spec.deletes import Deletes
 from tidemark.spec.dispatch import Dispatch
 from tidemark.spec.flush import Flush
 from tidemark.spec.language import all_of, any_of, exists, forall, implies, one_of
@@ -130,4 +131,40 @@ class FlushOfASegment(Reading, user=Segments, owner=Flush, action="flush"):
         return forall(
             segments.Write,
             lambda w: implies(segments.is_row(w) & (segments.segment[w] == g), segments.filed[w]),
+        )
+
+
+class DeletesInFiles(Reading, user=Segments, owner=Deletes, action="store_deletes"):
+    """The checkpoint is at most the delete checkpoint of the coordinator. Each delete up to it is a delete of
+    the log, at a position up to that; once it is settled for every older row, it is in files.
+    """
+
+    @staticmethod
+    def glue(segments, deletes, value: Segments.Ts):
+        return forall(
+            segments.Write,
+            lambda w: implies(
+                segments.is_delete(w) & (segments.ts[w] <= value),
+                exists(
+                    deletes.Position,
+                    lambda d: all_of(
+                        deletes.deletes[d],
+                        d <= deletes.delete_checkpoint(),
+                        implies(
+                            forall(
+                                deletes.Position,
+                                lambda r: implies(deletes.is_older(r, d), deletes.settled(r, d)),
+                            ),
+                            segments.filed[w],
+                        ),
+                    ),
+                ),
+            ),
+        )
+
+    @staticmethod
+    def takes(segments, value):
+        return forall(
+            segments.Write,
+            lambda d: implies(segments.is_delete(d) & (segments.ts[d] <= value), segments.filed[d]),
         )

@@ -2,6 +2,7 @@
 
 from tidemark.models.protocols.segments.readings import (
     CheckpointOfTheChannel,
+    DeletesInFiles,
     FlushOfASegment,
     PackOfTheDispatcher,
 )
@@ -66,6 +67,33 @@ class CheckpointOfTheNode(CheckpointOfTheChannel):
                         flush.carries[p],
                         p <= flush.consumed,
                         implies(flush.durable(p), segments.filed[w]),
+                    ),
+                ),
+            ),
+        )
+
+
+class DeletesUpToTheCheckpoint(DeletesInFiles):
+    """The deletes lie up to the channel checkpoint: they are recorded, and need not be in the segments."""
+
+    @staticmethod
+    def glue(segments, deletes, value):
+        return forall(
+            segments.Write,
+            lambda w: implies(
+                segments.is_delete(w) & (segments.ts[w] <= value),
+                exists(
+                    deletes.Position,
+                    lambda d: all_of(
+                        deletes.deletes[d],
+                        d <= deletes.checkpoint,
+                        implies(
+                            forall(
+                                deletes.Position,
+                                lambda r: implies(deletes.is_older(r, d), deletes.settled(r, d)),
+                            ),
+                            segments.filed[w],
+                        ),
                     ),
                 ),
             ),

@@ -140,6 +140,15 @@ class CheckpointPassesARow(Segments):
         s.checkpoint = value
 
 
+@mutant(killer="segments.deletes_are_served", source="facts 10.4; B37", instance="segments-small")
+class DeleteCheckpointPassesADelete(Segments):
+    """The delete checkpoint moves past a delete that is in no file of a segment: nothing replays it."""
+
+    def store_deletes(s, value):
+        require((value > s.delete_checkpoint) & (value <= s.checkpoint))
+        s.delete_checkpoint = value
+
+
 @mutant(killer="segments.no_row_is_served_twice", source="facts 6.1", instance="segments-small")
 class GrowingSegmentIsKept(Segments):
     """The growing segment stays beside the sealed one."""
