@@ -10,7 +10,7 @@ specification        implementation
 ===================  =======================================================================================
 a file               that of a term: each term of the channel writes one
 stored, written      the files of the store; those that were there once
-reading              ``FileReaders.given``
+reading              what the reader has been given and has not read: its own account
 life, term, entry    the stored records; gone is a channel that is collected
 first                the term after that which the channel had when it was dropped
 marked               a file whose deletion has begun; decided before, at the listing
@@ -50,7 +50,7 @@ from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Setting
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
-CHANNEL, NODE, CLUSTER = "channel", "node", "cluster"
+CHANNEL, NODE, CLUSTER, READER = "channel", "node", "cluster", "reader"
 SPECIFICATION = "tidemark.spec.garbage:Garbage"
 
 
@@ -73,15 +73,22 @@ class GarbageProgram(RefiningProgram):
     Args:
         plan: what becomes of the channel, one after another: ``take``, ``drop``, ``create``. With each
             ``take`` a node writes a file and has it recorded.
-        readers: a reader is given each recorded file, reads it, and gives it back.
+        readers: a reader is given each recorded file and reads it. It gives back when it has read them all.
         crashes: how often everything may crash.
         collector: class of the collector.
+        lending: class that knows who has been given which files.
     """
 
     at_rest = ("garbage.files_of_a_dropped_collection_go", "garbage.files_without_a_record_go")
 
     def __init__(
-        self, *, plan: Sequence[str], readers: bool, crashes: int, collector: type[GarbageCollector]
+        self,
+        *,
+        plan: Sequence[str],
+        readers: bool,
+        crashes: int,
+        collector: type[GarbageCollector],
+        lending: type[FileReaders],
     ) -> None:
         terms = sum(step != "drop" for step in plan) + crashes
         super().__init__(_abstraction(terms))
@@ -93,7 +100,8 @@ class GarbageProgram(RefiningProgram):
         self.written: set[str] = set()
         self.named: set[str] = set()
         self.done = self.first = 0
-        self._collector_class = collector
+        self._collector_class, self._lending_class = collector, lending
+        self.unread: set[str] = set()
         self._stored = MemoryMetaStore()
         finish(self._stored.save_channels([ChannelRecord(CHANNEL)]))
 
@@ -105,7 +113,8 @@ class GarbageProgram(RefiningProgram):
         self.news = asyncio.Event()
         self.news.set()
         self.forgotten = asyncio.Event()
-        self.readers = FileReaders()
+        self.readers = self._lending_class()
+        self.unread = set()  # a reader of an earlier incarnation is gone
         self.syncing: dict[str, str] = {}
         self.deleting: set[str] = set()
         self.coordinator = Coordinator(meta=self)
@@ -176,9 +185,13 @@ class GarbageProgram(RefiningProgram):
         async with self.coordinator.lock.holding("coordinator.lock"):
             if self.coordinator.channel(CHANNEL).dropped:
                 return
-            self.readers.lend(path, [path])
+            await process.point("reader.lend")  # apart from the store that let go of the lock
+            self.readers.lend(READER, [path])
+            self.unread.add(path)
         await process.point("reader.read")
-        self.readers.give_back(path)
+        self.unread.discard(path)
+        if not self.unread:
+            self.readers.give_back(READER)
         self.news.set()
 
     def _put(self, path: str) -> None:
@@ -263,7 +276,7 @@ class GarbageProgram(RefiningProgram):
         view = GarbageView(
             files=_terms(self.files),
             written=_terms(self.written),
-            given=_terms(path for paths in self.readers.given.values() for path in paths),
+            given=_terms(self.unread),
             deleting=_terms(self.deleting),
             named=_terms(self.named),
             record=self._stored.channels[CHANNEL],
@@ -280,7 +293,12 @@ class GarbageProgram(RefiningProgram):
             tuple(sorted(memory.channels.items())),
             tuple(sorted(memory.segments.items())),
             tuple(sorted(self.syncing.items())),
-            (tuple(sorted(self.readers.given)), self.looks, self.news.is_set(), self.forgotten.is_set()),
+            (
+                tuple(sorted(self.readers.given.items())),
+                self.looks,
+                self.news.is_set(),
+                self.forgotten.is_set(),
+            ),
         )
 
 
@@ -327,9 +345,10 @@ def garbage(
     readers: bool = False,
     crashes: int = 0,
     collector: type[GarbageCollector] = GarbageCollector,
+    lending: type[FileReaders] = FileReaders,
 ) -> GarbageProgram:
     """A program by plain arguments: see ``GarbageProgram``."""
     with suppress(StopIteration):
         unknown = next(step for step in plan if step not in ("take", "drop", "create"))
         raise ValueError(f"step {unknown!r} of the plan is not known; it is take, drop or create")
-    return GarbageProgram(plan=plan, readers=readers, crashes=crashes, collector=collector)
+    return GarbageProgram(plan=plan, readers=readers, crashes=crashes, collector=collector, lending=lending)

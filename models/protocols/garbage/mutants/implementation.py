@@ -6,15 +6,17 @@ The functions return the program with the fault in it, and take the same argumen
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from tidemark.impl.datacoord.garbage import GarbageCollector
+from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.garbage.program import GarbageProgram, garbage
 
 AGAIN = "garbage-impl-again"
 CRASH = "garbage-impl-crash"
 READERS = "garbage-impl-readers"
+TWO_FILES = "garbage-impl-two-files"
 
 
 class _NoTerm(GarbageCollector):
@@ -72,3 +74,14 @@ class _Impatient(GarbageCollector):
 def readers_are_not_waited_for(**scenario: Any) -> GarbageProgram:
     """The files of a dropped collection are deleted under their readers."""
     return garbage(collector=_Impatient, **scenario)
+
+
+class _LastOnly(FileReaders):
+    def lend(self, reader: str, paths: Iterable[str]) -> None:
+        self.given[reader] = tuple(paths)
+
+
+@mutant(killer="refinement", source="facts 10.4", instance=TWO_FILES)
+def a_reader_has_what_it_was_given_last(**scenario: Any) -> GarbageProgram:
+    """What a reader was given before is forgotten when it is given more, and deleted under it."""
+    return garbage(lending=_LastOnly, **scenario)
