@@ -93,7 +93,7 @@ class Cluster:
             coordinator=storage.coordinator, make=self._make_query_node, count=self.config.query_nodes
         )
         self._stack.push_async_callback(self.replicas.stop)
-        await self._open(list(self.catalog.meta.versions.values()))
+        await self._reopen()
         self.supervisor.spawn(storage.resume_flushes, "resumed flushes")
         self.supervisor.spawn(self._watch_query_nodes, "query nodes")
         self._start_proxies()
@@ -152,18 +152,30 @@ class Cluster:
             raise CollectionError(f"{shards} shards; give 1 to {len(names)}, the number of physical channels")
         return tuple(virtual(names[(number + shard) % len(names)], number, shard) for shard in range(shards))
 
-    async def _open(self, records: Sequence[CollectionVersion]) -> None:
-        """Let data node and query nodes serve the channels of collections; the end of one that is gone is
-        still to be stored, perhaps.
+    async def _reopen(self) -> None:
+        """Serve what the catalogue names, and let the data node store the end of every channel that has not
+        ended: that of a dropped collection whose name was used again is in the catalogue no more.
         """
-        await self.storage.open([channel for record in records for channel in record.channels])
+        records = list(self.catalog.meta.versions.values())
+        known = self.storage.coordinator.channels
+        unended = [channel for channel, record in known.items() if not record.dropped]
+        named = [channel for record in records for channel in record.channels]
+        await self.storage.open(list(dict.fromkeys([*named, *unended])))
+        await self._serve(records)
+
+    async def _open(self, record: CollectionVersion) -> None:
+        """Let data node and query nodes serve the channels of a new collection."""
+        await self.storage.open(record.channels)
+        await self._serve([record])
+
+    async def _serve(self, records: Sequence[CollectionVersion]) -> None:
         living = [record for record in records if record.exists]
         await asyncio.gather(*(self.replicas.load(one.title, one.channels) for one in living))
 
     async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
         """Create a collection and serve it: see ``Collections`` of the gateway."""
         record = await self.catalog.create(name, shards=shards, schema=schema)
-        await self._open([record])
+        await self._open(record)
         return record
 
     async def alter(self, name: str, *, schema: str) -> CollectionVersion:

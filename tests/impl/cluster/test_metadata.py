@@ -43,6 +43,42 @@ def test_rows_for_an_old_schema_are_sent_again_for_the_new_one(tmp_path):
     play(scenario)
 
 
+@pytest.mark.parametrize("again", ["create", "create_alias"])
+def test_the_channels_of_a_dropped_collection_end_after_a_restart_though_its_name_is_used_again(
+    tmp_path, again
+):
+    """The process ends before its data node has stored the drop."""
+    dropped: list[str] = []
+
+    async def before():
+        async with running(tmp_path) as cluster:
+            user = client(cluster, 0)
+            await user.create("other", shards=1)
+            await user.create("c", shards=2)
+            await user.insert("c", dict.fromkeys(range(3), "v"))
+            channels = cluster.catalog.get("c").channels
+            for channel in channels:
+                cluster.storage.node.pipelines[channel].process = _never
+            await user.drop("c")
+            await (user.create("c", shards=1) if again == "create" else user.create_alias("c", "other"))
+            assert not any(cluster.storage.coordinator.channel(channel).dropped for channel in channels)
+            dropped.extend(channels)
+
+    async def after():
+        async with running(tmp_path) as cluster:
+            coordinator = cluster.storage.coordinator
+            await until(lambda: all(coordinator.channel(channel).collected for channel in dropped))
+            assert coordinator.segments == {}
+
+    play(before)
+    play(after)
+
+
+async def _never(*_: object) -> None:
+    """Do nothing, for ever."""
+    await asyncio.Event().wait()
+
+
 def test_nothing_follows_a_drop_and_its_name_is_free(tmp_path):
     """Clients write through both proxies while a third one drops; then the name is used again."""
 
