@@ -45,7 +45,7 @@ def test_rows_for_an_old_schema_are_sent_again_for_the_new_one(tmp_path):
 
 @pytest.mark.parametrize("again", ["create", "create_alias"])
 def test_the_channels_of_a_dropped_collection_end_after_a_restart_though_its_name_is_used_again(
-    tmp_path, again
+    tmp_path, again, monkeypatch
 ):
     """The process ends before its data node has stored the drop."""
     dropped: list[str] = []
@@ -58,7 +58,7 @@ def test_the_channels_of_a_dropped_collection_end_after_a_restart_though_its_nam
             await user.insert("c", dict.fromkeys(range(3), "v"))
             channels = cluster.catalog.get("c").channels
             for channel in channels:
-                cluster.storage.node.pipelines[channel].process = _never
+                monkeypatch.setattr(cluster.storage.node.pipelines[channel], "process", _never)
             await user.drop("c")
             await (user.create("c", shards=1) if again == "create" else user.create_alias("c", "other"))
             assert not any(cluster.storage.coordinator.channel(channel).dropped for channel in channels)
