@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.checks.observe.expected import Case, cases_of
+from tidemark.checks.observe.expected import Case, case_of
 from tidemark.checks.observe.launch import observe as launch
 from tidemark.checks.observe.package import DEFAULT_VERSION
 from tidemark.checks.observe.scenarios import SCENARIOS, SHIPPED_LEASE, Scenario, find_scenario
@@ -51,15 +51,15 @@ def observe(name: str, *, options: Options, console: Console) -> int:
             _say(console, f"{each.name:16} {each.about}")
         return ExitCode.AS_EXPECTED.value
     scenario = find_scenario(name)
-    cases = cases_of(options.version, name) if options.judge else []
+    case = case_of(options.version, name) if options.judge else None
     seeds = range(options.seed, options.seed + options.runs)
-    runs = [_once(scenario, seed=seed, cases=cases, options=options, console=console) for seed in seeds]
+    runs = [_once(scenario, seed=seed, case=case, options=options, console=console) for seed in seeds]
     if len(runs) > 1:
         _table(scenario, runs, options=options, console=console)
     return most_severe(run.status for run in runs).value
 
 
-def _once(scenario: Scenario, *, seed: int, cases: Sequence[Case], options: Options, console: Console) -> Run:
+def _once(scenario: Scenario, *, seed: int, case: Case | None, options: Options, console: Console) -> Run:
     folder = options.out / f"{scenario.name}-{options.version}-{seed}"
     _say(console, f"{scenario.name} on Milvus {options.version}, seed {seed}: {scenario.about}")
     launch(
@@ -70,11 +70,11 @@ def _once(scenario: Scenario, *, seed: int, cases: Sequence[Case], options: Opti
     told = ", ".join(f"{what.replace('_', ' ')}: {count:,}" for what, count in facts.items())
     _say(console, f"counted independently of the judges: {told}")
     _say(console, f"evidence: {folder.as_posix()}")
-    if not options.judge:
+    if case is None:
         return Run(seed=seed, facts=facts, refuted=(), status=ExitCode.AS_EXPECTED)
     from tidemark.checks.observe.judged import judge_run
 
-    judged = judge_run(folder, cases=cases, build=options.out / f"{folder.name}-verdicts", console=console)
+    judged = judge_run(folder, case=case, build=options.out / f"{folder.name}-verdicts", console=console)
     return Run(seed=seed, facts=facts, refuted=judged.refuted, status=judged.status)
 
 

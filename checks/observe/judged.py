@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from tidemark.checks.evidence.command import Options, finish, read_and_judge, say_files
 from tidemark.checks.evidence.judge import sorts_of, verdicts
-from tidemark.checks.observe.expected import Case, cases_of, choose, due, unjudged
+from tidemark.checks.observe.expected import Case, case_of
 from tidemark.checks.observe.stage import read_record
 from tidemark.checks.report.console import show_result
 from tidemark.checks.verdicts.errors import BadInputError
@@ -30,12 +29,12 @@ class Judged:
     status: ExitCode
 
 
-def judge_run(folder: Path, *, cases: Sequence[Case], build: Path, console: Console) -> Judged:
+def judge_run(folder: Path, *, case: Case, build: Path, console: Console) -> Judged:
     """Judge the evidence in ``folder`` and show the verdicts.
 
     Args:
         folder: what a run left.
-        cases: the expectations of its scenario on its version.
+        case: the expectation of its scenario on its version.
         build: for the verdicts and the report.
         console: for the table.
 
@@ -49,15 +48,15 @@ def judge_run(folder: Path, *, cases: Sequence[Case], build: Path, console: Cons
     read, found = read_and_judge([folder], options)
     say_files(read, found, console)
     first = verdicts(found, instance=folder.name, replay=replay)
-    case = choose(cases, read_record(folder)["facts"])
+    facts = read_record(folder)["facts"]
     refuted = tuple(name_of(each) for each in first if each.outcome is Outcome.REFUTED)
-    wanted = due(case, refuted)
+    wanted = case.due(facts, refuted)
     finished = finish(
         read, found, replay=replay, options=options, begun=begun, name=folder.name,
         expected=dict.fromkeys(wanted, Outcome.REFUTED),
     )  # fmt: skip
     show_result(finished.result, console, build=build, files=finished.files)
-    missing = unjudged(case, [name_of(each) for each in first])
+    missing = sorted(case.demanded(facts) - {name_of(each) for each in first})
     for name in missing:
         console.print(Text(f"NOT JUDGED {name}, which has to be refuted: {case.why}"), soft_wrap=True)
     if wanted:
@@ -103,7 +102,7 @@ def overview(out: Path, *, console: Console) -> ExitCode:
             console.print(Text(f"left out: {folder.name}, which failed: {record['error']}"), soft_wrap=True)
             continue
         key = (record["name"], record["versions"]["server"], record["lease"])
-        _add(found.setdefault(key, Summary()), folder, record["facts"], cases_of(key[1], key[0]))
+        _add(found.setdefault(key, Summary()), folder, record["facts"], case_of(key[1], key[0]))
     _show_overview(found, console)
     alarms = sum(count for one in found.values() for (_, sort), count in one.refuted.items() if sort == ALARM)
     missed = sum(one.missing.total() for one in found.values())
@@ -118,19 +117,19 @@ def overview(out: Path, *, console: Console) -> ExitCode:
 DEMANDED, LEFT_OPEN, ALARM = "demanded", "left open", "NOT EXPECTED"
 
 
-def _add(summary: Summary, folder: Path, facts: dict[str, int], cases: Sequence[Case]) -> None:
+def _add(summary: Summary, folder: Path, facts: dict[str, int], case: Case) -> None:
     options = Options()
     _, finding = read_and_judge([folder], options)
     judged = verdicts(finding, instance=folder.name, replay=options.command([folder]))
-    case = choose(cases, facts)
     summary.runs += 1
     summary.facts.update(facts)
     summary.verdicts.update((sorts_of(_monitor(each)), each.outcome) for each in judged)
     refuted = {name_of(each) for each in judged if each.outcome is Outcome.REFUTED}
+    demanded = case.demanded(facts)
     for name in refuted:
-        sort = DEMANDED if name in case.refuted else LEFT_OPEN if name in case.may else ALARM
+        sort = DEMANDED if name in demanded else LEFT_OPEN if name in case.may else ALARM
         summary.refuted[name, sort] += 1
-    summary.missing.update(set(case.refuted) - refuted)
+    summary.missing.update(demanded - refuted)
 
 
 def _show_overview(found: dict[tuple[str, str, int], Summary], console: Console) -> None:

@@ -17,7 +17,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 
 LATE = "timetick.watermark_promise/broker-watermark"
 SOUND = Case(server="1", scenario="s", why="nothing breaks")
-LOSES = Case(server="1", scenario="s", when="late_messages", refuted=(LATE,), why="a late message")
+LOSES = Case(server="1", scenario="s", refuted_if={"late_messages": (LATE,)}, why="a late message")
 OPEN = Case(server="1", scenario="s", may=(LATE,), why="a race")
 
 
@@ -37,23 +37,23 @@ def plant(run: Path) -> None:
     (run / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 1}}))
 
 
-def judged(run: Path, *cases: Case) -> tuple[Judged, str]:
+def judged(run: Path, case: Case) -> tuple[Judged, str]:
     with (run.parent / "said").open("w") as file:
         found = judge_run(
-            run, cases=cases, build=run.parent / "verdicts", console=Console(file=file, width=200)
+            run, case=case, build=run.parent / "verdicts", console=Console(file=file, width=200)
         )
     return found, (run.parent / "said").read_text()
 
 
 def test_a_sound_run_is_as_expected_and_says_nothing_of_a_refutation(run: Path) -> None:
-    found, said = judged(run, SOUND, LOSES)
+    found, said = judged(run, LOSES)
     assert found == Judged(refuted=(), status=ExitCode.AS_EXPECTED)
     assert "as due" not in said
 
 
 def test_what_is_pinned_and_found_is_as_expected_with_the_reason(run: Path) -> None:
     plant(run)
-    found, said = judged(run, SOUND, LOSES)
+    found, said = judged(run, LOSES)
     assert found == Judged(refuted=(LATE,), status=ExitCode.AS_EXPECTED)
     assert "expected on Milvus 1: a late message" in said
 
@@ -65,14 +65,14 @@ def test_what_is_not_pinned_is_a_failure(run: Path) -> None:
 
 def test_what_is_pinned_and_not_found_is_a_failure(run: Path) -> None:
     (run / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 1}}))
-    assert judged(run, SOUND, LOSES)[0].status is ExitCode.MISSING_REFUTATION
+    assert judged(run, LOSES)[0].status is ExitCode.MISSING_REFUTATION
 
 
 def test_what_is_pinned_and_not_judged_at_all_is_a_failure(run: Path) -> None:
     """Without the broker nobody judges the claim."""
     (run / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 1}}))
     (run / "broker.ndjson").unlink()
-    found, said = judged(run, SOUND, LOSES)
+    found, said = judged(run, LOSES)
     assert found.status is ExitCode.MISSING_REFUTATION
     assert f"NOT JUDGED {LATE}" in said
 
@@ -104,7 +104,7 @@ def test_the_table_of_all_runs(run: Path, tmp_path: Path) -> None:
     status, said = told()
     assert status is ExitCode.UNEXPECTED_REFUTATION
     assert f"{LATE}: refuted in 1, NOT EXPECTED" in said
-    record(run, "paused-proxy", lost_rows=2)
+    record(run, "paused-proxy", lost_rows=2, late_messages=1)
     status, said = told()
     assert f"{LATE}: refuted in 1, demanded" in said
     assert "history.kept/client-history: MISSED in 1" in said
