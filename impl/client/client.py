@@ -64,13 +64,11 @@ class Client:
         return self._known(answer["ts"])
 
     async def load(self, collection: str) -> None:
-        """Have a collection served that was released. A new collection is served, and so is each one after a
-        restart of the cluster.
-        """
+        """Have a collection served that was released. A new collection is served."""
         await self._call("load", collection, {})
 
     async def release(self, collection: str) -> None:
-        """Have a collection served no more: reads fail, also those that wait. Writes go on."""
+        """Have a collection served no more, until it is loaded. Its reads fail; writes go on."""
         await self._call("release", collection, {})
 
     async def create_alias(self, alias: str, collection: str) -> Timestamp:

@@ -15,6 +15,7 @@ from tidemark.impl.broker.messages import DdlMessage, virtual
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.foundation import Foundation
+from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.cluster.replicas import ReplicaSet
 from tidemark.impl.cluster.storage_side import StorageSide
 from tidemark.impl.datanode.data_node import DataNodeParts
@@ -75,6 +76,8 @@ class Cluster:
         self.requests: list[ChannelReader] = []
         self._parts = parts if parts is not None else ClusterParts()
         self._stack = AsyncExitStack()
+        self._loads = asyncio.Lock()
+        """Held while a collection is loaded or released: what is stored is what the nodes were told last."""
 
     async def start(self) -> None:
         """Take the directory, start every role, and recover what earlier processes have left."""
@@ -93,6 +96,8 @@ class Cluster:
             coordinator=storage.coordinator, make=self._make_query_node, count=self.config.query_nodes
         )
         self._stack.push_async_callback(self.replicas.stop)
+        self._releases = SqliteReleases(self.directory.releases)
+        self._stack.push_async_callback(self._releases.close)
         await self._reopen()
         self.supervisor.spawn(storage.resume_flushes, "resumed flushes")
         self.supervisor.spawn(self._watch_query_nodes, "query nodes")
@@ -153,15 +158,17 @@ class Cluster:
         return tuple(virtual(names[(number + shard) % len(names)], number, shard) for shard in range(shards))
 
     async def _reopen(self) -> None:
-        """Serve what the catalogue names, and let the data node store the end of every channel that has not
-        ended: that of a dropped collection whose name was used again is in the catalogue no more.
+        """Serve what the catalogue names and nobody has released, and let the data node store the end of
+        every channel that has not ended: that of a dropped collection whose name was used again is in the
+        catalogue no more.
         """
         records = list(self.catalog.meta.versions.values())
         known = self.storage.coordinator.channels
         unended = [channel for channel, record in known.items() if not record.dropped]
         named = [channel for record in records for channel in record.channels]
         await self.storage.open(list(dict.fromkeys([*named, *unended])))
-        await self._serve(records)
+        released = await self._releases.load()
+        await self._serve([record for record in records if record.number not in released])
 
     async def _open(self, record: CollectionVersion) -> None:
         """Let data node and query nodes serve the channels of a new collection."""
@@ -185,7 +192,9 @@ class Cluster:
     async def drop(self, name: str) -> CollectionVersion:
         """End a collection. Its data node stores what precedes the end, then its channels are collected."""
         record = await self.catalog.drop(name)
-        await self._release(record)
+        async with self._loads:
+            await self._releases.discard(record.number)
+            await self._release(record)
         return record
 
     async def create_alias(self, alias: str, collection: str) -> CollectionVersion:
@@ -201,15 +210,21 @@ class Cluster:
         return await self.catalog.drop_alias(alias)
 
     async def load(self, name: str) -> CollectionVersion:
-        """Have a collection served that was released. A process that begins serves all."""
-        record = self._present(name)
-        await self.replicas.load(record.title, record.channels)
+        """Have a collection served that was released, also by the processes that follow."""
+        async with self._loads:
+            record = self._present(name)
+            await self._releases.discard(record.number)
+            await self.replicas.load(record.title, record.channels)
         return record
 
     async def release(self, name: str) -> CollectionVersion:
-        """Have a collection served no more: reads of it fail, also those that wait."""
-        record = self._present(name)
-        await self._release(record)
+        """Have a collection served no more, also by the processes that follow, until it is loaded. Reads of
+        it fail, also those that wait.
+        """
+        async with self._loads:
+            record = self._present(name)
+            await self._releases.add(record.number)
+            await self._release(record)
         return record
 
     async def _release(self, record: CollectionVersion) -> None:

@@ -24,6 +24,7 @@ class ClusterDirectory:
         self.sessions = root / "sessions.sqlite"
         self.catalog = root / "catalog.sqlite"
         self.meta = root / "coordinator.sqlite"
+        self.releases = root / "releases.sqlite"
         self._lock: int | None = None
 
     def take(self) -> None:
