@@ -67,8 +67,10 @@ class ProxyHost:
             finally:
                 self._there.clear()
                 self.proxy = None
-                await renewing.stop()
-                await proxy.stop()
+                try:
+                    await renewing.stop()
+                finally:  # a cancellation meanwhile does not spare the proxy
+                    await proxy.stop()
 
     async def serving(self) -> Proxy:
         """The proxy, once it takes writes."""
