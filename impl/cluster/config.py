@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.impl.stream.targets import DispatcherConfig
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.timestamp import MILLISECOND, Interval
 
 

@@ -8,16 +8,17 @@ in messages.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tidemark.impl.broker.messages import ChannelMessage, DdlMessage
 from tidemark.impl.broker.ports import EntryLog
+from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.reader import ChannelReader, each_once
-from tidemark.impl.timestamp import MILLISECOND, ZERO, Timestamp
+from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
 
@@ -48,28 +49,9 @@ class AlignedPack:
         return any(isinstance(m, DdlMessage) and m.text == "drop" for m in self.messages)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pursuit:
-    """How long a consumer that is behind lets a pack grow (``mq.enablePursuitMode``).
-
-    now: the present time. lag: it is behind if its tick is older than this. messages: a pack that has so many
-    grows no more. seconds: no more than this is waited for.
-    """
-
-    now: Callable[[], Timestamp]
-    lag: Timestamp = 10_000 * MILLISECOND
-    messages: int = 65_536
-    seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        if self.seconds <= 0 or self.messages < 1:
-            raise ValueError(
-                f"a pursuit of {self.seconds} s and {self.messages} messages; both must be positive"
-            )
-
-    def lets_grow(self, pack: AlignedPack) -> bool:
-        """The pack may get a further tick."""
-        return self.now() - pack.finish.ts > self.lag and len(pack.messages) < self.messages
+def lets_grow(pack: AlignedPack, pursuit: Pursuit) -> bool:
+    """The pack may get a further tick: its own is old, and it has few messages."""
+    return pursuit.now() - pack.finish.ts > pursuit.lag and len(pack.messages) < pursuit.messages
 
 
 class AlignedConsumer:
@@ -115,22 +97,22 @@ class AlignedConsumer:
         """Read until all channels are at a tick that is greater than the last, and further while behind."""
         while self.pack is None:
             await self._read_one()
-        await self._pursue()
+        if self._pursuit is not None:
+            await self._pursue(self._pursuit)
         pack, self.pack = self.pack, None
         return pack
 
-    async def _pursue(self) -> None:
+    async def _pursue(self, pursuit: Pursuit) -> None:
         """Let the pack grow, while it may."""
-        if self._pursuit is not None and self.goes_on():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._pursuit.seconds):
-                    while self.goes_on():
-                        await self._read_one()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pursuit.seconds):
+                while self.goes_on(pursuit):
+                    await self._read_one()
 
-    def goes_on(self) -> bool:
-        """There is a pack that may grow. One that drops a collection does not."""
-        pack, pursuit = self.pack, self._pursuit
-        return pack is not None and pursuit is not None and not pack.drops and pursuit.lets_grow(pack)
+    def goes_on(self, pursuit: Pursuit) -> bool:
+        """The pack may grow. One that drops a collection does not."""
+        assert self.pack is not None
+        return not self.pack.drops and lets_grow(self.pack, pursuit)
 
     async def _read_one(self) -> None:
         tick = await self.next_reader().read_one()

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from tidemark.impl.ports import Preemption
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
-from tidemark.impl.stream.targets import Changes, DispatcherConfig, Target
+from tidemark.impl.stream.targets import Changes, Target
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 

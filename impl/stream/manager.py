@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.ports import Preemption
 from tidemark.impl.runtime import NoPreemption, Supervisor
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.dispatchers import Deputy, Dispatcher, MainDispatcher
 from tidemark.impl.stream.packs import StreamPosition
-from tidemark.impl.stream.targets import Changes, DispatcherConfig, Target
+from tidemark.impl.stream.targets import Changes, Target
 from tidemark.impl.types import ChannelName
 
 

@@ -6,9 +6,10 @@ from tidemark.impl.broker.messages import physical
 from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.ports import Preemption
 from tidemark.impl.runtime import Supervisor
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.packs import StreamPosition
-from tidemark.impl.stream.targets import DispatcherConfig, Target
+from tidemark.impl.stream.targets import Target
 from tidemark.impl.types import ChannelName
 
 

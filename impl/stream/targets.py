@@ -5,32 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tidemark.impl.errors import TargetGoneError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
-
-
-@dataclass(frozen=True, kw_only=True)
-class DispatcherConfig:
-    """Configuration of the dispatchers of one physical channel.
-
-    capacity: packs that a target may leave behind (the buffer of a target's channel, 16).
-    tolerant_seconds: a target that has no room for so long is split off, if the main dispatcher has others
-        (``mq.dispatcher.maxTolerantLag`` 3 s).
-    """
-
-    capacity: int = 16
-    tolerant_seconds: float = 3.0
-
-    def __post_init__(self) -> None:
-        if self.capacity < 1:
-            raise ValueError(f"capacity is {self.capacity}; it must be at least 1")
-        if self.tolerant_seconds <= 0:
-            raise ValueError(f"tolerant_seconds is {self.tolerant_seconds}; it must be positive")
 
 
 class Changes:

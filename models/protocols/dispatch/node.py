@@ -13,9 +13,10 @@ from typing import Any
 
 from tidemark.impl.broker.packs import PackReader
 from tidemark.impl.errors import TargetGoneError
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
-from tidemark.impl.stream.targets import DispatcherConfig, Target
+from tidemark.impl.stream.targets import Target
 from tidemark.impl.types import ChannelName, EndPosition, Pack
 from tidemark.models.protocols.dispatch.program import (
     ALL,

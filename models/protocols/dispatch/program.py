@@ -13,8 +13,9 @@ from typing import Any
 
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.errors import TargetGoneError
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
-from tidemark.impl.stream.targets import DispatcherConfig, Target
+from tidemark.impl.stream.targets import Target
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.dispatch.ports import (

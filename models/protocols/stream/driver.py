@@ -93,11 +93,11 @@ class StreamAdapter(DrivenRun):
     def _message(self, step: Step) -> LogMessage | None:
         """What a step appends to the log; None if it is a step of the consumer."""
         number = int(step.args[0]) if step.args else 0
-        drops = number in self._program.scenario.drops
+        text = "drop" if number in self._program.scenario.drops else ""
         if step.action == "append":
-            return message_of(number, int(step.args[1]), drops=drops)
+            return message_of(number, int(step.args[1]), text=text)
         if step.action == "append_again":
-            return message_of(number, int(self._program.values()["ts"][number]), drops=drops)
+            return message_of(number, int(self._program.values()["ts"][number]), text=text)
         return Tick(int(step.args[1])) if step.action == "send_tick" else None
 
     def _channel(self, step: Step) -> int:

@@ -23,10 +23,10 @@ SINK = "sink"
 KEY = "stored"
 
 
-def message_of(number: int, ts: int, *, drops: bool = False) -> ChannelMessage:
-    """A message of the log, by its number: a row, or the drop of a collection that has this number."""
-    if drops:
-        return DdlMessage(ts, virtual("log", number, 0), "drop")
+def message_of(number: int, ts: int, *, text: str = "") -> ChannelMessage:
+    """A message of the log, by its number: a row, or what is said (``drop``) of a collection."""
+    if text:
+        return DdlMessage(ts, virtual("log", number, 0), text)
     return InsertMessage(ts, "log_1v0", (Row(ts, 1, number),))
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from tidemark.impl.broker.messages import ChannelMessage, Entry, Tick
 from tidemark.impl.broker.ports import EntryLog
-from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition, Pursuit
+from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
+from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName
@@ -39,6 +40,8 @@ CONSUMER = "consumer"
 PACKS_MEET = "a_pack_begins_where_the_last_has_ended"
 """Claim id: the start of a pack is the end position of the last one that is stored."""
 PRODUCERS = "producers"
+_LAG = 5
+"""A consumer is behind if its tick is older than this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +56,10 @@ class StreamScenario:
         channels: how many there are; each gets all ticks.
         channel: by message its channel; empty: all of them are in the first.
         drops: messages that drop a collection.
+        creates: messages that create one.
         aligned: the consumer reads several channels, or pursues.
         pursues: packs grow while their tick is below this; None: they have one tick.
+        at_most: a pack that has so many messages grows no more.
         faults: crashes of the consumer, and packs of which it does not learn whether they are stored.
     """
 
@@ -65,8 +70,10 @@ class StreamScenario:
     channels: int = 1
     channel: tuple[int, ...] = ()
     drops: tuple[int, ...] = ()
+    creates: tuple[int, ...] = ()
     aligned: bool = False
     pursues: int | None = None
+    at_most: int = 100
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -84,9 +91,15 @@ class StreamScenario:
             assert isinstance(position, StreamPosition)
             return made(log=log, channel=self.names[0], position=position)
         assert isinstance(position, AlignedPosition)
-        upto = self.pursues
-        pursuit = None if upto is None else Pursuit(now=lambda: upto, lag=0)
-        return made(log=log, channels=self.names, position=position, pursuit=pursuit)
+        return made(log=log, channels=self.names, position=position, pursuit=self.pursuit)
+
+    @property
+    def pursuit(self) -> Pursuit | None:
+        """When packs grow: the present time never changes."""
+        if self.pursues is None:
+            return None
+        now = self.pursues + _LAG
+        return Pursuit(now=lambda: now, lag=_LAG, messages=self.at_most)
 
     @property
     def first(self) -> Position:
@@ -188,7 +201,8 @@ class StreamProgram(RefiningProgram):
     def _message(self, number: int) -> tuple[Log, ChannelMessage]:
         """A message, and the log in which it comes."""
         scenario = self.scenario
-        message = message_of(number, scenario.messages[number], drops=number in scenario.drops)
+        text = "drop" if number in scenario.drops else "create" if number in scenario.creates else ""
+        message = message_of(number, scenario.messages[number], text=text)
         return self.logs[scenario.channel_of(number)], message
 
     async def _send_ticks(self, log: Log) -> None:
@@ -204,7 +218,7 @@ class StreamProgram(RefiningProgram):
                 self._consumer_class, self.entry_log(process), position
             )
             try:
-                await self._store_packs(consumer)
+                await self._store_packs(consumer, process)
             except (StorageFailedError, StorageUnknownError):
                 await process.point("consumer.seek")
                 self.consumer, self.pack = None, None
@@ -215,13 +229,18 @@ class StreamProgram(RefiningProgram):
         del process
         return _Logs(self.scenario.names, self.logs)
 
-    async def _store_packs(self, consumer: Consumer) -> None:
+    async def _store_packs(self, consumer: Consumer, process: Process) -> None:
         while True:
+            begun = process.now()
             self.pack = await consumer.next_pack()
+            self.handed_over(process.now() - begun)
             await self.sink.put(self.pack)
             self.pack = None
 
     # What is looked at.
+
+    def handed_over(self, waited: float) -> None:
+        """The consumer has handed over a pack. ``waited``: in seconds, since it was asked."""
 
     def complaint(self) -> str | None:
         """The pack in hand follows on what is stored, or is stored already."""
@@ -327,43 +346,5 @@ def stream(
         ticks=tuple(ticks),
         start=start,
         faults=FaultBudget(crashes=crashes, storage_failures=failed_stores, storage_lost_acks=unknown_stores),
-    )
-    return StreamProgram(scenario, consumer=consumer, protocol=protocol)
-
-
-def aligned(
-    *,
-    messages: Sequence[int],
-    ticks: Sequence[int],
-    copies: Sequence[int] = (),
-    start: int = 0,
-    channels: int = 1,
-    channel: Sequence[int] = (),
-    drops: Sequence[int] = (),
-    pursues: int | None = None,
-    crashes: int = 0,
-    unknown_stores: int = 0,
-    consumer: type[AlignedConsumer] = AlignedConsumer,
-    protocol: str = SPECIFICATION,
-) -> StreamProgram:
-    """Return a program with a consumer of several channels, or one that pursues.
-
-    Args:
-        messages, ticks, copies, start, crashes, unknown_stores: see ``stream``; each channel gets all ticks.
-        channels, channel, drops, pursues: see ``StreamScenario``.
-        consumer: class of the consumer.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = StreamScenario(
-        messages=tuple(messages),
-        copies=tuple(copies),
-        ticks=tuple(ticks),
-        start=start,
-        channels=channels,
-        channel=tuple(channel),
-        drops=tuple(drops),
-        aligned=True,
-        pursues=pursues,
-        faults=FaultBudget(crashes=crashes, storage_lost_acks=unknown_stores),
     )
     return StreamProgram(scenario, consumer=consumer, protocol=protocol)

@@ -27,6 +27,7 @@ from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPo
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.models.protocols.stream.ports import Stored, number_of
+from tidemark.models.refinement.step import NoCounterpartError
 
 Entries = tuple[tuple[str, int, int], ...]
 Consumer = ChannelConsumer | AlignedConsumer
@@ -66,10 +67,15 @@ def consumer_view(consumer: Consumer, pack: StreamPack | AlignedPack | None) -> 
 
 
 def places_of(position: StreamPosition | AlignedPosition, channels: int) -> tuple[int, ...]:
-    """The place of a position in each channel."""
+    """The place of a position in each channel. Raises NoCounterpartError for what is no place."""
     if isinstance(position, StreamPosition):
-        return (position.place,)
-    return position.places or (0,) * channels
+        places: tuple[int, ...] = (position.place,)
+    else:
+        places = position.places or (0,) * channels
+    for place in places:
+        if not isinstance(place, int):
+            raise NoCounterpartError(f"a position has {place!r} for a place")
+    return places
 
 
 def abstract(

@@ -5,7 +5,8 @@ import pytest
 from tests.impl.parts import run
 from tests.impl.read_parts import ListLog, insert, tick
 from tidemark.impl.broker.messages import DdlMessage
-from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPosition, Pursuit
+from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPosition
+from tidemark.impl.stream.config import Pursuit
 
 BOTH = ("left", "right")
 

@@ -8,9 +8,9 @@ from tests.impl.parts import run
 from tests.impl.read_parts import ListLog, tick
 from tidemark.impl.broker.messages import DdlMessage, InsertMessage
 from tidemark.impl.errors import TargetGoneError
+from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
-from tidemark.impl.stream.targets import DispatcherConfig
 from tidemark.impl.types import Row
 
 

@@ -1,7 +1,7 @@
 """Mutants of the consumer of several channels, and of pursuit: each an override of one small method.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.stream.program:aligned``. A claim about states is refuted at the variant of the
+``tidemark.models.protocols.stream.aligned:aligned``. A claim about states is refuted at the variant of the
 specification that makes the same mistake; where there is none, the specification itself tells.
 """
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.impl.broker.messages import ChannelMessage
-from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
+from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition, lets_grow
+from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.stream.reader import ChannelReader
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.stream.program import StreamProgram, aligned
+from tidemark.models.protocols.stream.aligned import aligned
+from tidemark.models.protocols.stream.program import StreamProgram
 
 _VARIANTS = "tidemark.models.protocols.stream.mutants.specification"
 
@@ -65,9 +67,8 @@ def one_place_for_all_channels(**scenario: Any) -> StreamProgram:
 
 
 class _PursuesADrop(AlignedConsumer):
-    def goes_on(self) -> bool:
-        pack, pursuit = self.pack, self._pursuit
-        return pack is not None and pursuit is not None and pursuit.lets_grow(pack)
+    def goes_on(self, pursuit: Pursuit) -> bool:
+        return self.pack is not None and lets_grow(self.pack, pursuit)
 
 
 @mutant(
@@ -109,9 +110,43 @@ def pursuit_keeps_the_first_end(**scenario: Any) -> StreamProgram:
     return aligned(consumer=KeepsItsEnd, **scenario)
 
 
+class _HandsOverAtOnce(AlignedConsumer):
+    def goes_on(self, pursuit: Pursuit) -> bool:
+        return False
+
+
+@mutant(
+    killer="a_pack_ends_when_it_may_not_grow",
+    source="facts 5.1: pursuit mode",
+    instance="stream-impl-pursuit-full",
+)
+def pursuit_hands_over_at_once(**scenario: Any) -> StreamProgram:
+    """A pack is handed over at its first tick, though the consumer is behind."""
+    return aligned(consumer=_HandsOverAtOnce, **scenario)
+
+
+class _GrowsFull(AlignedConsumer):
+    def goes_on(self, pursuit: Pursuit) -> bool:
+        return (
+            self.pack is not None
+            and not self.pack.drops
+            and pursuit.now() - self.pack.finish.ts > pursuit.lag
+        )
+
+
+@mutant(
+    killer="a_pack_ends_when_it_may_not_grow",
+    source="facts 5.1: pursuit mode",
+    instance="stream-impl-pursuit-full",
+)
+def pursuit_ignores_the_size(**scenario: Any) -> StreamProgram:
+    """A pack grows however many messages it has."""
+    return aligned(consumer=_GrowsFull, **scenario)
+
+
 class _WaitsForever(AlignedConsumer):
-    async def _pursue(self) -> None:
-        while self.goes_on():
+    async def _pursue(self, pursuit: Pursuit) -> None:
+        while self.goes_on(pursuit):
             await self._read_one()
 
 

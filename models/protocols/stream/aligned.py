@@ -1,0 +1,100 @@
+"""A consumer of several channels, or one that pursues, as a program: each pack against a reckoning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidemark.impl.broker.messages import ChannelMessage
+from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack
+from tidemark.impl.stream.config import Pursuit
+from tidemark.models.protocols.stream.program import (
+    PACKS_MEET,
+    SPECIFICATION,
+    StreamProgram,
+    StreamScenario,
+)
+from tidemark.models.simulation.settings import FaultBudget
+
+PACKS_END = "a_pack_ends_when_it_may_not_grow"
+"""Claim id: a pack that may grow gets the next tick, or has waited long enough; another one does not."""
+
+
+class AlignedProgram(StreamProgram):
+    """Logs that all get the same ticks, and a consumer of all of them. The specification leaves open where a
+    pack ends; this one knows.
+    """
+
+    claims = (PACKS_MEET, PACKS_END)
+    _objection = ""
+
+    def handed_over(self, waited: float) -> None:
+        """See ``StreamProgram``."""
+        pursuit = self.scenario.pursuit
+        if pursuit is not None:
+            assert isinstance(self.pack, AlignedPack)
+            self._objection = self._objection_to(self.pack, pursuit, waited)
+
+    def complaint(self) -> str | None:
+        """See ``StreamProgram``."""
+        return f"{PACKS_END}: {self._objection}" if self._objection else super().complaint()
+
+    def _objection_to(self, pack: AlignedPack, pursuit: Pursuit, waited: float) -> str:
+        start, finish = pack.start.ts, pack.finish.ts
+        for tick in sorted({tick for tick in self.scenario.ticks if start < tick < finish}):
+            if not self._is_behind(tick, [message for message in pack.messages if message.ts <= tick]):
+                return f"a pack up to {finish} has grown beyond {tick}"
+        may_grow = self._is_behind(finish, pack.messages) and not self._drops(pack)
+        if may_grow != (waited >= pursuit.seconds):
+            return f"a pack up to {finish} is handed over after {waited} s"
+        return ""
+
+    def _is_behind(self, tick: int, messages: Sequence[ChannelMessage]) -> bool:
+        """That a pack grows beyond a drop is the specification's to refute."""
+        scenario = self.scenario
+        return tick < (scenario.pursues or 0) and len(messages) < scenario.at_most
+
+    def _drops(self, pack: AlignedPack) -> bool:
+        drops = [self._message(number)[1] for number in self.scenario.drops]
+        return any(message in drops for message in pack.messages)
+
+
+def aligned(
+    *,
+    messages: Sequence[int],
+    ticks: Sequence[int],
+    copies: Sequence[int] = (),
+    start: int = 0,
+    channels: int = 1,
+    channel: Sequence[int] = (),
+    drops: Sequence[int] = (),
+    creates: Sequence[int] = (),
+    pursues: int | None = None,
+    at_most: int = 100,
+    crashes: int = 0,
+    unknown_stores: int = 0,
+    consumer: type[AlignedConsumer] = AlignedConsumer,
+    protocol: str = SPECIFICATION,
+) -> StreamProgram:
+    """Return a program with a consumer of several channels, or one that pursues.
+
+    Args:
+        messages, ticks, copies, start, crashes, unknown_stores: see ``stream``; each channel gets all ticks.
+        channels, channel, drops, creates, pursues, at_most: see ``StreamScenario``.
+        consumer: class of the consumer.
+        protocol: the specification, or a variant of it.
+    """
+    scenario = StreamScenario(
+        messages=tuple(messages),
+        copies=tuple(copies),
+        ticks=tuple(ticks),
+        start=start,
+        channels=channels,
+        channel=tuple(channel),
+        drops=tuple(drops),
+        creates=tuple(creates),
+        aligned=True,
+        pursues=pursues,
+        at_most=at_most,
+        faults=FaultBudget(crashes=crashes, storage_lost_acks=unknown_stores),
+    )
+    return AlignedProgram(scenario, consumer=consumer, protocol=protocol)
