@@ -94,6 +94,19 @@ SCRIPTS: tuple[Script, ...] = (
             (11, "read", 42),
         ],
     },
+    # Two loads need deletes from different timestamps on: the lesser one holds a trim back.
+    {
+        "log": _LOG + _LATER[:3],
+        "rows 1": ["late ok"],
+        "rows 2": ["late ok"],
+        "does": [
+            (0, "watch"),
+            (1.5, "load", 1, 30, 10),
+            (1.5, "load", 2, 30, 31),
+            (1.6, "trim", 31),
+            (9, "read", 31),
+        ],
+    },
     {
         **_TAKEN,
         "rows 1": ["fail"],

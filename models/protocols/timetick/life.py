@@ -7,6 +7,7 @@ answers as a script says; ``reckoning`` says what is right.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Hashable, Sequence
 from functools import partial
 
@@ -16,7 +17,7 @@ from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
-from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.models.protocols.common.scripted import OK, Script, ScriptedProgram
 from tidemark.models.protocols.timetick.reckoning import (
     BROKEN,
@@ -38,7 +39,7 @@ _DEADLINE = 60.0
 
 
 class CoordinatorLife(ScriptedProgram):
-    """One root coordinator.
+    """One root coordinator. ``coordinator`` and ``parts``: its classes.
 
     Scripts have the questions ``dummy``, ``minimum``, ``ddl`` and ``job`` of the oracle, ``take over``,
     ``fence``, ``tick x``, ``tick y`` and ``append`` of DDL work, and
@@ -46,7 +47,8 @@ class CoordinatorLife(ScriptedProgram):
     - ``live``: the proxies that have a session at first; ``ticked``: the last tick of each channel;
     - ``events``: (seconds, proxy, whether it comes) of each later change of the sessions; or (seconds,
       proxies): the store has forgotten the changes, and these are the live ones now; or (seconds, "broken");
-    - ``reports``: (seconds, proxy, value of x, value of y) of each report;
+    - ``reports``: (seconds, proxy, value of x, value of y) of each report; a channel of which the value is 0
+      is not named, and has the default: a fifth item;
     - ``work``: (seconds, "ddl" or "job") of each DDL task and background job;
     - ``room``: how many rounds may wait;
     - ``stop``: when it is stopped.
@@ -54,9 +56,18 @@ class CoordinatorLife(ScriptedProgram):
 
     claims = (TICKS_FOLLOW_ROUNDS, SESSIONS_ARE_FOLLOWED, DDL_REPORTS_IN_TIME, IT_ENDS)
 
-    def __init__(self, scripts: Sequence[Script], *, timers: int) -> None:
+    def __init__(
+        self,
+        scripts: Sequence[Script],
+        *,
+        timers: int,
+        coordinator: type[RootCoord] = RootCoord,
+        parts: RootCoordParts | None = None,
+    ) -> None:
         super().__init__(scripts, timers=timers)
         self.ended: list[str] = []
+        self._class = coordinator
+        self._parts = parts
 
     async def live(self, process: Process) -> None:
         """Start the coordinator, and all that happens to it."""
@@ -66,12 +77,13 @@ class CoordinatorLife(ScriptedProgram):
         self.reckoning = Reckoning(config, _CHANNELS, process.now)
         edges = _Edges(self, process)
         ports = RootCoordPorts(oracle=edges, sessions=edges, ticks=edges, clock=edges)
-        self.coordinator = RootCoord(channels=_CHANNELS, ports=ports, config=config)
+        self.coordinator = self._class(channels=_CHANNELS, ports=ports, config=config, parts=self._parts)
         self.begun = True
         self.client = DirectRootCoordClient(self.coordinator)
         await self.coordinator.start()
         for place, (seconds, source, *values) in enumerate(self.script.get("reports", ())):
-            report = TimeTickReport(source, tuple(zip(_CHANNELS, values, strict=True)), 0)
+            named = {channel: ts for channel, ts in zip(_CHANNELS, values, strict=False) if ts}
+            report = TimeTickReport(source, tuple(named.items()), sum(values[len(_CHANNELS) :]))
             process.spawn(self._report(seconds, report), f"report {place}")
         for place, (seconds, kind) in enumerate(self.script.get("work", ())):
             process.spawn(self._work(process, seconds, kind, place), f"{kind} {place}")
@@ -164,7 +176,8 @@ class _Edges:
         self._reckoning = program.reckoning
         self._given = 100
         self._listed = (tuple(program.script.get("live", ())), 10)
-        self._events = iter(enumerate(program.script.get("events", ()), start=11))
+        # A store counts other changes, too: revisions rise, and not by one.
+        self._events = iter(zip(itertools.count(12, 2), program.script.get("events", ()), strict=False))
 
     async def sleep(self, seconds: float) -> None:
         """See tidemark.impl.ports.Clock."""
@@ -248,6 +261,6 @@ def _task() -> str:
     return task.get_name() if task is not None else ""
 
 
-def life() -> CoordinatorLife:
+def life(*, coordinator: type[RootCoord] = RootCoord, parts: RootCoordParts | None = None) -> CoordinatorLife:
     """Return the program of all scripts."""
-    return CoordinatorLife(SCRIPTS, timers=30)
+    return CoordinatorLife(SCRIPTS, timers=30, coordinator=coordinator, parts=parts)

@@ -24,6 +24,10 @@ SCRIPTS: tuple[Script, ...] = (
         "reports": [[1, 1, 60, 61], [4, 1, 62, 63], [7, 1, 64, 65]],
     },
     {"tick x": ["late fail", "ok"], "room": 2},
+    # A proxy reports twice before a round is complete: the later report counts.
+    {"live": [1], "reports": [[1, 1, 60, 61], [2, 1, 70, 71]], "stop": 3.8},
+    # A proxy names one channel only: the other one has its default.
+    {"live": [1, 2], "reports": [[1, 1, 90, 91], [2, 2, 0, 95, 60]], "stop": 3.8},
     {"tick y": ["broken"]},
     # Sessions: one comes, goes, and is fenced while others report.
     {
@@ -59,6 +63,13 @@ SCRIPTS: tuple[Script, ...] = (
     {"work": [[2.5, "ddl"], [2.6, "job"]], "append": ["fail", "late fail"]},
     {"work": [[2.5, "ddl"], [2.6, "job"], [5, "job"]], "ddl": ["fail"], "job": ["fail", "late ok"]},
     {"work": [[2.5, "job"], [3.5, "ddl"]], "append": ["broken"]},
+    # The minimum does not move, and is reported again: proxies go on meanwhile.
+    {
+        "live": [1],
+        "dummy": ["ok", "fail"],
+        "reports": [[1, 1, 60, 60], [4, 1, 70, 70]],
+        "stop": 6.8,
+    },
     {"stop": 3.5, "live": [1], "tick x": ["late ok"], "reports": [[1, 1, 60, 60], [4, 1, 60, 60]]},
 )
 """Each is explored by itself."""
