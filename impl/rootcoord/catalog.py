@@ -122,7 +122,7 @@ class Catalog:
             channels = self._place(number, shards)
 
             async def append(ts: Timestamp) -> None:
-                await asyncio.gather(*(self._announce(channel, ts, "create") for channel in channels))
+                await self._announce_all(channels, ts, "create")
                 made = CollectionVersion(
                     name, 0, schema, number=number, created=ts, channels=channels, changed=ts
                 )
@@ -211,4 +211,13 @@ class Catalog:
 
     async def _append_change(self, record: CollectionVersion, ts: Timestamp) -> None:
         text = "drop" if record.gone else "alter"
-        await asyncio.gather(*(self._announce(channel, ts, text) for channel in record.channels))
+        await self._announce_all(record.channels, ts, text)
+
+    async def _announce_all(self, channels: Sequence[ChannelName], ts: Timestamp, text: str) -> None:
+        """Append to each channel. If one fails, the others are waited for all the same: when this returns,
+        or raises, nothing with the timestamp is under way.
+        """
+        appends = (self._announce(channel, ts, text) for channel in channels)
+        for outcome in await asyncio.gather(*appends, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome

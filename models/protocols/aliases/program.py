@@ -23,7 +23,8 @@ POINTS = "an_alias_points_to_a_collection"
 ONCE = "a_name_is_given_once"
 """Claim id: no collection's name becomes an alias while it exists, and no alias a collection's name."""
 BRINGS = "a_name_brings_what_it_has_meant"
-"""Claim id: a lookup brings a collection that its name has meant at some time since it began."""
+"""Claim id: a lookup brings a collection that its name has meant at some time since it began, and nothing
+only if there was no such alias at some time since."""
 ITS_ALIAS = "a_row_goes_where_its_alias_points"
 """Claim id: no row has a greater timestamp than a change of the alias that it does not know."""
 
@@ -78,8 +79,9 @@ class AliasProgram(CatalogProgram):
             under_way = self.catalog.meta.change is not None
             since = max(0, len(self.named) - 1 - under_way)
             known = await self.cache.resolve(ALIAS)
-            if known.exists and known.number not in self.named[since:]:
-                self.wrong = f"{BRINGS}: collection {known.number}, of {self.named[since:]}"
+            found = known.number if known.exists else 0
+            if found not in self.named[since:]:
+                self.wrong = f"{BRINGS}: collection {found}, of {self.named[since:]}"
             if not known.exists:
                 continue
             ts = await self.alloc(1)

@@ -55,7 +55,11 @@ class ClientProgram(Program):
         client: class of the client. gateway: class of the proxies' gateways.
     """
 
-    claims = (OF_ITS_TIME, RETRY_ENDS, RETRY_SUCCEEDS)
+    claims: tuple[str, ...] = (OF_ITS_TIME, RETRY_ENDS, RETRY_SUCCEEDS)
+    records: tuple[CollectionVersion, ...] = (
+        CollectionVersion(NAME, 1, "", number=1, channels=(CHANNEL,), changed=1),
+    )
+    """What is stored at the start."""
     settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(self, *, inserts: int, changes: int, client: type[Client], gateway: type[Gateway]) -> None:
@@ -78,7 +82,7 @@ class ClientProgram(Program):
     async def _run(self, process: Process) -> None:
         client, gateway = self._classes
         self.meta = CollectionMeta(store=self, proxies=self, preemption=process)
-        self.meta.load([CollectionVersion(NAME, 1, "", number=1, channels=(CHANNEL,), changed=1)])
+        self.meta.load(self.records)
         self.source = DirectMetaSource(self.meta)
         sync = TimeTickSync(rounds=RoundQueue(1), preemption=process)
         sync.init_sessions(_SOURCES)
@@ -87,16 +91,20 @@ class ClientProgram(Program):
         ways = [
             LocalConnection(
                 gateway(
-                    host=_Host(proxy), oracle=self, collections=_Nothing(), segments=self,
+                    host=_Host(proxy), oracle=self, collections=self.catalogue(), segments=self,
                     reader=_Nothing(), flushes=_Nothing(),
                 )
             )
             for proxy in self.proxies
         ]  # fmt: skip
         self.client = client(_EitherWay(self, ways))
-        self.client.schemas.versions[NAME] = 1
+        self.client.schemas.versions[self.records[0].name] = 1
         process.spawn(self._insert(process), "client")
         process.spawn(self._change(process), "changes")
+
+    def catalogue(self) -> Any:
+        """Return the catalogue that the gateways ask."""
+        return _Nothing()
 
     def _proxy(self, process: Process, source: SourceId) -> Proxy:
         ports = ProxyPorts(
@@ -110,7 +118,8 @@ class ClientProgram(Program):
         proxy = Proxy(source=source, ports=ports, config=ProxyConfig(parallel_tasks=2))
         proxy.queues.start()
         proxy.serving.set()
-        proxy.meta.insert(self.meta.describe(NAME))
+        for record in self.records:
+            proxy.meta.insert(record)
         self.caches.add(source, proxy.meta)
         return proxy
 

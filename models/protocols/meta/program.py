@@ -23,6 +23,7 @@ from tidemark.models.protocols.meta.refinement import (
     meta_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -35,7 +36,8 @@ SPECIFICATION = "tidemark.spec.meta:Meta"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaScenario:
     """What happens: requests by the number of their proxy, so many changes, proxies that leave, questions
-    that the coordinator does not answer, requests whose clients may leave.
+    that the coordinator refuses, requests whose clients may leave; who changes side by side, each as often as
+    that; questions that are never answered.
     """
 
     requests: tuple[int, ...]
@@ -43,6 +45,8 @@ class MetaScenario:
     leaves: tuple[int, ...]
     failures: int = 0
     cancels: tuple[int, ...] = ()
+    changers: int = 1
+    silences: int = 0
 
     @property
     def proxies(self) -> int:
@@ -55,7 +59,8 @@ class MetaScenario:
         return Instance(
             protocol,
             bounds={
-                "Proxy": self.proxies, "Fetch": requests, "Request": requests, "Version": self.changes,
+                "Proxy": self.proxies, "Fetch": requests, "Request": requests,
+                "Version": self.changes * self.changers,
                 "Faults": len(self.leaves),
             },
             constants={"by": list(self.requests), "at": list(self.requests)},
@@ -63,7 +68,7 @@ class MetaScenario:
         )  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Request:
     """A client's request, and what came of it."""
 
@@ -86,6 +91,9 @@ class _Edges:
 
     async def describe(self, name: str) -> CollectionVersion:
         """The answer of the coordinator, on its way, or none."""
+        if self._program.silences_left and await self._world.draw(2, "silence"):
+            self._program.silences_left -= 1
+            await asyncio.get_running_loop().create_future()
         if self._program.failures_left and await self._world.draw(2, "answer"):
             self._program.failures_left -= 1
             raise RpcError("the coordinator does not answer")
@@ -108,8 +116,9 @@ class _Edges:
         await self._world.operation(f"invalidate {proxy}", forget)
 
     async def save(self, record: CollectionVersion) -> None:
-        """Store a version."""
-        await self._world.operation(f"store {record.version}", lambda: None)
+        """Store a version, or the time of one."""
+        verb = "store" if record.version > self._meta().last else "note"
+        await self._world.operation(f"{verb} {record.version}", lambda: None)
 
     def _meta(self) -> CollectionMeta:
         assert self._program.meta is not None
@@ -143,7 +152,9 @@ class MetaProgram(RefiningProgram):
         self.listed: set[str] = set()
         self.meta: CollectionMeta | None = None
         self.requests = [_Request(proxy) for proxy in scenario.requests]
-        self.changes_left = scenario.changes
+        self.changes_left = [scenario.changes] * scenario.changers
+        self.silences_left = scenario.silences
+        self.waiting: set[str] = set()
         self.failures_left = scenario.failures
         self._cache_class = cache
         self._coordinator_class = coordinator
@@ -161,7 +172,8 @@ class MetaProgram(RefiningProgram):
             asking = asyncio.create_task(self._ask(process, request), name=f"request {number}")
             if number in self.scenario.cancels:
                 process.spawn(_leave(process, asking), f"leaver {number}")
-        process.spawn(self._change(process), "changes")
+        for number in range(self.scenario.changers):
+            process.spawn(self._change(process, number), "more changes" if number else "changes")
 
     async def _live(self, process: Process, edges: _Edges, proxy: int) -> None:
         await process.point("session.start")
@@ -179,6 +191,8 @@ class MetaProgram(RefiningProgram):
             return  # there is no such proxy yet, or no longer
         assert self.meta is not None
         request.begun, request.since = True, self.meta.acknowledged.get(NAME, 0)
+        name = f"request {self.requests.index(request)}"
+        self.waiting.add(name)
         try:
             await process.point("meta.look")
             request.version = (await self.caches[request.proxy].get(NAME)).version
@@ -187,21 +201,31 @@ class MetaProgram(RefiningProgram):
         except asyncio.CancelledError:
             request.failed = True
             raise
+        finally:
+            self.waiting.discard(name)
 
-    async def _change(self, process: Process) -> None:
+    async def _change(self, process: Process, number: int) -> None:
         assert self.meta is not None
-        while self.changes_left:
+        while self.changes_left[number]:
             await process.point("client.alter")
-            self.changes_left -= 1
-            await self.meta.alter(NAME, "schema")
+            self.changes_left[number] -= 1
+            version = await self.meta.alter(NAME, "schema")
+            if self.meta.describe(NAME).schema != "schema":
+                raise NoCounterpartError(f"the schema is {self.meta.describe(NAME).schema!r}")
+            if self.scenario.changers > 1:
+                await self.meta.note_time(NAME, version)
 
     # What is looked at.
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
         """Each request that has begun has ended, and each change is acknowledged."""
         for r, stage in values["stage"].items():
-            if stage in ("begun", "waiting"):
+            if stage in ("begun", "waiting") and self.silences_left == self.scenario.silences:
                 return f"request {r} is not over: {stage}"
+        for proxy, cache in self.caches.items():
+            waiting = {name for one in cache.flights for name in one.waiting if name != one.leader}
+            if cache.closed and waiting & self.waiting:
+                return f"{waiting & self.waiting} wait, and proxy {proxy} is closed"
         return "a change is not acknowledged" if values["changing"] else None
 
     def observe(self) -> Observation:
@@ -219,7 +243,8 @@ class MetaProgram(RefiningProgram):
 
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
-        return (tuple(self.observe().values()), self.changes_left, self.failures_left)
+        left = (tuple(self.changes_left), self.failures_left, self.silences_left)
+        return (tuple(self.observe().values()), left, tuple(sorted(self.waiting)))
 
 
 async def _leave(process: Process, request: asyncio.Task[None]) -> None:
@@ -246,6 +271,8 @@ def meta(
     leaves: tuple[int, ...] | list[int] = (),
     failures: int = 0,
     cancels: tuple[int, ...] | list[int] = (),
+    changers: int = 1,
+    silences: int = 0,
     cache: type[MetaCache] = MetaCache,
     coordinator: type[CollectionMeta] = CollectionMeta,
     protocol: str = SPECIFICATION,
@@ -258,6 +285,9 @@ def meta(
         leaves: proxies whose session ends.
         failures: how many questions the coordinator does not answer.
         cancels: requests whose clients may leave, at any step.
+        changers: how many alter it side by side, each as often as that, and note the time of each change.
+        silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
+            with him, until the proxy's session ends.
         cache: class of the proxies' caches.
         coordinator: class of the coordinator's part.
         protocol: the specification, or a variant of it.
@@ -268,5 +298,7 @@ def meta(
         leaves=tuple(leaves),
         failures=failures,
         cancels=tuple(cancels),
+        changers=changers,
+        silences=silences,
     )
     return MetaProgram(scenario, cache=cache, coordinator=coordinator, protocol=protocol)

@@ -22,14 +22,16 @@ from typing import Any
 
 from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.models.refinement.step import NoCounterpartError
 
 NAME = "things"
 """The one collection."""
+FlightView = tuple[str, tuple[str, ...], int | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class CacheView:
-    """A proxy. ``flights``: (number of the request that asks, those that wait, answer, may others join)."""
+    """A proxy. ``flights``: (task that asks, those that wait, answer, may others join)."""
 
     alive: bool
     listed: bool
@@ -37,7 +39,7 @@ class CacheView:
     told: bool
     entry: int | None
     floor: int
-    flights: tuple[tuple[int, tuple[int, ...], int | None, bool], ...]
+    flights: tuple[FlightView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +85,25 @@ def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool, told: bool
     )
 
 
-def _flight(cache: MetaCache, flight: Any) -> tuple[int, tuple[int, ...], int | None, bool]:
+def _flight(cache: MetaCache, flight: Any) -> FlightView:
     answer = None if flight.answer is None else flight.answer.version
-    waiting = tuple(sorted(number_of(name) for name in flight.waiting))
-    return number_of(flight.leader), waiting, answer, cache.shared.get(NAME) is flight
+    return flight.leader, tuple(sorted(flight.waiting)), answer, cache.shared.get(NAME) is flight
 
 
 def number_of(task: str) -> int:
-    """The number of a request, from the name of its task."""
-    return int(task.rpartition(" ")[2])
+    """The number of a request, from the name of its task. Raises NoCounterpartError."""
+    number = task.rpartition(" ")[2]
+    if not number.isdigit():
+        raise NoCounterpartError(f"what waits for an answer is {task!r}, and no request")
+    return int(number)
 
 
 def abstract(meta: MetaView, caches: Sequence[CacheView], requests: Sequence[RequestView]) -> dict[str, Any]:
     """The state of ``spec.meta``, by variable name."""
     flights = {
-        number: (waiting, answer, shared) for one in caches for number, waiting, answer, shared in one.flights
+        number_of(leader): (tuple(map(number_of, waiting)), answer, shared)
+        for one in caches
+        for leader, waiting, answer, shared in one.flights
     }
     waits = {(r, f) for f, (waiting, _, _) in flights.items() for r in waiting}
     numbers = range(len(requests))

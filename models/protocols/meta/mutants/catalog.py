@@ -7,6 +7,8 @@ The functions return the program with the fault in it, and take the same argumen
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +17,10 @@ from tidemark.impl.rootcoord.catalog import BATCH, Catalog
 from tidemark.impl.rootcoord.collection_meta import Edit
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.meta.catalog import CatalogProgram, catalogues
+from tidemark.models.protocols.meta.life.program import CatalogLife, life
 from tidemark.models.protocols.meta.real_catalog import catalogues_in_sqlite
 
 CALLS = "meta-impl-catalog"
@@ -72,6 +76,21 @@ class _StoresBeforeItAppends(Catalog):
 def a_collection_is_stored_first(**scenario: Any) -> CatalogProgram:
     """A collection is there before its channels know of it."""
     return catalogues(catalog=_StoresBeforeItAppends, **scenario)
+
+
+class _LeavesAppendsBehind(Catalog):
+    async def _announce_all(self, channels: Sequence[ChannelName], ts: Timestamp, text: str) -> None:
+        await asyncio.gather(*(self._announce(channel, ts, text) for channel in channels))
+
+
+@mutant(
+    killer="nothing_follows_the_end_of_a_task",
+    source="seed 002, coordinator: no tick before everybody has reported",
+    instance="meta-impl-life",
+)
+def a_failed_change_leaves_appends_behind() -> CatalogLife:
+    """If one append of a change fails, its timestamp counts as finished while the others are under way."""
+    return life(catalog=_LeavesAppendsBehind)
 
 
 class _TellsOneChannel(Catalog):

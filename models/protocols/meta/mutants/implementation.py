@@ -20,6 +20,7 @@ from tidemark.impl.proxy.writes import WriteTask
 from tidemark.impl.rootcoord.collection_meta import Change, CollectionMeta
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.meta.alias_client import AliasClientProgram, alias_clients
 from tidemark.models.protocols.meta.clients import ClientProgram, clients
 from tidemark.models.protocols.meta.program import MetaProgram, meta
 
@@ -193,3 +194,18 @@ class _IgnoresTheVersion(Gateway):
 def the_version_of_a_write_is_ignored(**scenario: Any) -> ClientProgram:
     """A proxy takes rows for whatever schema they were made."""
     return clients(gateway=_IgnoresTheVersion, **scenario)
+
+
+class _KeepsWhatAnAliasWas(Client):
+    async def _change_alias(self, method: str, *, alias: str, **arguments: str) -> Timestamp:
+        return self._known((await self.connection.call(method, alias=alias, **arguments))["ts"])
+
+
+@mutant(
+    killer="a_client_knows_what_it_has_changed",
+    source="seed 002, DDL: retryIfSchemaError",
+    instance="meta-impl-client-alias",
+)
+def a_client_keeps_what_an_alias_was(**scenario: Any) -> AliasClientProgram:
+    """A client that has changed an alias goes on with the version that it knew of it."""
+    return alias_clients(client=_KeepsWhatAnAliasWas, **scenario)
