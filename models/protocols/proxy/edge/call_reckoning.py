@@ -17,8 +17,8 @@ ASKED_FOR_WHAT_CLIENTS_WANT = "components_are_asked_for_what_clients_want"
 """Claim id: each call is handed on once, with what the client has said, for the collection that its name
 means then; changes and flushes one at a time."""
 WRITTEN_AS_WANTED = "rows_are_written_as_they_are_wanted"
-"""Claim id: what is appended are the client's rows or keys, each once, with the timestamp of the answer; and
-nothing of a write whose collection has changed before it had its timestamp."""
+"""Claim id: what is appended are the client's rows or keys, each once, with the timestamp of the answer, and
+all of one key in one channel; nothing of a write whose collection has changed before it had its timestamp."""
 NOTHING_WAITS = "no_call_waits_for_another"
 """Claim id: while a client waits, some component has been asked and has not answered; for each of them that
 neither changes nor flushes."""
@@ -80,6 +80,7 @@ class CallReckoning:
         self._given = self._changes = self._none_given = 0
         self._altered: dict[str, int] = {}
         self._requests: list[Request] = []
+        self._places: dict[tuple[int, int], str] = {}
 
     def seems(self, claim: str, text: str) -> None:
         """Something is wrong."""
@@ -209,20 +210,27 @@ class CallReckoning:
         request.ts = message.ts
         if message.channel not in request.known.channels:
             self.seems(WRITTEN_AS_WANTED, f"{message} is not for {request.known.channels}")
+        self._look_at_places(request.known.number, message)
         if self._altered.get(request.known.name) == message.ts:
             self.seems(WRITTEN_AS_WANTED, f"{message} is written after {request.known.name!r} has changed")
+
+    def _look_at_places(self, collection: int, message: InsertMessage | DeleteMessage) -> None:
+        """All that happens to a key happens in one channel."""
+        for key in _keys(message):
+            place = self._places.setdefault((collection, key), message.channel)
+            if place != message.channel:
+                self.seems(WRITTEN_AS_WANTED, f"key {key} is in {place} and in {message.channel}")
 
     def _writer(self, message: InsertMessage | DeleteMessage) -> Request | None:
         """Whose message it is."""
         method = "delete" if isinstance(message, DeleteMessage) else "insert"
-        keys = message.keys if isinstance(message, DeleteMessage) else [row.key for row in message.rows]
         for request in self._requests:
             given = request.arguments
             if request.method == "insert_values" and method == "insert":
                 wanted = self.ids | set(request.keys)
             else:
                 wanted = set(given.get("keys", ())) | {key for key, _ in given.get("rows", ())}
-            if not request.over and request.method.startswith(method) and set(keys) <= wanted:
+            if not request.over and request.method.startswith(method) and set(_keys(message)) <= wanted:
                 return request
         return None
 
@@ -333,3 +341,9 @@ class CallReckoning:
         if self.wrong is None and len(self.told) != calls:
             return f"{NOTHING_WAITS}: {len(self.told)} of {calls} calls were answered"
         return self.wrong
+
+
+def _keys(message: InsertMessage | DeleteMessage) -> tuple[int, ...]:
+    if isinstance(message, DeleteMessage):
+        return message.keys
+    return tuple(row.key for row in message.rows)
