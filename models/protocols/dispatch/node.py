@@ -21,7 +21,7 @@ from tidemark.impl.types import ChannelName, EndPosition, Pack
 from tidemark.models.protocols.dispatch.program import (
     ALL,
     DROPPED,
-    ONE_EACH,
+    NODE,
     DispatchProgram,
     DispatchScenario,
     MessagePlan,
@@ -75,7 +75,7 @@ class NodeProgram(DispatchProgram):
         stops: the node ends its dispatchers at any time.
     """
 
-    claims = (ONE_EACH, PACKS_MEET, LET_GO, READ_ONCE, STOPPED)
+    claims = (*DispatchProgram.claims, PACKS_MEET, LET_GO, READ_ONCE, STOPPED)
 
     def __init__(
         self,
@@ -187,9 +187,14 @@ class NodeProgram(DispatchProgram):
         if len(nodes.managers) > 1:
             return f"{READ_ONCE}: there are managers of {', '.join(nodes.managers)}"
         served = () if self.manager is None else self.manager.channels()
-        if self.stopped and (served or (self.manager is not None and self.manager.tasks)):
-            return f"{STOPPED}: {', '.join(served) or 'a dispatcher'} is served"
+        if self.stopped and (served or self._working()):
+            return f"{STOPPED}: {', '.join([*served, *self._working()])}"
         return super().complaint() or self._of_readings(served)
+
+    def _working(self) -> list[str]:
+        """The tasks of managers and dispatchers that have not ended."""
+        names = [task.get_name() for task in self.world.lanes[NODE].pending_tasks()]
+        return [name for name in names if name.startswith(("dispatchers ", "main ", "deputy "))]
 
     def _of_readings(self, served: Sequence[ChannelName]) -> str | None:
         for reading in self.readings.values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,10 @@ NODE = "node"
 PRODUCERS = "producers"
 ONE_EACH = "no_dispatcher_is_left"
 """Claim id: a dispatcher that serves no target any more has ended."""
+GONE = "a_target_that_is_gone_takes_nothing"
+"""Claim id: who takes the packs of a target gets none, and is told, once it is deregistered."""
+ONCE = "a_channel_is_registered_once"
+"""Claim id: a channel that has a dispatcher, or waits for one, is refused."""
 DROPPED = "the pack drops the collection"
 """Condition of the table of actions: whoever takes the pack lets the target go in the same step."""
 ALL = -1
@@ -145,7 +150,7 @@ class DispatchProgram(RefiningProgram):
         constants: those of a variant that the specification does not have.
     """
 
-    claims: tuple[str, ...] = (ONE_EACH,)
+    claims: tuple[str, ...] = (ONE_EACH, GONE, ONCE)
     table = "dispatch"
     at_rest = ("dispatch.ticks_reach_who_takes_them",)
 
@@ -166,6 +171,8 @@ class DispatchProgram(RefiningProgram):
         self.begins = [0] * count
         self.taken: list[tuple[int, ...]] = [()] * count
         self.manager: DispatcherManager | None = None
+        self.objection = ""
+        self.wants: dict[int, Target] = {}
         self._parts = parts
         self._manager_class = manager
 
@@ -211,29 +218,54 @@ class DispatchProgram(RefiningProgram):
     async def _take_packs(self, target: Target, number: int) -> None:
         takes = self.scenario.targets[number].takes
         left = ALL if takes is None else takes
+        self.wants[number] = target
         try:
             while left:
                 pack = await target.next_pack()
+                if target.gone:
+                    self.objection = f"{GONE}: target {number} takes a pack up to {pack.end}"
                 self.taken[number] += tuple(number_of(message) for message in pack.messages)
                 left = max(left - 1, ALL)
         except TargetGoneError:
-            return
+            pass
+        del self.wants[number]
 
     async def _leave(self, process: Process, manager: DispatcherManager, number: int) -> None:
+        """A target goes. Just before, somebody else asks for its channel."""
         await process.point(f"leave {number}")
-        manager.deregister(self.scenario.channel(number))
+        channel, target = self.scenario.channel(number), self.targets[number]
+        assert target is not None
+        with suppress(ValueError):
+            manager.register(channel, target.position)
+            self.objection = f"{ONCE}: {channel} gets a second target"
+        manager.deregister(channel)
 
     # What is looked at.
 
     def complaint(self) -> str | None:
-        """Nothing but the dispatchers that serve a target works."""
+        """Nothing but the dispatchers that serve a target works; and what was noted in a step."""
         manager = self.manager
-        if manager is None:
-            return None
+        if self.objection or manager is None:
+            return self.objection or None
         serving = len(manager.deputies) + (manager.main is not None)
         if len(manager.tasks) == serving:
             return None
         return f"{ONE_EACH}: {serving} dispatchers serve targets, and {len(manager.tasks)} work"
+
+    def undone(self, values: Mapping[str, Any]) -> str | None:
+        """See ``RefiningProgram``: nobody waits for what is there, or for what does not come."""
+        del values
+        manager = self.manager
+        if manager is None:
+            return None
+        main, deputies = manager.main, manager.deputies.values()
+        if main is not None and not main.owed and any(deputy.at == main.at for deputy in deputies):
+            return f"a deputy is at the tick {main.at} of the main dispatcher, and is not merged"
+        for number, target in self.wants.items():
+            if target.gone or target.packs:
+                what = "is gone" if target.gone else "has a pack"
+                return f"who reads target {number} is not told that it {what}"
+        return None
 
     def condition(self, name: str, event: Event) -> bool:
         """Nobody looks into a pack here: no step ends a target since its collection is dropped."""

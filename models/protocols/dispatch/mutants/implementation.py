@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.broker.messages import DdlMessage, collection_of
+from tidemark.impl.errors import TargetGoneError
 from tidemark.impl.stream.dispatchers import Deputy, MainDispatcher
 from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.stream.targets import Target
+from tidemark.impl.types import ChannelName
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.dispatch.program import DispatchProgram, dispatch
 
@@ -295,3 +297,51 @@ class _NeedsItsMain(DispatcherManager):
 def a_paused_deputy_waits_for_a_main(**scenario: Any) -> DispatchProgram:
     """The main dispatcher ended during a merge: the deputy stays paused."""
     return dispatch(manager=_NeedsItsMain, **scenario)
+
+
+# ---- who is served, and until when ----
+
+
+class _ForgetsDeputies(DispatcherManager):
+    def channels(self) -> tuple[ChannelName, ...]:
+        return tuple(channel for channel in super().channels() if channel not in self.deputies)
+
+
+@mutant(
+    killer="a_channel_is_registered_once",
+    source="facts 5.2: a target that lags is split off",
+    instance="dispatch-impl-leave",
+)
+def a_channel_with_a_deputy_comes_again(**scenario: Any) -> DispatchProgram:
+    """A channel that has a deputy is registered a second time."""
+    return dispatch(manager=_ForgetsDeputies, **scenario)
+
+
+class _LooksTooEarly(Target):
+    async def next_pack(self) -> StreamPack:
+        await self._changes.until(lambda: bool(self.packs) or self.gone)
+        if self.gone:
+            raise TargetGoneError(f"channel {self.channel!r} is deregistered")
+        await self._preemption.point("target.take")
+        pack = self.packs.popleft()
+        self._changes.tell()
+        return pack
+
+
+class _GivesAfterwards(DispatcherManager):
+    def register(self, channel: ChannelName, position: StreamPosition) -> Target:
+        super().register(channel, position)
+        target = self.waiting[channel] = _LooksTooEarly(
+            channel, position, changes=self._changes, preemption=self._preemption, capacity=1
+        )
+        return target
+
+
+@mutant(
+    killer="a_target_that_is_gone_takes_nothing",
+    source="facts 5.2: targets come and go",
+    instance="dispatch-impl-leave",
+)
+def a_target_that_is_gone_takes_a_pack(**scenario: Any) -> DispatchProgram:
+    """Whether a target is gone is looked at before its reader goes on, and not after."""
+    return dispatch(manager=_GivesAfterwards, **scenario)
