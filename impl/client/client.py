@@ -11,6 +11,7 @@ from tidemark.impl.client.history import History, runs
 from tidemark.impl.client.schemas import SchemaCache
 from tidemark.impl.client.session import Session
 from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import ZERO, Timestamp
 
 MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError", "ProxyEndedError")
@@ -19,7 +20,9 @@ MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError", "ProxyEndedError")
 
 @dataclass(frozen=True)
 class Result:
-    """What a read has brought: rows by key, the guarantee that it had, the moment of each channel."""
+    """What a read has brought: rows by key, those of a search nearest first; the guarantee that it had; the
+    moment of each channel.
+    """
 
     rows: dict[int, str]
     guarantee: Timestamp
@@ -113,11 +116,33 @@ class Client:
     ) -> Result:
         """Read all rows, or those of some keys. ``at_least``: what a customized read has to see."""
         chosen = None if keys is None else sorted(set(keys))
+        return await self._read("query", collection, level, at_least, keys=chosen)
+
+    async def search(
+        self,
+        collection: str,
+        *,
+        near: int,
+        limit: int = 10,
+        level: ConsistencyLevel = ConsistencyLevel.BOUNDED,
+        at_least: Timestamp = ZERO,
+    ) -> Result:
+        """Read the ``limit`` rows whose keys are nearest to ``near``, nearest first. What it may miss is what
+        a query of this level may miss. Raises ValueError for a limit below 1.
+        """
+        asked = Nearest(near, limit)
+        return await self._read(
+            "search", collection, level, at_least, keys=None, nearest=[asked.place, asked.limit]
+        )
+
+    async def _read(
+        self, operation: str, collection: str, level: ConsistencyLevel, at_least: Timestamp, **asked: Any
+    ) -> Result:
         named = self.session.timestamp if level is ConsistencyLevel.SESSION else at_least
-        facts: dict[str, Any] = {"level": level.value.capitalize(), "keys": runs(chosen or ())}
+        facts: dict[str, Any] = {"level": level.value.capitalize(), "keys": runs(asked["keys"] or ())}
         if level is ConsistencyLevel.CUSTOMIZED:
             facts["guarantee"] = at_least
-        answer = await self._call("read", collection, facts, level=level.value, keys=chosen, ts=named)
+        answer = await self._call(operation, collection, facts, level=level.value, ts=named, **asked)
         found = Result(dict(answer["rows"]), answer["guarantee"], answer["moments"])
         self.session.saw(found.moment)
         return found
@@ -148,9 +173,9 @@ class Client:
         self.session.wrote(ts)
         return ts
 
-    async def _call(self, method: str, collection: str, facts: Json, **arguments: Any) -> Json:
+    async def _call(self, operation: str, collection: str, facts: Json, **arguments: Any) -> Json:
         """Call, and note the operation whatever comes of it."""
-        operation = {"read": "query"}.get(method, method)
+        method = "read" if operation in ("query", "search") else operation
         start = 0 if self._history is None else self._history.now()
         outcome, error, answer = "unknown", "", Json()
         try:

@@ -16,6 +16,7 @@ from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, CallTask
 from tidemark.impl.proxy.writes import SegmentSource, WriteTask, delete_task, insert_task
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
 
@@ -77,7 +78,9 @@ class Flushes(Protocol):
 
 @dataclass(frozen=True)
 class ReadReply:
-    """The rows (key, value) of an answer by key; the moment of each channel; what the read had to see."""
+    """The rows (key, value) of an answer by key, those of a search nearest first; the moment of each channel;
+    what the read had to see.
+    """
 
     guarantee: Timestamp
     moments: dict[ChannelName, Timestamp]
@@ -193,17 +196,20 @@ class Gateway:
         *,
         keys: Sequence[int] | None = None,
         client_ts: Timestamp = ZERO,
+        nearest: Nearest | None = None,
     ) -> ReadReply:
-        """Read all rows, or those of some keys. ``client_ts``: see ReadTask."""
+        """Read all rows, those of some keys, or the nearest. ``client_ts``, ``nearest``: see ReadTask."""
         some = None if keys is None else tuple(keys)
 
         async def execute(proxy: Proxy, ts: Timestamp) -> ReadReply:
             del ts  # the level says what the read has to see
             known = await _present(proxy, collection)
-            task = ReadTask(level, known.channels, keys=some, client_ts=client_ts, collection=known.title)
+            task = ReadTask(level, known.channels, keys=some, client_ts=client_ts, nearest=nearest)
+            task.collection = known.title
             answer = await self._reader.execute(task)
-            rows = tuple(sorted((row.key, row.value) for row in answer.rows))
-            return ReadReply(task.guarantee, dict(answer.moments), rows)
+            rows = [(row.key, row.value) for row in answer.rows]
+            listed = tuple(sorted(rows) if nearest is None else rows)
+            return ReadReply(task.guarantee, dict(answer.moments), listed)
 
         return await self._call(QueueKind.QUERY, "query nodes", execute)
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from tidemark.impl.errors import ImplementationError, NotServableError, RpcError
 from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import MILLISECOND, ZERO, Interval, Timestamp
 from tidemark.impl.types import ChannelName, Row
@@ -42,7 +43,10 @@ class ReadPhase(Enum):
 
 @dataclass(frozen=True)
 class ReadAnswer:
-    """The rows of all channels, by timestamp and key. ``moments``: by channel the moment that they show."""
+    """The rows of all channels, by timestamp and key; those of a search nearest first.
+
+    moments: by channel the moment that they show.
+    """
 
     rows: tuple[Row, ...]
     moments: Mapping[ChannelName, Timestamp]
@@ -60,6 +64,7 @@ class ReadTask:
     keys: whose rows; None for all. client_ts: what the client names, at SESSION and CUSTOMIZED.
     page_of: the first page, or the first part, if this is a further one: it shows the same moment (B40).
     collection: whose channels they are; who asks over channels needs it.
+    nearest: which rows, if it is a search.
     """
 
     level: ConsistencyLevel
@@ -68,6 +73,7 @@ class ReadTask:
     client_ts: Timestamp = ZERO
     page_of: ReadAnswer | None = None
     collection: str = ""
+    nearest: Nearest | None = None
     guarantee: Timestamp = ZERO
     phase: ReadPhase = ReadPhase.NEW
     answer: ReadAnswer | None = field(default=None)
@@ -151,7 +157,7 @@ class ReadPath:
         except (ImplementationError, asyncio.CancelledError):
             task.phase = ReadPhase.FAILED
             raise
-        task.answer = self._reduce(answers)
+        task.answer = self._reduce(task, answers)
         task.phase = ReadPhase.ANSWERED
         return task.answer
 
@@ -172,10 +178,12 @@ class ReadPath:
         """The answer of each channel. Raise RpcError if one of them has none."""
         raise NotImplementedError
 
-    def _reduce(self, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
+    def _reduce(self, task: ReadTask, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
         """One answer out of those of all channels."""
         rows = dict.fromkeys(row for answer in answers.values() for row in answer.rows)
         moments = {channel: answer.moment for channel, answer in answers.items()}
+        if task.nearest is not None:
+            return ReadAnswer(task.nearest.cut(rows), moments)
         return ReadAnswer(tuple(sorted(rows, key=lambda row: (row.ts, row.key))), moments)
 
 

@@ -14,6 +14,7 @@ from tidemark.impl.proxy.reads import ReadClock, ReaderConfig, ReadPath, ReadTas
 from tidemark.impl.queries.replica import RequestChannel, ResultChannel
 from tidemark.impl.queries.requests import ChannelReader
 from tidemark.impl.queries.values import QueryRequest, QueryResult
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
 from tidemark.impl.timestamp import Timestamp
@@ -29,6 +30,7 @@ class AskedRead:
     mvcc: Timestamp | None
     keys: tuple[int, ...] | None
     deadline: float
+    nearest: Nearest | None = None
 
 
 class NodeFollower:
@@ -57,7 +59,7 @@ class NodeFollower:
         await self._results.put(QueryResult(request.number, shards, self._node.node_id, refusal))
 
     async def _serve(self, asked: AskedRead, channel: ChannelName) -> ShardAnswer | RpcError:
-        read = ShardRead(asked.guarantee, mvcc=asked.mvcc, keys=asked.keys)
+        read = ShardRead(asked.guarantee, mvcc=asked.mvcc, keys=asked.keys, nearest=asked.nearest)
         try:
             return await self._node.serve(channel, read, deadline=asked.deadline)
         except RpcError as refusal:
@@ -96,6 +98,8 @@ class ChannelReads(ReadPath):
         self.requests = requests
 
     async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
-        asked = AskedRead(task.channels, task.guarantee, task.mvcc, task.keys, self._config.deadline)
+        asked = AskedRead(
+            task.channels, task.guarantee, task.mvcc, task.keys, self._config.deadline, task.nearest
+        )
         found = await self.requests.query(task.collection, task.channels, asked)
         return {channel: found[channel] for channel in task.channels}

@@ -226,8 +226,12 @@ class ShardDelegator:
             raise ReplicaClosedError(f"channel {self.channel!r} is not served here now; ask another replica")
 
     def collect(self, read: ShardRead) -> tuple[Row, ...]:
-        """The rows that are visible at the moment of the read, by timestamp and key."""
+        """The rows that are visible at the moment of the read, by timestamp and key; of a search the nearest
+        of them, nearest first.
+        """
         found = (row for segment in self.segments() for row in segment.visible(read.moment, read.keys))
+        if read.nearest is not None:
+            return read.nearest.cut(found)
         return tuple(sorted(found, key=lambda row: (row.ts, row.key)))
 
     def close(self) -> None:

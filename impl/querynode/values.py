@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName, Row, SegmentRecord
@@ -51,19 +52,23 @@ class ShardRead:
     """One read of one channel.
 
     guarantee: it must see everything at or below. mvcc: the moment that it is to show; None for the service
-    time. keys: whose rows; None for all. moment: the timestamp of the answer, once the read has it.
+    time. keys: whose rows; None for all. nearest: which of them, if it is a search. moment: the timestamp of
+    the answer, once the read has it.
     """
 
     guarantee: Timestamp
     mvcc: Timestamp | None = None
     keys: tuple[int, ...] | None = None
+    nearest: Nearest | None = None
     stage: ReadStage = ReadStage.WAITING
     moment: Timestamp = ZERO
 
 
 @dataclass(frozen=True)
 class ShardAnswer:
-    """The rows of a channel that are visible at ``moment``, by timestamp and key."""
+    """The rows of a channel that are visible at ``moment``: by timestamp and key; those of a search nearest
+    first.
+    """
 
     moment: Timestamp
     rows: tuple[Row, ...]

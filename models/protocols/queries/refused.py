@@ -38,7 +38,7 @@ WHOLE = "an_answer_holds_each_channel"
 """Claim id: what the client gets is of each channel, from a node that serves it."""
 
 
-class _Node:
+class Node:
     """A query node as the follower sees it. ``serves``: the channels that it answers for."""
 
     def __init__(self, program: RefusedProgram, number: int, serves: str) -> None:
@@ -55,7 +55,7 @@ class _Node:
         self.tasks.append(self._program.spawn(work, name))
         return self.tasks[-1]
 
-    async def serve(self, channel: str, read: ShardRead, *, deadline: float) -> str:
+    async def serve(self, channel: str, read: ShardRead, *, deadline: float | None) -> object:
         """See QueryNode: the answer of a channel is the node's name."""
         del read, deadline
         if channel not in self.serves:
@@ -96,6 +96,8 @@ class RefusedProgram(Program):
 
     claims = (ENDS, IN_VAIN, WHOLE)
     settings = Settings(clock=ClockOrder.UNTIMED)
+    node_class = Node
+    """Class of the nodes."""
 
     def __init__(
         self,
@@ -108,7 +110,7 @@ class RefusedProgram(Program):
         collector: type[ResultCollector],
         channels: type[QueryChannels],
     ) -> None:
-        self.nodes = [_Node(self, number, serves) for number, serves in enumerate(nodes)]
+        self.nodes = [self.node_class(self, number, serves) for number, serves in enumerate(nodes)]
         self.leaves, self.comes, self.releases = leaves, comes, releases
         self.released = False
         self.asked: dict[int, tuple[str, ...]] = {}
@@ -165,16 +167,16 @@ class RefusedProgram(Program):
 
     # Nodes that come and go.
 
-    def _come(self, node: _Node) -> None:
+    def _come(self, node: Node) -> None:
         node.reader = self.channels.subscribe(COLLECTION, node.node_id)
         follower = NodeFollower(node, _Results(self))  # type: ignore[arg-type]  # what a follower needs of a node
         node.spawn(partial(follower.follow, node.reader), f"requests of {node.node_id}")
 
-    async def _come_late(self, process: Process, node: _Node) -> None:
+    async def _come_late(self, process: Process, node: Node) -> None:
         await process.point("node.come")
         self._come(node)
 
-    async def _leave(self, process: Process, node: _Node) -> None:
+    async def _leave(self, process: Process, node: Node) -> None:
         """The node crashes: it is known at once that it reads no more, and then its tasks end."""
         await process.point("node.leave")
         node.left = True

@@ -15,6 +15,7 @@ from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, L
 from tidemark.impl.errors import ImplementationError, StoreError
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
@@ -27,6 +28,7 @@ from tidemark.models.protocols.segments.reckoning import (
     CALLS_SAY_WHAT_IS,
     NOTHING_IS_LEFT,
     READS_END_IN_TIME,
+    SEARCHES,
     Load,
     Reckoning,
     Seen,
@@ -240,6 +242,7 @@ class NodeLife(ScriptedProgram):
         return Seen(
             service=service,
             found=_found(delegator, service),
+            nearest=tuple(_found(delegator, service, Nearest(*asked)) for asked in SEARCHES),
             sealed=frozenset(g for g in range(9) if node.serves_sealed(CHANNEL, g)),
             growing=frozenset(delegator.growing),
             strange=sum(key not in one.rows for one in delegator.segments() for key in one.deletes),
@@ -274,10 +277,10 @@ class NodeLife(ScriptedProgram):
         return None
 
 
-def _found(delegator: ShardDelegator, service: int) -> tuple[Row, ...] | str:
-    """What a read at the service time would find, or how it would fail."""
+def _found(delegator: ShardDelegator, service: int, nearest: Nearest | None = None) -> tuple[Row, ...] | str:
+    """What a read or a search at the service time would find, or how it would fail."""
     try:
-        return delegator.collect(ShardRead(service, moment=service))
+        return delegator.collect(ShardRead(service, nearest=nearest, moment=service))
     except Exception as failure:  # noqa: BLE001  whatever it is, it is looked at
         return repr(failure)
 

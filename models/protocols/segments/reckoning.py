@@ -15,7 +15,8 @@ from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.types import Row
 
 ANSWERS_ARE_RIGHT = "answers_are_right"
-"""Claim id: a read finds the rows of the log that are visible at its moment, each once, in order."""
+"""Claim id: a read finds the rows of the log that are visible at its moment, each once, in order; a search
+finds the nearest of them."""
 READS_END_IN_TIME = "reads_end_in_time"
 """Claim id: each read ends when it has to, and an error says why."""
 CALLS_SAY_WHAT_IS = "calls_say_what_is"
@@ -23,6 +24,8 @@ CALLS_SAY_WHAT_IS = "calls_say_what_is"
 NOTHING_IS_LEFT = "nothing_is_left"
 """Claim id: what is not needed any more is let go of: deletes, exclusions, sleepers, streams."""
 
+SEARCHES = ((2, 2), (4, 1), (0, 9))
+"""What is searched after each step: the place, and how many rows."""
 _SOON = 1e-6
 
 
@@ -64,12 +67,13 @@ class Load:
 class Seen:
     """The node after a step. ``service`` and ``found``: None if the channel is not served.
 
-    found: what a read at the service time would find, or how it would fail. strange: how many keys have
-    deletes in a segment that has no row of them. streams: how many read the log.
+    found: what a read at the service time would find, or how it would fail. nearest: likewise the searches.
+    strange: how many keys have deletes in a segment that has no row of them. streams: how many read the log.
     """
 
     service: int | None = None
     found: tuple[Row, ...] | str | None = None
+    nearest: tuple[tuple[Row, ...] | str, ...] = ()
     sealed: frozenset[int] = frozenset()
     growing: frozenset[int] = frozenset()
     floor: int = 0
@@ -93,6 +97,18 @@ def visible(log: Iterable[LogMessage], moment: int, keys: Sequence[int] | None =
         and (keys is None or row.key in keys)
         and not any(key == row.key and row.ts < ts <= moment for ts, key in deletes)
     )
+
+
+def nearest_of(rows: Iterable[Row], place: int, limit: int) -> tuple[Row, ...]:
+    """What a search finds of visible rows: one after the other, each time the nearest key that is left."""
+    left: dict[int, Row] = {}
+    for row in rows:
+        if row.key not in left or left[row.key].ts < row.ts:
+            left[row.key] = row
+    found: list[Row] = []
+    while left and len(found) < limit:
+        found.append(left.pop(min(left, key=lambda key: (max(key, place) - min(key, place), key))))
+    return tuple(found)
 
 
 class Reckoning:
@@ -351,6 +367,9 @@ class Reckoning:
         wanted = visible(self.log, self._service)
         if seen.found != wanted:
             self._is(ANSWERS_ARE_RIGHT, f"at {self._service} a read finds {seen.found}, and not {wanted}")
+        nearest = tuple(nearest_of(wanted, place, limit) for place, limit in SEARCHES)
+        if seen.nearest != nearest:
+            self._is(ANSWERS_ARE_RIGHT, f"at {self._service} searches find {seen.nearest}, and not {nearest}")
         if seen.sealed != self._sealed:
             self._is(CALLS_SAY_WHAT_IS, f"{seen.sealed} are served from files, and not {self._sealed}")
 

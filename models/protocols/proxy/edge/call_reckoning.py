@@ -193,6 +193,7 @@ class CallReckoning:
                     "level": given["level"], "keys": None if keys is None else tuple(keys),
                     "client_ts": given.get("client_ts", 0), "channels": known.channels,
                     "title": f"{known.name} (number {known.number})",
+                    "nearest": tuple(given.get("nearest", ())),
                 }  # fmt: skip
         return dict(given)
 
@@ -265,7 +266,8 @@ class CallReckoning:
             case "read":
                 known = self._meant(request.arguments["collection"])
                 moments = {channel: 50 + place for place, channel in enumerate(known.channels)}
-                rows = ((2, "two"), (4, "four"), (9, "nine"))
+                found = ((9, "nine"), (2, "two"), (4, "four"))
+                rows = found if "nearest" in request.arguments else tuple(sorted(found))
                 return ReadReply(request.arguments.get("client_ts", 0) + 100, moments, rows)
         return request.answer
 

@@ -18,6 +18,7 @@ from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, Message
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.types import Row
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
@@ -108,7 +109,12 @@ class GatewayLife(ScriptedProgram):
 
 def _plain(name: str, value: Any) -> Any:
     """An argument as the gateway takes it."""
-    return ConsistencyLevel(value) if name == "level" else value
+    match name:
+        case "level":
+            return ConsistencyLevel(value)
+        case "nearest":
+            return Nearest(*value)
+    return value
 
 
 class _Host:
@@ -228,6 +234,7 @@ class _Edges:
         await self._called("read", "read", {
             "level": task.level.value, "keys": task.keys, "client_ts": task.client_ts,
             "channels": task.channels, "title": task.collection,
+            "nearest": () if task.nearest is None else (task.nearest.place, task.nearest.limit),
         })  # fmt: skip
         task.guarantee = task.client_ts + 100
         rows = (Row(5, 1, 9, "nine"), Row(4, 1, 2, "two"), Row(6, 1, 4, "four"))

@@ -43,6 +43,7 @@ SCRIPTS: tuple[Script, ...] = (
                 _call("read", "also", level="session", keys=[4, 2], client_ts=7),
                 _call("read", "others", level="bounded", keys=[]),
                 _call("read", "gone", level="strong"),
+                _call("read", level="strong", nearest=[5, 3]),
                 _call("flush"),
                 _call("flush", "also"),
                 _call("flush", "none"),

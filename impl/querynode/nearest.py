@@ -1,0 +1,37 @@
+"""What a search asks for: the rows that are nearest to a place.
+
+Rows have no vectors here. How near a row is follows from its key. The rest of a search is as in the original:
+which rows it may show, where its answer is cut, and how the answers of shards become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tidemark.impl.types import Row
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The ``limit`` rows whose keys are nearest to ``place``. Raises ValueError for a limit below 1."""
+
+    place: int
+    limit: int
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise ValueError(f"the limit of a search is {self.limit}; ask for at least 1 row")
+
+    def cut(self, rows: Iterable[Row]) -> tuple[Row, ...]:
+        """The nearest of the rows, nearest first; of two at one distance the one with the smaller key. A key
+        counts once, with its latest row.
+
+        The rows must be visible: what is cut before it is known whether it may be shown makes room for
+        nothing. Of parts that were cut already the nearest of all are found.
+        """
+        latest = {row.key: row for row in sorted(rows, key=lambda row: row.ts)}
+        return tuple(sorted(latest.values(), key=self._rank)[: self.limit])
+
+    def _rank(self, row: Row) -> tuple[int, int]:
+        return abs(row.key - self.place), row.key
