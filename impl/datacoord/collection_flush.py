@@ -9,7 +9,7 @@ from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.rootcoord.ports import Oracle
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName
+from tidemark.impl.types import ChannelName, SegmentId
 
 
 class CollectionFlush:
@@ -25,6 +25,12 @@ class CollectionFlush:
         segments = {channel: self._allocator.end_all(channel) for channel in channels}
         flush_ts = await self._oracle.alloc(1)
         await asyncio.gather(
-            *(self._service.flush(channel, flush_ts, ended) for channel, ended in segments.items())
+            *(self._flush_channel(channel, flush_ts, ended) for channel, ended in segments.items())
         )
         return flush_ts
+
+    async def _flush_channel(
+        self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId]
+    ) -> None:
+        await self._service.flush(channel, flush_ts, segments)
+        self._allocator.forget(channel, segments)

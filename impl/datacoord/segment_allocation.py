@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -23,7 +23,8 @@ class SegmentAllocator:
     A flush first ends the segments here, and asks the oracle for its timestamp afterwards: every row that was
     given one of them has a smaller timestamp. So none of their rows follows a tick at the flush's timestamp.
 
-    What an earlier incarnation has left open gets no more rows, and ends with the next flush.
+    What an earlier incarnation has left open gets no more rows, and ends with the next flush. A segment that
+    has ended is named by every flush until one of them is over: a flush that fails leaves nothing out.
 
     Args:
         coordinator: knows the segments that have stored rows.
@@ -33,7 +34,7 @@ class SegmentAllocator:
 
     def __init__(self, *, coordinator: Coordinator, take_number: Callable[[], int], max_rows: int) -> None:
         self.growing: dict[tuple[ChannelName, bool], Growing] = {}
-        self.full: dict[ChannelName, list[SegmentId]] = {}
+        self.ended: dict[ChannelName, list[SegmentId]] = {}
         self._coordinator = coordinator
         self._take_number = take_number
         self._max_rows = max_rows
@@ -43,7 +44,7 @@ class SegmentAllocator:
         key = (channel, deletes)
         growing = self.growing.get(key)
         if growing is not None and growing.rows + rows > self._max_rows:
-            self.full.setdefault(channel, []).append(growing.segment_id)
+            self.ended.setdefault(channel, []).append(growing.segment_id)
             growing = None
         if growing is None:
             number = self._take_number()
@@ -53,11 +54,15 @@ class SegmentAllocator:
 
     def end_all(self, channel: ChannelName) -> tuple[SegmentId, ...]:
         """End the channel's segments: none of them is given a row from now on. Those that are not flushed."""
-        ended = self.full.pop(channel, [])
+        ended = self.ended.setdefault(channel, [])
         for deletes in (False, True):
             growing = self.growing.pop((channel, deletes), None)
             if growing is not None:
                 ended.append(growing.segment_id)
         stored = self._coordinator.segments_of(channel)
-        ended.extend(record.segment_id for record in stored if not (record.flushed or record.dropped))
-        return tuple(sorted(dict.fromkeys(ended)))
+        left = (record.segment_id for record in stored if not (record.flushed or record.dropped))
+        return tuple(sorted(dict.fromkeys([*ended, *left])))
+
+    def forget(self, channel: ChannelName, flushed: Collection[SegmentId]) -> None:
+        """A flush is over: its segments are flushed, and need not be named again."""
+        self.ended[channel] = [known for known in self.ended[channel] if known not in flushed]
