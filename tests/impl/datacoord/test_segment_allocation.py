@@ -25,6 +25,9 @@ def test_a_segment_is_filled_and_then_followed():
     assert segments.allocate(CHANNEL, 2, deletes=True) == -5
     assert segments.allocate("other", 1) == 6
     assert segments.end_all(CHANNEL) == (-5, 1, 2, 3, 4)
+    segments.forget(CHANNEL, [1, 2, 3])
+    assert segments.end_all(CHANNEL) == (-5, 4)
+    segments.forget(CHANNEL, [-5, 4])
     assert segments.end_all(CHANNEL) == ()
     assert segments.allocate(CHANNEL, 1) == 7
 
