@@ -31,6 +31,8 @@ KNOWN = {
     "also": CollectionVersion("also", 6, "", number=1, changed=4, alias_of="things"),
 }
 """What the root coordinator has when it begins."""
+SEGMENTS = {InsertMessage: 1, DeleteMessage: -1}
+"""The segment that each kind of message gets."""
 _WRITES = ("insert", "insert_values", "delete")
 _ALONE = ("load", "release")
 _CHANGES = ("create", "alter", "drop", "create_alias", "alter_alias", "drop_alias", *_ALONE, "flush")
@@ -77,6 +79,7 @@ class CallReckoning:
         self.wrong: str | None = None
         self._has_ids = has_ids
         self._known = dict(KNOWN)
+        self._unknown = False
         self._given = self._changes = self._none_given = 0
         self._altered: dict[str, int] = {}
         self._requests: list[Request] = []
@@ -98,6 +101,10 @@ class CallReckoning:
     def gives_none(self) -> None:
         """A timestamp is asked for, and there is none."""
         self._none_given += 1
+
+    def describes_none(self) -> None:
+        """A collection is asked for, and there is no answer."""
+        self._unknown = True
 
     def alters(self, name: str) -> CollectionVersion:
         """A collection changes, while the last timestamp is given."""
@@ -221,6 +228,9 @@ class CallReckoning:
             place = self._places.setdefault((collection, key), message.channel)
             if place != message.channel:
                 self.seems(WRITTEN_AS_WANTED, f"key {key} is in {place} and in {message.channel}")
+        segments = _segments(message)
+        if segments != {SEGMENTS[type(message)]}:
+            self.seems(WRITTEN_AS_WANTED, f"{message} is for the segments {segments}")
 
     def _writer(self, message: InsertMessage | DeleteMessage) -> Request | None:
         """Whose message it is."""
@@ -320,7 +330,8 @@ class CallReckoning:
         outcomes = set(request.outcomes.values())
         if not outcomes:
             altered = self._given and self._altered.get(request.known.name, 0) == self._given
-            due = "SchemaMismatchError" if altered else self._failure_of_the_oracle()
+            changed = "RpcError" if self._unknown else "SchemaMismatchError"
+            due = changed if altered else self._failure_of_the_oracle()
             if kind != due:
                 self.seems(CLIENTS_HEAR, f"a write that was not begun fails with {kind}; due: {due}")
         elif kind != "WriteFailedError" or outcomes == {"appended"}:
@@ -349,3 +360,9 @@ def _keys(message: InsertMessage | DeleteMessage) -> tuple[int, ...]:
     if isinstance(message, DeleteMessage):
         return message.keys
     return tuple(row.key for row in message.rows)
+
+
+def _segments(message: InsertMessage | DeleteMessage) -> set[int]:
+    if isinstance(message, DeleteMessage):
+        return {message.segment_id}
+    return {row.segment_id for row in message.rows}

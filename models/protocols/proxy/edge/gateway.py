@@ -26,6 +26,7 @@ from tidemark.models.protocols.proxy.edge.call_reckoning import (
     ASKED_FOR_WHAT_CLIENTS_WANT,
     CLIENTS_HEAR,
     NOTHING_WAITS,
+    SEGMENTS,
     WRITTEN_AS_WANTED,
     CallReckoning,
 )
@@ -175,7 +176,11 @@ class _Edges:
 
     async def describe(self, name: str) -> CollectionVersion:
         """See MetaSource."""
-        await self._answer("describe")
+        try:
+            await self._answer("describe")
+        except RpcError:
+            self._reckoning.describes_none()
+            raise
         return self._reckoning.described(name)
 
     # The root coordinator's catalogue.
@@ -289,7 +294,7 @@ class _Segments:
     def allocate(self, channel: str, rows: int, *, deletes: bool = False) -> int:
         """A segment; of level zero for deletes."""
         del channel, rows
-        return -1 if deletes else 1
+        return SEGMENTS[DeleteMessage if deletes else InsertMessage]
 
 
 def _message(message: Message) -> InsertMessage | DeleteMessage:

@@ -79,6 +79,8 @@ SCRIPTS: tuple[Script, ...] = (
     # The collection changes while a write has its timestamp.
     {"clients": [[_insert(1, 2), _insert(3, 4), _insert(5, version=13)]], "alters": [1]},
     {"clients": [[_insert(1, 2, collection="also"), _call("delete", "also", keys=[1])]], "alters": [1]},
+    {"clients": [[_insert(1), _insert(-2), _insert(1 << 60)]], "alters": [1],
+     "describe": ["ok", "fail", "ok"]},
     # Side by side: reads and writes pass a change, changes and flushes do not.
     {
         "clients": [
