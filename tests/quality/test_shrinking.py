@@ -28,7 +28,11 @@ class Short:
     complete: bool
 
 
-LIMITS = {"impl": Short(3, 26, 130, complete=True), "channels": Short(4, 60, 400, complete=False)}
+LIMITS = {
+    "impl": Short(3, 26, 130, complete=True),
+    "flush": Short(3, 26, 130, complete=True),
+    "channels": Short(4, 60, 400, complete=False),
+}
 """By the first word of a name. The programs of several channels are larger: their search may be cut."""
 
 FLUSH = planted_bugs(next(m for m in map(load, manifest_files()) if m.name == "flush"))

@@ -6,16 +6,25 @@ from pathlib import Path
 import pytest
 
 from tidemark.models.manifest import ManifestError, load, manifest_files
-from tidemark.models.refinement.actions import action_table, load_actions
-from tidemark.models.rooms import ROOT
+from tidemark.models.refinement.actions import FILE, action_table, load_actions
+from tidemark.models.refinement.program import REFINEMENT
+from tidemark.models.rooms import ROOT, protocol_files
 from tidemark.spec.language.protocol import resolve
 
 MANIFESTS = {path.parent.name: load(path) for path in manifest_files()}
-PROTOCOLS = {name: one.protocol for name, one in MANIFESTS.items() if one.interleave or one.conform}
-"""The protocols that have an implementation."""
+PROTOCOLS = {
+    name: one.protocol
+    for name, one in MANIFESTS.items()
+    if one.conform or any(REFINEMENT in entry.claims for entry in one.interleave)
+}
+"""The protocols that an implementation is held against, step by step."""
 
 README = (ROOT / "impl" / "README.md").read_text(encoding="utf-8")
 POINT = re.compile(r"\"([a-z]+\.[a-z_]+)\"|f\"(policy\.)\{")
+
+
+def test_each_of_them_has_a_table_and_no_other_protocol_has_one():
+    assert {path.parent.name for path in protocol_files(FILE)} == PROTOCOLS.keys()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
