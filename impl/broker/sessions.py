@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
+from tidemark.impl.broker.ports import Fences
 from tidemark.impl.errors import SessionEndedError, WatchCompactedError
 from tidemark.impl.ports import Clock
 from tidemark.impl.rootcoord.ports import SessionEvent
@@ -49,13 +49,6 @@ NEXT = "SELECT revision, source, alive FROM changes WHERE revision > ? ORDER BY 
 LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'changes'"
 """The revision of the last change, also if it is forgotten: revisions grow by one."""
 FORGET = "DELETE FROM changes WHERE revision <= ?"
-
-
-class Fences(Protocol):
-    """The logs, as far as this store commands them."""
-
-    async def fence(self, source: SourceId) -> None:
-        """Every log refuses the source when this returns."""
 
 
 class SqliteSessions:

@@ -42,6 +42,9 @@ def main(arguments: list[str]) -> int:
     for name in SIZES:
         default = getattr(ClusterConfig(), name)
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=default, metavar="N")
+    parser.add_argument(
+        "--etcd", default="", metavar="URL", help="etcd for sessions (default: a file in --dir)"
+    )
     given = parser.parse_args(arguments)
     if given.command == "serve" and given.dir is None:
         parser.error("serve needs --dir PATH: where the cluster keeps its files")
@@ -50,7 +53,7 @@ def main(arguments: list[str]) -> int:
     try:
         if given.command == "serve":
             sizes = {name: getattr(given, name) for name in SIZES}
-            return asyncio.run(serve(given.dir, ClusterConfig(**sizes)))
+            return asyncio.run(serve(given.dir, ClusterConfig(**sizes, etcd=given.etcd)))
         if given.dir is not None:
             return asyncio.run(example(given.dir))
         with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:

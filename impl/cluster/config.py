@@ -23,6 +23,7 @@ class ClusterConfig:
     packs, lag_seconds: how many packs a node may leave behind for a channel (16 in Milvus), and how long
         (3 s), before that channel gets a dispatcher of its own.
     compaction_seconds: pause between two rounds in which deletes are brought into segments.
+    etcd: where the sessions of the proxies are, as ``http://host:port``; by default in a file.
     """
 
     channels: int = 2
@@ -37,6 +38,7 @@ class ClusterConfig:
     packs: int = 16
     lag_seconds: float = 3.0
     compaction_seconds: float = 0.2
+    etcd: str = ""
 
     def __post_init__(self) -> None:
         for name in ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes", "packs"):

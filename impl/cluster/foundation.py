@@ -7,6 +7,7 @@ from functools import partial
 
 from tidemark.impl.broker.broker import Broker
 from tidemark.impl.broker.channel_log import ChannelLog
+from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
@@ -22,6 +23,7 @@ from tidemark.impl.tso.direct import DirectOracle
 from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.server import OracleServer
 
+Sessions = SqliteSessions | EtcdSessions
 ORACLE, IDS = "oracle-1", "ids-1"
 WINDOW_NS = 200 * NANOSECONDS
 """After a quick restart the oracle begins where the window has ended: no further ahead of the clock."""
@@ -41,9 +43,7 @@ class Foundation:
     ) -> None:
         self.clock = AsyncioClock()
         self.broker = Broker(directory.logs, config.channel_names, log_class=log_class)
-        self.sessions = SqliteSessions(
-            directory.sessions, fences=self.broker, clock=self.clock, steady=SystemSteadyClock()
-        )
+        self.sessions = self._make_sessions(directory, config)
         self._supervisor = supervisor
         self._stores = {
             ORACLE: SqliteOracleStore(directory.oracle),
@@ -52,6 +52,15 @@ class Foundation:
         self._servers = {name: self._make_oracle(name) for name in self._stores}
         self.oracle = DirectOracle(self._servers[ORACLE])
         self.ids = DirectIdClient(IdAllocator(oracle=self._servers[IDS], most=MAX_LOGICAL // 4))
+
+    def _make_sessions(self, directory: ClusterDirectory, config: ClusterConfig) -> Sessions:
+        """In etcd the keys of a cluster are below the name of its directory."""
+        if config.etcd:
+            prefix = f"tidemark/{directory.root.name}/sessions"
+            return EtcdSessions(config.etcd, fences=self.broker, prefix=prefix)
+        return SqliteSessions(
+            directory.sessions, fences=self.broker, clock=self.clock, steady=SystemSteadyClock()
+        )
 
     def _make_oracle(self, name: str) -> OracleServer:
         ports = OraclePorts(

@@ -1,4 +1,4 @@
-"""The part of etcd's interface that the oracle needs, over its JSON gateway (``/v3``): no stubs, no library.
+"""The part of etcd's interface that oracle and sessions need, over its JSON gateway (``/v3``).
 
 Numbers of 64 bits travel as text, bytes in base 64. Every failure is a StoreError; after one, a change may
 have been made or not.
@@ -14,16 +14,35 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from tidemark.impl.errors import StoreError
+from tidemark.impl.errors import StoreError, WatchCompactedError
 
 Json = dict[str, Any]
 Result = TypeVar("Result")
 Connect = Callable[..., http.client.HTTPConnection]
 _WORKERS = 4
 """Calls at the same time: a save, a renewal, a watch, and one to spare."""
+
+
+class KeyRange(NamedTuple):
+    """All keys with a prefix."""
+
+    prefix: str
+
+    def request(self) -> Json:
+        """As requests name it: the first key, and the first one that is beyond."""
+        beyond = self.prefix[:-1] + chr(ord(self.prefix[-1]) + 1)
+        return {"key": encode(self.prefix), "range_end": encode(beyond)}
+
+
+class Change(NamedTuple):
+    """A key was written, or has gone."""
+
+    revision: int
+    key: str
+    there: bool
 
 
 class EtcdCalls(Protocol):
@@ -34,6 +53,12 @@ class EtcdCalls(Protocol):
 
     async def wait_for_event(self, key: str, *, revision: int, seconds: float) -> None:
         """Return when the key has changed at or after a revision, and after ``seconds`` at the latest."""
+
+    async def first_change(self, keys: KeyRange, *, after: int, seconds: float) -> Change | None:
+        """Return the first change of some keys after a revision; None if there is none within ``seconds``.
+
+        Raise WatchCompactedError if etcd has forgotten changes after that revision.
+        """
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -69,7 +94,14 @@ class EtcdClient:
     async def wait_for_event(self, key: str, *, revision: int, seconds: float) -> None:
         """Return when the key has changed at or after a revision, and after ``seconds`` at the latest."""
         create = {"key": encode(key), "start_revision": str(revision)}
-        await self._in_thread(partial(self._watch, {"create_request": create}, seconds))
+        await self._in_thread(partial(self._watch, create, seconds, _any_event))
+
+    async def first_change(self, keys: KeyRange, *, after: int, seconds: float) -> Change | None:
+        """See EtcdCalls."""
+        create = watch_of(keys, after=after)
+        return await self._in_thread(
+            partial(self._watch, create, seconds, partial(first_change_of, after=after))
+        )
 
     async def close(self) -> None:
         """Close the connections and end the threads. A watch that is under way ends first."""
@@ -110,22 +142,56 @@ class EtcdClient:
         assert isinstance(known, http.client.HTTPConnection)
         return known
 
-    def _watch(self, request: Json, seconds: float) -> None:
-        """A watch has a connection of its own: its answer has no end; the first line is no event."""
+    def _watch(self, create: Json, seconds: float, found: Callable[[Json], Result | None]) -> Result | None:
+        """Return what is found in the first answer in which something is, None if nothing comes in time.
+
+        A watch has a connection of its own: its answer has no end; the first line is no event.
+        """
         connection = self._connect(self._host, self._port, timeout=seconds)
+        request = json.dumps({"create_request": create})
         try:
-            connection.request("POST", "/v3/watch", json.dumps(request), {"Content-Type": "application/json"})
+            connection.request("POST", "/v3/watch", request, {"Content-Type": "application/json"})
             # The response keeps the socket open, too.
             with connection.getresponse() as response:
                 while line := response.readline():
-                    if self._answer("/v3/watch", response.status, line).get("result", {}).get("events"):
-                        return
+                    told = found(self._answer("/v3/watch", response.status, line).get("result", {}))
+                    if told is not None:
+                        return told
         except TimeoutError:
             pass  # nothing has changed
         except (OSError, http.client.HTTPException) as failure:
             raise StoreError(f"etcd at {self.endpoint}: the watch failed: {failure!r}") from failure
         finally:
             connection.close()
+        return None
+
+
+def _any_event(result: Json) -> bool | None:
+    return True if result.get("events") else None
+
+
+def watch_of(keys: KeyRange, *, after: int) -> Json:
+    """Return the request for a watch of some keys that is refused if a change after a revision is forgotten.
+
+    It begins with ``after``, which the caller knows already. One that begins with the next revision is taken
+    also when etcd was compacted to that one, and is then told nothing of a deletion in it.
+    """
+    return keys.request() | {"start_revision": str(after)}
+
+
+def first_change_of(result: Json, *, after: int) -> Change | None:
+    """Return the first change after a revision in the answer of a watch. Raise WatchCompactedError."""
+    if result.get("canceled"):
+        raise WatchCompactedError(
+            f"etcd has forgotten changes after {after}, up to {result.get('compact_revision', 'another')}; "
+            "list again"
+        )
+    for event in result.get("events", ()):
+        pair = event["kv"]
+        revision = int(pair["mod_revision"])
+        if revision > after:
+            return Change(revision, decode(pair["key"]).decode(), event.get("type") != "DELETE")
+    return None
 
 
 def encode(value: str | bytes) -> str:

@@ -7,16 +7,16 @@ its caller has died. ``tests/models/protocols/test_etcd.py`` compares the answer
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tidemark.impl.errors import StoreError
-from tidemark.impl.storage.etcd_client import Json, decode
+from tidemark.impl.storage.etcd_client import Change, Json, KeyRange, decode, first_change_of
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Store
 
-KEYS, LEASES, REVISION = "keys", "leases", "revision"
+KEYS, LEASES, REVISION, HISTORY, COMPACTED = "keys", "leases", "revision", "history", "compacted"
 ALL = (KEYS, LEASES, REVISION)
 Content = dict[str, Any]
 
@@ -29,9 +29,22 @@ class Pair(NamedTuple):
     lease: int
 
 
-def begin(content: Content) -> None:
-    """Fill a store with what an etcd holds at first. Keys and leases are tuples: values do not change."""
+class Written(NamedTuple):
+    """One entry of the history: a key was written, or deleted, in a revision."""
+
+    revision: int
+    key: str
+    there: bool
+
+
+def begin(content: Content, *, watches: bool = False) -> None:
+    """Fill a store with what an etcd holds at first. Keys and leases are tuples: values do not change.
+
+    watches: the history of the keys is kept, too, for ``watched``.
+    """
     content.update({KEYS: (), LEASES: (), REVISION: 1})
+    if watches:
+        content.update({HISTORY: (), COMPACTED: 0})
 
 
 def answer(content: Content, path: str, request: Json) -> Json:
@@ -45,19 +58,52 @@ def answer(content: Content, path: str, request: Json) -> Json:
 def end_lease(content: Content, number: int) -> None:
     """A lease is over: its keys go."""
     content[LEASES] = tuple(lease for lease in content[LEASES] if lease != number)
-    kept = {key: pair for key, pair in content[KEYS] if pair.lease != number}
-    if len(kept) < len(content[KEYS]):
+    gone = [key for key, pair in content[KEYS] if pair.lease == number]
+    if gone:
         content[REVISION] += 1
-    content[KEYS] = tuple(sorted(kept.items()))
+    _note(content, gone, there=False)
+    content[KEYS] = tuple(item for item in content[KEYS] if item[0] not in gone)
+
+
+def compact(content: Content, revision: int) -> None:
+    """Changes before a revision are forgotten, and with them the deletions in it."""
+    content[COMPACTED] = revision
+    content[HISTORY] = tuple(
+        one for one in content[HISTORY] if one.revision > revision or (one.revision == revision and one.there)
+    )
+
+
+def watched(content: Content, keys: KeyRange, start: int) -> Json | None:
+    """What a watch is told first that begins with a revision; None as long as there is nothing."""
+    if start < content[COMPACTED]:
+        return {"canceled": True, "compact_revision": str(content[COMPACTED])}
+    events = [
+        {
+            "kv": {"key": one.key, "mod_revision": str(one.revision)},
+            **({} if one.there else {"type": "DELETE"}),
+        }
+        for one in content[HISTORY]
+        if one.revision >= start and decode(one.key).decode().startswith(keys.prefix)
+    ]
+    return {"events": events} if events else None
+
+
+def _note(content: Content, keys: Sequence[str], *, there: bool) -> None:
+    if HISTORY in content:
+        revision = content[REVISION]
+        content[HISTORY] = (*content[HISTORY], *(Written(revision, key, there) for key in keys))
 
 
 def _range(content: Content, request: Json) -> Json:
-    pair = dict(content[KEYS]).get(request["key"])
+    first, beyond = decode(request["key"]), decode(request.get("range_end", ""))
+    pairs = [
+        {"key": key, "version": str(pair.version), "value": pair.value}
+        | ({"lease": str(pair.lease)} if pair.lease else {})
+        for key, pair in sorted(content[KEYS], key=lambda item: decode(item[0]))
+        if (first <= decode(key) < beyond if beyond else decode(key) == first)
+    ]
     header = {"header": {"revision": str(content[REVISION])}}
-    if pair is None:
-        return header
-    found = {"key": request["key"], "version": str(pair.version), "value": pair.value}
-    return header | {"kvs": [found | ({"lease": str(pair.lease)} if pair.lease else {})], "count": "1"}
+    return header | ({"kvs": pairs, "count": str(len(pairs))} if pairs else {})
 
 
 def _grant(content: Content, request: Json) -> Json:
@@ -90,15 +136,27 @@ def _put(content: Content, request: Json) -> Json:
     keys[request["key"]] = Pair(request["value"], 1 if before is None else before.version + 1, lease)
     content[KEYS] = tuple(sorted(keys.items()))
     content[REVISION] += 1
+    _note(content, [request["key"]], there=True)
     return {}
 
 
 def _transaction(content: Content, request: Json) -> Json:
+    """All its operations are one revision."""
+    before = content[REVISION]
     succeeded = all(_compare(content, condition) for condition in request.get("compare", ()))
+    responses = []
     for operation in request["success" if succeeded else "failure"]:
         for name, inner in operation.items():
-            _OPERATIONS[name](content, inner)
-    return {"succeeded": True} if succeeded else {}
+            given = _OPERATIONS[name](content, inner)
+            responses.append({name.replace("request", "response"): given})
+    content[REVISION] = min(content[REVISION], before + 1)
+    if HISTORY in content:
+        content[HISTORY] = tuple(
+            one._replace(revision=min(one.revision, content[REVISION])) for one in content[HISTORY]
+        )
+    found: Json = {"header": {"revision": str(content[REVISION])}}
+    found |= {"responses": responses} if responses else {}
+    return found | ({"succeeded": True} if succeeded else {})
 
 
 def _compare(content: Content, condition: Json) -> bool:
@@ -176,6 +234,10 @@ class SimulatedCalls:
         del key, revision, seconds
         await self._process.point("etcd watch")
 
+    async def first_change(self, keys: KeyRange, *, after: int, seconds: float) -> Change | None:
+        """See EtcdCalls. Not of a store whose history is not kept."""
+        raise NotImplementedError(f"{keys}: nobody follows keys after {after} for {seconds} s here")
+
     async def close(self) -> None:
         """See EtcdCalls."""
 
@@ -193,6 +255,12 @@ class DirectCalls:
     async def wait_for_event(self, key: str, *, revision: int, seconds: float) -> None:
         """See EtcdCalls."""
         del key, revision, seconds
+
+    async def first_change(self, keys: KeyRange, *, after: int, seconds: float) -> Change | None:
+        """See EtcdCalls."""
+        del seconds
+        told = watched(self._content, keys, after)
+        return None if told is None else first_change_of(told, after=after)
 
     async def close(self) -> None:
         """See EtcdCalls."""

@@ -4,13 +4,13 @@ over a database in memory, and the logs' fences. A transaction of the store is o
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
-from tidemark.impl.rootcoord.ports import SessionEvent
+from tidemark.impl.rootcoord.ports import SessionEvent, SessionStore
 from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.runtime import AsyncioClock
 from tidemark.models.protocols.common.gate import Gate
@@ -42,10 +42,10 @@ class _Database:
     committed: told of what each transaction has read.
     """
 
-    def __init__(self, connection: sqlite3.Connection, committed: Callable[[list[Any]], None]) -> None:
+    def __init__(self, memory: MemoryDatabase, committed: Callable[[list[Any]], None]) -> None:
         self.world: World | None = None
         self.bit = 0
-        self._connection = connection
+        self._memory = memory
         self._committed = committed
         self._read: list[Any] = []
 
@@ -57,20 +57,54 @@ class _Database:
         if statement == "COMMIT":
             self._committed(self._read)
         with outside():
-            found = self._connection.execute(statement, values).fetchall()
+            found = await self._memory.execute(statement, values)
         self._read = [] if statement.startswith("BEGIN") else [*self._read, found]
         return found
 
     async def close(self) -> None:
         """See Database. The connection stays: it is shared."""
         with outside():
-            if self._connection.in_transaction:
-                self._connection.rollback()
+            await self._memory.close()
 
 
 def _ignored(found: list[Any]) -> None:
     """What was read is of no interest."""
     del found
+
+
+class Shared(Protocol):
+    """The store of the sessions as the program sees it.
+
+    changes: every change that there was, by number. fenced: whom the logs refuse, in the order of the fences.
+    """
+
+    changes: list[SessionEvent]
+    fenced: list[SourceId]
+    gate: Gate
+
+    async def register(self, name: str) -> SourceId:
+        """A node begins a session."""
+
+    async def end(self, source: SourceId) -> None:
+        """A lease is over."""
+
+    async def compact(self) -> None:
+        """All changes are forgotten."""
+
+    def follow(self, listed: Callable[[Sequence[SourceId]], None]) -> SessionStore:
+        """The store as a coordinator has opened it. ``listed``: told of the live ones when they are read."""
+
+    async def next_event(self, after: int) -> SessionEvent:
+        """The coordinator's watch."""
+
+    def number_of(self, revision: int) -> int:
+        """Return how many changes of sessions there were up to a revision of the store."""
+
+    def view(self) -> StoreView:
+        """What it holds."""
+
+    def rows(self) -> Hashable:
+        """All that it holds, as far as it influences what happens next."""
 
 
 class SharedSessions:
@@ -88,12 +122,12 @@ class SharedSessions:
         self._class = sessions
         self._bits = (world.interner.bit(STORE), world.interner.bit(LOGS))
         with outside():
-            self._connection = sqlite3.connect(":memory:", isolation_level=None)
+            self._memory = MemoryDatabase()
         self._own = self.open(stepwise=False, committed=_ignored)
 
     def open(self, *, stepwise: bool, committed: Callable[[list[Any]], None]) -> SqliteSessions:
         """The store as one process has opened it. ``committed``: told of what each transaction has read."""
-        database = _Database(self._connection, committed)
+        database = _Database(self._memory, committed)
         still = StillClock()
         made = self._class(
             Path("sessions"), fences=self, clock=AsyncioClock(), steady=still, database=database
@@ -101,6 +135,19 @@ class SharedSessions:
         at_once(made.compact(0))
         database.world, database.bit = (self.world if stepwise else None), self._bits[0]
         return made
+
+    def follow(self, listed: Callable[[Sequence[SourceId]], None]) -> SessionStore:
+        """See Shared. The list is the transaction that reads the live sessions first."""
+
+        def committed(found: list[Any]) -> None:
+            if found:
+                listed([int(row[0]) for row in found[0]])
+
+        return self.open(stepwise=True, committed=committed)
+
+    def number_of(self, revision: int) -> int:
+        """See Shared. Revisions grow by one."""
+        return revision
 
     async def fence(self, source: SourceId) -> None:
         """See Fences."""
@@ -154,24 +201,25 @@ class SharedSessions:
 
     def _changed(self) -> None:
         self.world.touch(writes=self._bits[0])
-        with outside():
-            found = self._connection.execute(
-                "SELECT revision, source, alive FROM changes WHERE revision > ?", (len(self.changes),)
-            ).fetchall()
+        found = self._found(
+            "SELECT revision, source, alive FROM changes WHERE revision > ?", len(self.changes)
+        )
         self.changes += [SessionEvent(int(r), int(s), bool(alive)) for r, s, alive in found]
         self.gate.look()
 
     def view(self) -> StoreView:
         """What it holds."""
-        with outside():
-            ((oldest,),) = self._connection.execute("SELECT min(revision) FROM changes").fetchall()
+        ((oldest,),) = self._found("SELECT min(revision) FROM changes")
         last = len(self.changes)
         return StoreView(tuple(self.changes), last if oldest is None else int(oldest) - 1)
 
     def rows(self) -> tuple[Any, ...]:
         """Its sessions, with their states."""
+        return tuple(self._found("SELECT source, state FROM sessions"))
+
+    def _found(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         with outside():
-            return tuple(self._connection.execute("SELECT source, state FROM sessions").fetchall())
+            return at_once(self._memory.execute(statement, values))
 
 
 class Takeover:
@@ -180,19 +228,18 @@ class Takeover:
     phase, first: see the refinement. listed: the live ones of the last list.
     """
 
-    def __init__(self, process: Process, shared: SharedSessions) -> None:
+    def __init__(self, process: Process, shared: Shared) -> None:
         self.phase = "down"
         self.first = 0
         self.listed: tuple[SourceId, ...] = ()
         self._process = process
         self._shared = shared
-        self._real = shared.open(stepwise=True, committed=self._has_read)
+        self._real = shared.follow(self._has_listed)
 
-    def _has_read(self, found: list[Any]) -> None:
-        """The first transaction of ``take_over`` is the list; it reads the live sessions first."""
+    def _has_listed(self, live: Sequence[SourceId]) -> None:
+        """The first transaction of ``take_over`` is the list."""
         if self.phase == "begun":
-            self.phase, self.first = "listed", len(self._shared.changes)
-            self.listed = tuple(int(source) for (source,) in found[0])
+            self.phase, self.first, self.listed = "listed", len(self._shared.changes), tuple(live)
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
         """See SessionStore."""
@@ -201,6 +248,10 @@ class Takeover:
         await self._process.point("sessions.serve")
         self.phase = "serving"
         return live, revision
+
+    def number_of(self, revision: int) -> int:
+        """Return how many changes of sessions there were up to a revision of the store."""
+        return self._shared.number_of(revision)
 
     async def next_event(self, after: int) -> SessionEvent:
         """See SessionStore."""

@@ -18,7 +18,7 @@ from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.sessions.ports import LOGS, STORE, SharedSessions, Takeover
+from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
@@ -87,7 +87,7 @@ class Coordinator:
         return CoordinatorView(
             self.store.phase,
             self.store.first,
-            self.store.first if is_listed else self.watch.revision,
+            self.store.first if is_listed else self.store.number_of(self.watch.revision),
             self.store.listed if is_listed else entries,
             accepted,
         )
@@ -104,22 +104,26 @@ class SessionsProgram(RefiningProgram):
         self.settings = scenario.settings()
         self.coordinators: list[Coordinator] = []
         self._parts = parts if parts is not None else SessionsParts()
-        self._shared: SharedSessions | None = None
+        self._shared: Shared | None = None
 
     @property
-    def shared(self) -> SharedSessions:
+    def shared(self) -> Shared:
         """The store."""
         assert self._shared is not None
         return self._shared
 
     def populate(self, world: World) -> None:
         """Define the processes."""
-        self._shared = SharedSessions(world, self._parts.sessions)
+        self._shared = self.make_shared(world)
         world.process(COORDINATOR, self._coordinate, daemon=True)
         for place, lives in enumerate(self.scenario.lives):
             world.process(f"node {place}", functools.partial(self._node, lives), daemon=True)
         if self.scenario.compactions:
             world.process(COMPACTION, self._compact, daemon=True)
+
+    def make_shared(self, world: World) -> Shared:
+        """Make the store."""
+        return SharedSessions(world, self._parts.sessions)
 
     async def _coordinate(self, process: Process) -> None:
         await process.point("coordinator.begin")

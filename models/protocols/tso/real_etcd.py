@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tidemark.impl.storage.etcd_client import EtcdClient, Json, decode, encode
+from tidemark.impl.storage.etcd_client import Change, EtcdClient, Json, KeyRange, decode, encode
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.common.at_once import finish
@@ -147,6 +147,10 @@ class _Door:
     async def wait_for_event(self, key: str, *, revision: int, seconds: float) -> None:
         """See EtcdCalls."""
         raise NotImplementedError(f"{key}: a standby waits for its turn, and watches nothing")
+
+    async def first_change(self, keys: KeyRange, *, after: int, seconds: float) -> Change | None:
+        """See EtcdCalls."""
+        raise NotImplementedError(f"{keys}: an oracle follows no keys")
 
     async def close(self) -> None:
         """See EtcdCalls."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tidemark.impl.errors import StoreError
-from tidemark.impl.storage.etcd_client import EtcdClient, encode
+from tidemark.impl.errors import StoreError, WatchCompactedError
+from tidemark.impl.storage.etcd_client import EtcdCalls, EtcdClient, KeyRange, encode
 from tidemark.impl.storage.etcd_server import ABSENT, EtcdServer, find_etcd
 from tidemark.models.protocols.common import etcd
 
@@ -37,6 +37,8 @@ def calls(seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
             ("/v3/lease/keepalive", {"ID": lease}),
             ("/v3/lease/revoke", {"ID": lease}),
             ("/v3/kv/range", {"key": key}),
+            ("/v3/kv/range", KeyRange("a").request()),
+            ("/v3/kv/txn", {"success": [put, {"request_range": {"key": key}}], "compare": []}),
             ("/v3/kv/txn", {"compare": [compare], "success": [put], "failure": []}),
             ("/v3/kv/txn", {"compare": [compare], "success": [nested], "failure": []}),
         ]
@@ -63,7 +65,10 @@ def told(answer: dict[str, Any], leases: list[str]) -> dict[str, Any]:
         for pair in answer.get("kvs", [])
     ]
     alive = int(answer.get("result", {}).get("TTL", "0")) > 0
-    return {"succeeded": answer.get("succeeded", False), "kvs": pairs, "alive": alive}
+    inner = [told(one, leases) for each in answer.get("responses", []) for one in each.values()]
+    revision = answer.get("header", {}).get("revision") if "responses" in answer else None
+    found = {"succeeded": answer.get("succeeded", False), "kvs": pairs, "alive": alive}
+    return found | {"inner": inner, "revision": revision}
 
 
 def _place(pair: dict[str, Any], leases: list[str]) -> int:
@@ -100,6 +105,51 @@ def test_the_simulated_etcd_answers_as_a_real_one(tmp_path):
 
     with EtcdServer(tmp_path) as server:
         assert asyncio.run(scenario()) == 401
+
+
+@pytest.mark.skipif(find_etcd() is None, reason=ABSENT)
+def test_a_watch_is_told_the_same_by_both_or_refused_by_both(tmp_path):
+    """From each revision on, with etcd compacted to each: of the deletion in that one nothing is told."""
+    keys = KeyRange("a")
+
+    async def first(client: EtcdCalls, after: int) -> Any:
+        try:
+            return await client.first_change(keys, after=after, seconds=0.1)
+        except WatchCompactedError:
+            return "refused"
+
+    async def scenario() -> list[Any]:
+        client = EtcdClient(server.endpoint)
+        content: dict[str, Any] = {}
+        etcd.begin(content, watches=True)
+
+        async def both(path: str, request: dict[str, Any]) -> None:
+            await client.call(path, request)
+            etcd.answer(content, path, request)
+
+        found: list[Any] = []
+        lease = (await client.call("/v3/lease/grant", {"TTL": "60", "ID": "0"}))["ID"]
+        content[etcd.LEASES] = (int(lease),)
+        for key, of in (("a/1", lease), ("b", "0"), ("a/2", "0"), ("b", "0")):
+            await both("/v3/kv/put", {"key": encode(key), "value": encode(b"v"), "lease": of})
+        await both("/v3/lease/revoke", {"ID": lease})
+        await both("/v3/kv/put", {"key": encode("a/3"), "value": encode(b"v")})
+        last = content[etcd.REVISION]
+        for compacted in range(2, last + 1):
+            await client.call("/v3/kv/compaction", {"revision": str(compacted)})
+            etcd.compact(content, compacted)
+            for after in range(1, last + 1):
+                real = await first(client, after)
+                assert real == await first(etcd.DirectCalls(content), after), (compacted, after)
+                found.append(real)
+        await client.close()
+        return found
+
+    with EtcdServer(tmp_path) as server:
+        found = asyncio.run(scenario())
+    assert {one if isinstance(one, str) or one is None else one.there for one in found} == {
+        "refused", None, True, False
+    }  # fmt: skip
 
 
 def test_a_call_that_is_not_simulated_is_refused():

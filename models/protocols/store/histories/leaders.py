@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tidemark.impl.errors import StoreError
-from tidemark.impl.storage.etcd_client import EtcdClient, decode, encode
+from tidemark.impl.storage.etcd_client import EtcdClient, KeyRange, decode, encode
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.memory_oracle import MemoryOracleStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
@@ -120,7 +120,7 @@ class EtcdWindow(Leading):
                 return state, int(state.held)
             case ("keys", ()):
                 return state, (("w/leader",) if state.held else ()) + (("w/window",) if state.saved else ())
-            case ("reach" | "hear", (_, expected)):
+            case ("reach" | "hear" | "follow", (_, expected)):
                 return state, expected
         return super().contract(state, call)
 
@@ -163,6 +163,10 @@ class EtcdWindow(Leading):
                 self.gateway.says, passed = list(lines), self.gateway.passed
                 await self._client.wait_for_event("another", revision=1, seconds=2.5)
                 return self.gateway.passed - passed
+            case ("follow", (lines, _)):
+                assert self._client is not None
+                self.gateway.says = list(lines)
+                return await self._client.first_change(KeyRange("w/"), after=7, seconds=2.5)
         return await super().perform(adapter, call)
 
     async def _reached(self, endpoint: str) -> Answer:

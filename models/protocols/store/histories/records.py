@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.storage.etcd_client import encode
 from tidemark.impl.types import (
     BinlogRecord,
     ChannelRecord,
@@ -276,6 +278,20 @@ _ETCD = (
     ("load",),
     ("close",),
 )
+
+
+def _written(*revisions: int) -> bytes:
+    """A watch tells that a key was written."""
+    events = [{"kv": {"key": encode("w/a"), "mod_revision": str(one)}} for one in revisions]
+    return json.dumps({"result": {"events": events}}).encode()
+
+
+def _deleted(*revisions: int) -> bytes:
+    """A watch tells that a key was deleted."""
+    events = [{"type": "DELETE", "kv": {"key": encode("w/a"), "mod_revision": str(one)}} for one in revisions]
+    return json.dumps({"result": {"events": events}}).encode()
+
+
 _ETCD_ALONE = (
     ("keys",),
     ("campaign", "a", 10.0),
@@ -310,6 +326,22 @@ _ETCD_ALONE = (
             ((b"<html>\n",), Raised("StoreError")),
             ((b"[1]\n",), Raised("StoreError")),
             ((b'{"error":"unavailable"}\n',), Raised("StoreError")),
+        )
+    ),
+    # What follows revision 7.
+    *(
+        ("follow", lines, followed)
+        for lines, followed in (
+            ((b'{"result":{"created":true}}', _written(7), _deleted(9)), (9, "w/a", False)),
+            ((_written(7, 8), _deleted(9)), (8, "w/a", True)),
+            ((_deleted(6, 10),), (10, "w/a", False)),
+            ((), None),
+            ((b'{"result":{"canceled":true,"compact_revision":"8"}}',), Raised("WatchCompactedError")),
+            (
+                (b'{"result":{"created":true}}', b'{"result":{"canceled":true}}'),
+                Raised("WatchCompactedError"),
+            ),
+            ((ConnectionResetError("reset"),), Raised("StoreError")),
         )
     ),
     ("close",),
