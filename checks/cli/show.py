@@ -17,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """The checks; argument, findings, figures, actions, codes."""
+    """The checks; argument, findings, figures, actions, places, codes."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
@@ -66,6 +66,12 @@ def actions(
 ) -> int:
     """Print which section of the implementation is which action of the specification."""
     return tools.actions(protocol)
+
+
+@group.command()
+def places(*, manifest: ManifestOption = None) -> int:
+    """Print how many mutants rules make from which files of the implementation, and what sees them."""
+    return tools.places(manifest or ())
 
 
 @group.command()

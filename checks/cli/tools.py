@@ -172,6 +172,14 @@ def actions(name: str) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
+def places(manifests: Sequence[Path] = ()) -> int:
+    """Print the table of mutants made by rule from the implementation: that of ``docs/mutation.md``."""
+    from tidemark.checks.report.places import places_text
+
+    print(places_text(read(manifests)))
+    return ExitCode.AS_EXPECTED.value
+
+
 def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
     """Print the index of all results, or one complete finding."""
     from tidemark.checks.report.findings import findings_text

@@ -1,0 +1,79 @@
+"""Mutants of the read path of a proxy, each as an override of one small method.
+
+The functions return the program with the fault in it, and take the same arguments as
+``tidemark.models.protocols.reads.path:path``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.impl.errors import RpcError
+from tidemark.impl.proxy.reads import ReadAnswer, Reader, ReadTask
+from tidemark.impl.querynode.values import ShardAnswer
+from tidemark.impl.types import ChannelName
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.reads.path import PathProgram, path
+
+ALONE = "reads-impl-path"
+
+
+class _AsksAgain(Reader):
+    async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
+        try:
+            return await super()._ask(task, channel)
+        except RpcError:
+            task.guarantee = 0
+            return await super()._ask(task, channel)
+
+
+@mutant(killer="a_replica_is_asked_when_the_one_before_it_has_refused", source="facts 6.2", instance=ALONE)
+def a_second_round_has_no_guarantee(**scenario: Any) -> PathProgram:
+    """When every replica of a channel has refused, all are asked again without the guarantee."""
+    return path(reader_class=_AsksAgain, **scenario)
+
+
+class _OldestMoment(Reader):
+    async def _guarantee(self, task: ReadTask) -> int:
+        if task.page_of is not None:
+            return min(task.page_of.moments.values())
+        return await super()._guarantee(task)
+
+
+@mutant(killer="a_replica_is_asked_when_the_one_before_it_has_refused", source="B40", instance=ALONE)
+def a_further_page_needs_less_than_the_first(**scenario: Any) -> PathProgram:
+    """A further page has the least moment of the first one's channels as its guarantee."""
+    return path(reader_class=_OldestMoment, **scenario)
+
+
+class _WhatThereIs(Reader):
+    async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
+        found = {}
+        for channel in task.channels:
+            try:
+                found[channel] = await self._ask(task, channel)
+            except RpcError:
+                continue
+        return found
+
+
+@mutant(killer="an_answer_is_of_all_channels", source="facts 6.2", instance=ALONE)
+def a_channel_that_fails_is_left_out(**scenario: Any) -> PathProgram:
+    """An answer lacks the rows of a channel that nobody serves."""
+    return path(reader_class=_WhatThereIs, **scenario)
+
+
+class _CutsByChannel(Reader):
+    def _reduce(self, task: ReadTask, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
+        found = super()._reduce(task, answers)
+        if task.nearest is None:
+            return found
+        rows = [row for answer in answers.values() for row in task.nearest.cut(answer.rows)]
+        return ReadAnswer(tuple(rows)[: task.nearest.limit], found.moments)
+
+
+@mutant(killer="an_answer_is_of_all_channels", source="facts 6.2", instance=ALONE)
+def the_channels_of_a_search_are_joined_end_to_end(**scenario: Any) -> PathProgram:
+    """The rows of the first channel come before nearer ones of the second."""
+    return path(reader_class=_CutsByChannel, **scenario)
