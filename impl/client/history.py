@@ -7,22 +7,28 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 
 class History:
-    """The operations of one client, in a file that several clients may share."""
+    """The operations of one client, in a file that several clients may share.
 
-    def __init__(self, file: Path, *, client: str, process: str) -> None:
+    clock: a steady clock, in nanoseconds; of the machine, so that the times of its processes can be compared.
+    """
+
+    def __init__(
+        self, file: Path, *, client: str, process: str, clock: Callable[[], int] = time.monotonic_ns
+    ) -> None:
         self._file = file
+        self._clock = clock
         self._about = {"client": client, "process": process}
         self._seq = 0
 
     def now(self) -> int:
-        """The steady clock of the machine, in nanoseconds."""
-        return time.monotonic_ns()
+        """The time of the steady clock, in nanoseconds."""
+        return self._clock()
 
     def note(self, operation: str, *, collection: str, start: int, end: int, **facts: Any) -> None:
         """Write an operation that lasted from ``start`` to ``end``, in nanoseconds of the steady clock."""
