@@ -17,40 +17,40 @@ class MemoryFiles:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._content: dict[Path, bytes] = {}
+        self.content: dict[Path, bytes] = {}
         self.forced: dict[Path, bytes] = {}
 
     async def exists(self, path: Path) -> bool:
         """See Files."""
-        return path in self._content
+        return path in self.content
 
     async def read(self, path: Path, *, offset: int = 0) -> bytes:
         """See Files."""
-        if path not in self._content:
+        if path not in self.content:
             raise FileNotFoundError(path)
-        return self._content[path][offset:]
+        return self.content[path][offset:]
 
     async def write(self, path: Path, data: bytes) -> None:
         """See Files."""
-        self._content[path] = data
+        self.content[path] = data
 
     async def append(self, path: Path, data: bytes) -> None:
         """See Files."""
-        self._content[path] = self._content.get(path, b"") + data
+        self.content[path] = self.content.get(path, b"") + data
 
     async def truncate(self, path: Path, size: int) -> None:
         """See Files."""
-        self._content[path] = self._content[path][:size]
+        self.content[path] = self.content[path][:size]
 
     async def sync(self, path: Path) -> None:
         """See Files."""
-        content = self._content.get(path, b"")
+        content = self.content.get(path, b"")
         await self._process.point("log.sync")
         self.forced[path] = content
 
     async def rename(self, old: Path, new: Path) -> None:
         """See Files."""
-        self._content[new] = self._content.pop(old)
+        self.content[new] = self.content.pop(old)
 
     async def make_directory(self, path: Path) -> None:
         """See Files."""
@@ -60,4 +60,4 @@ class MemoryFiles:
 
     def declared(self) -> tuple[tuple[tuple[Path, bytes], ...], ...]:
         """The files as they are, and as they are forced."""
-        return (tuple(sorted(self._content.items())), tuple(sorted(self.forced.items())))
+        return (tuple(sorted(self.content.items())), tuple(sorted(self.forced.items())))
