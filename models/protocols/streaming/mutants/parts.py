@@ -1,0 +1,93 @@
+"""Mutants of acknowledgement manager and recovery storage, each as an override of one small method.
+
+The functions return the program with the fault in it, and take the same arguments as
+``tidemark.models.protocols.streaming.acks:acks`` or ``records:records``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidemark.impl.streaming.ack_manager import AckManager, Detail
+from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.values import Append, Checkpoints
+from tidemark.impl.timestamp import Timestamp
+from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.streaming.acks import AcksProgram, acks
+from tidemark.models.protocols.streaming.records import RecordsProgram, records
+
+ACKS, RECORDS = "streaming-impl-acks", "streaming-impl-records"
+
+
+class _OutsideTheLock(AckManager):
+    async def collect(self) -> Timestamp | None:
+        await self._draw_own()
+        await self._preemption.point("ack.collect")
+        self.check_open()
+        return self._take(self.prefix())
+
+
+@mutant(killer="a_tick_is_the_acknowledged_prefix", source="facts 11", instance=ACKS)
+def a_tick_does_not_wait_for_an_admission(**scenario: Any) -> AcksProgram:
+    """The prefix is taken while an append has its timestamp and is not entered: the tick passes it."""
+    return acks(manager_class=_OutsideTheLock, **scenario)
+
+
+class _UntilItsOwn(AckManager):
+    def _end(self, append: Append) -> None:
+        del self.waiting[append.ts]
+        self.ended.append(Detail(append.ts, append.ts, append.place))
+
+
+@mutant(killer="what_is_later_than_a_tick_lies_behind_its_place", source="facts 11", instance=ACKS)
+def what_was_given_is_noted_at_the_entry(**scenario: Any) -> AcksProgram:
+    """An append counts as if nothing had been given between its entry and its end: readers begin too late."""
+    return acks(manager_class=_UntilItsOwn, **scenario)
+
+
+class _ForgetsTheOpenOnes(AckManager):
+    def _held_back(self, start: int, tick: Timestamp) -> int:
+        del tick
+        return start
+
+
+@mutant(killer="what_is_later_than_a_tick_lies_behind_its_place", source="facts 11", instance=ACKS)
+def readers_begin_behind_an_open_transaction(**scenario: Any) -> AcksProgram:
+    """The place of a tick does not look at the begins of open transactions."""
+    return acks(manager_class=_ForgetsTheOpenOnes, **scenario)
+
+
+class _UsesItFirst(RecoveryStorage):
+    async def move_flusher(self, upto: int) -> None:
+        if upto > self.saved.flusher:
+            self.saved = Checkpoints(flusher=upto, recovery=self.saved.recovery)
+            await self._store.save_flusher(upto)
+
+
+@mutant(killer="a_checkpoint_is_saved_before_it_is_used", source="B28", instance=RECORDS)
+def a_checkpoint_is_used_before_it_is_saved(**scenario: Any) -> RecordsProgram:
+    """The log may be cut behind a checkpoint that the store does not have."""
+    return records(storage_class=_UsesItFirst, **scenario)
+
+
+class _ObservesFromTheStart(RecoveryStorage):
+    async def load(self) -> None:
+        await super().load()
+        self.observed = self.start()
+
+
+@mutant(killer="each_place_is_counted_once", source="B28", instance=RECORDS)
+def recovery_counts_again_what_was_counted(**scenario: Any) -> RecordsProgram:
+    """Rows between the start and the place of the records are counted twice."""
+    return records(storage_class=_ObservesFromTheStart, **scenario)
+
+
+class _CutsBehindTheGreater(RecoveryStorage):
+    def _cut(self) -> int:
+        return max(self.saved.flusher, self.saved.recovery)
+
+
+@mutant(killer="the_log_is_cut_behind_both_checkpoints", source="B28", instance=RECORDS)
+def the_log_is_cut_behind_the_greater_checkpoint(**scenario: Any) -> RecordsProgram:
+    """What the other checkpoint still needs is cut off."""
+    return records(storage_class=_CutsBehindTheGreater, **scenario)
