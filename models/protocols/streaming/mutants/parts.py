@@ -1,22 +1,26 @@
-"""Mutants of acknowledgement manager and recovery storage, each as an override of one small method.
+"""Mutants of acknowledgement manager, recovery storage and flusher, each as an override of a small method.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.streaming.acks:acks`` or ``records:records``.
+``tidemark.models.protocols.streaming.acks:acks``, ``records:records`` or ``flushes:flushes``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from tidemark.impl.errors import StoreError
 from tidemark.impl.streaming.ack_manager import AckManager, Detail
+from tidemark.impl.streaming.flusher import Flusher, Work
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.values import Append, Checkpoints
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.streaming.acks import AcksProgram, acks
+from tidemark.models.protocols.streaming.flushes import FlushesProgram, flushes
 from tidemark.models.protocols.streaming.records import RecordsProgram, records
 
 ACKS, RECORDS = "streaming-impl-acks", "streaming-impl-records"
+FLUSHES = "streaming-impl-flushes"
 
 
 class _OutsideTheLock(AckManager):
@@ -91,3 +95,43 @@ class _CutsBehindTheGreater(RecoveryStorage):
 def the_log_is_cut_behind_the_greater_checkpoint(**scenario: Any) -> RecordsProgram:
     """What the other checkpoint still needs is cut off."""
     return records(storage_class=_CutsBehindTheGreater, **scenario)
+
+
+class _BeforeWhatIsBuffered(Flusher):
+    def checkpoint(self) -> int:
+        return self.reading
+
+
+@mutant(killer="what_is_read_is_stored_in_order", source="B28", instance=FLUSHES)
+def the_flusher_moves_past_an_open_transaction(**scenario: Any) -> FlushesProgram:
+    """The checkpoint is what was read: the bodies of an open transaction are not read again."""
+    return flushes(flusher_class=_BeforeWhatIsBuffered, **scenario)
+
+
+class _InTheOrderOfArrival(Flusher):
+    async def store_all(self) -> None:
+        while self.buffered:
+            place = max(self.buffered)
+            await self._store.put(place, self.buffered[place].messages)
+            del self.buffered[place]
+        await self._recovery.move_flusher(self.checkpoint())
+
+
+@mutant(killer="what_is_read_is_stored_in_order", source="B28", instance=FLUSHES)
+def the_last_place_is_stored_first(**scenario: Any) -> FlushesProgram:
+    """Places are stored from the last one on, with the ticks between them."""
+    return flushes(flusher_class=_InTheOrderOfArrival, **scenario)
+
+
+class _GivesUp(Flusher):
+    async def _retried(self, work: Work) -> None:
+        try:
+            await work()
+        except StoreError:
+            await self._clock.sleep(self._config.retry_seconds)
+
+
+@mutant(killer="what_is_read_is_stored_in_order", source="B28", instance=FLUSHES)
+def a_put_that_fails_waits_for_the_next_record(**scenario: Any) -> FlushesProgram:
+    """A failed put is repeated when something else comes, and not before."""
+    return flushes(flusher_class=_GivesUp, **scenario)
