@@ -1,7 +1,8 @@
-"""Mutants of acknowledgement manager, recovery storage and flusher, each as an override of a small method.
+"""Mutants of the parts of a streaming node, each as an override of one small method.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.streaming.acks:acks``, ``records:records`` or ``flushes:flushes``.
+``tidemark.models.protocols.streaming.acks:acks``, ``records:records``, ``flushes:flushes`` or
+``ticks:ticks``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from tidemark.impl.errors import StoreError
 from tidemark.impl.streaming.ack_manager import AckManager, Detail
 from tidemark.impl.streaming.flusher import Flusher, Work
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.time_tick import TimeTickOperator
 from tidemark.impl.streaming.values import Append, Checkpoints
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.streaming.acks import AcksProgram, acks
 from tidemark.models.protocols.streaming.flushes import FlushesProgram, flushes
 from tidemark.models.protocols.streaming.records import RecordsProgram, records
+from tidemark.models.protocols.streaming.ticks import TicksProgram, ticks
 
 ACKS, RECORDS = "streaming-impl-acks", "streaming-impl-records"
-FLUSHES = "streaming-impl-flushes"
+FLUSHES, TICKS = "streaming-impl-flushes", "streaming-impl-ticks"
 
 
 class _OutsideTheLock(AckManager):
@@ -135,3 +138,28 @@ class _GivesUp(Flusher):
 def a_put_that_fails_waits_for_the_next_record(**scenario: Any) -> FlushesProgram:
     """A failed put is repeated when something else comes, and not before."""
     return flushes(flusher_class=_GivesUp, **scenario)
+
+
+class _CountsForEver(TimeTickOperator):
+    async def _tick(self) -> None:
+        held_back = self.held_back
+        await super()._tick()
+        self.held_back = held_back
+
+
+@mutant(killer="a_round_asks_for_a_tick_unless_nothing_is_new", source="facts 11", instance=TICKS)
+def rounds_that_passed_are_counted_for_ever(**scenario: Any) -> TicksProgram:
+    """After the first silence no tick is held back any more."""
+    return ticks(operator_class=_CountsForEver, **scenario)
+
+
+class _TellsFirst(TimeTickOperator):
+    async def _write_tick(self) -> None:
+        self._acks.written(self.to_write, 0)
+        await super()._write_tick()
+
+
+@mutant(killer="what_was_collected_is_written_and_told", source="facts 11", instance=TICKS)
+def a_tick_is_told_before_it_is_in_the_log(**scenario: Any) -> TicksProgram:
+    """Transactions end by a tick that no reader may ever see."""
+    return ticks(operator_class=_TellsFirst, **scenario)
