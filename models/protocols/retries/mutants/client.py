@@ -1,7 +1,7 @@
 """Mutants of the client and of its connection, each as an override of one small method.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.retries.client_life:life`` or ``connection_life:life``.
+``tidemark.models.protocols.retries.client_life:life``, ``connection_life:life`` or ``client_beside:beside``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tidemark.impl.client.schemas import Answer, SchemaCache
 from tidemark.impl.client.session import Session
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.retries import client_life, connection_life
+from tidemark.models.protocols.retries import client_beside, client_life, connection_life
 
 ALONE = "retries-impl-client"
 CONNECTION = "retries-impl-connection"
@@ -127,3 +127,24 @@ class _HearsNothing(TcpConnection):
 def who_waits_for_a_closed_connection_hears_nothing(**scenario: Any) -> connection_life.ConnectionProgram:
     """A call that is under way when the connection is closed waits for ever."""
     return connection_life.life(connection_class=_HearsNothing, **scenario)
+
+
+class _KeepsTheFirst(SchemaCache):
+    async def version_of(self, collection: str) -> int:
+        if collection not in self.versions:
+            return self.versions.setdefault(collection, await self._describe(collection))
+        return self.versions[collection]
+
+
+class _SendsForWhatOthersHeard(Client):
+    schema_cache = _KeepsTheFirst
+
+
+@mutant(
+    killer="an_insert_is_for_the_version_that_it_was_told",
+    source="seed 002: retryIfSchemaError",
+    instance="retries-impl-beside",
+)
+def a_version_that_came_meanwhile_is_used(**scenario: Any) -> client_beside.BesideProgram:
+    """Who asks again sends its rows for the version that another insert was told by a proxy that lags."""
+    return client_beside.beside(client_class=_SendsForWhatOthersHeard, **scenario)

@@ -1,20 +1,26 @@
-"""Mutants of what a term knows of its transactions, each as an override of one small method.
+"""Mutants of what a term knows of its transactions, and of the forms of messages.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.transactions.ledger:ledger``.
+``tidemark.models.protocols.transactions.ledger:ledger`` or ``forms:forms``.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, decode
+from tidemark.impl.streaming.transaction_messages import decode_any
 from tidemark.impl.streaming.transactions import Transaction, Transactions
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import Row
 from tidemark.models.mutation.declared import mutant
+from tidemark.models.protocols.transactions.forms import FormsProgram, forms
 from tidemark.models.protocols.transactions.ledger import LedgerProgram, ledger
 
 ALONE = "transactions-impl-ledger"
+FORMS = "transactions-impl-forms"
 
 
 class _ForgetsAtItsCommit(Transactions):
@@ -54,3 +60,27 @@ class _ByItsTimeAlone(Transactions):
 def what_is_committed_is_kept_until_its_time_is_over(**scenario: Any) -> LedgerProgram:
     """A committed transaction holds readers back until it would have ended."""
     return ledger(ledger_class=_ByItsTimeAlone, **scenario)
+
+
+def _takes_any_body(document: Any) -> Any:
+    match document:
+        case ["transaction", ts, channel, part, number, until, [*content]]:
+            empty = decode_any(["transaction", ts, channel, part, number, until, None])
+            return replace(empty, content=decode(content))  # type: ignore[type-var]
+    return decode_any(document)
+
+
+@mutant(killer="a_message_has_one_form_in_a_log", source="facts 11", instance=FORMS)
+def a_body_may_be_anything(**scenario: Any) -> FormsProgram:
+    """A body of a transaction that is a tick or a DDL message is read as if it were rows."""
+    return forms(read=_takes_any_body, **scenario)
+
+
+def _rows_alone(message: InsertMessage | DeleteMessage) -> tuple[Row, ...]:
+    return message.rows if isinstance(message, InsertMessage) else ()
+
+
+@mutant(killer="what_is_derived_of_a_message_is_what_it_holds", source="facts 11", instance=FORMS)
+def a_delete_has_no_rows(**scenario: Any) -> FormsProgram:
+    """What a data node stores of a delete is nothing."""
+    return forms(rows_of=_rows_alone, **scenario)
