@@ -1,29 +1,33 @@
 """Mutants of the parts of a streaming node, each as an override of one small method.
 
 The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.streaming.acks:acks``, ``records:records``, ``flushes:flushes`` or
-``ticks:ticks``.
+``tidemark.models.protocols.streaming.acks:acks``, ``records:records``, ``flushes:flushes``,
+``ticks:ticks`` or ``terms:terms``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.errors import StoreError
+from tidemark.impl.errors import MessageTooLargeError, RpcError, StoreError
 from tidemark.impl.streaming.ack_manager import AckManager, Detail
 from tidemark.impl.streaming.flusher import Flusher, Work
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.time_tick import TimeTickOperator
+from tidemark.impl.streaming.transaction_messages import StreamingMessage
 from tidemark.impl.streaming.values import Append, Checkpoints
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.streaming.acks import AcksProgram, acks
 from tidemark.models.protocols.streaming.flushes import FlushesProgram, flushes
 from tidemark.models.protocols.streaming.records import RecordsProgram, records
+from tidemark.models.protocols.streaming.terms import TermProgram, terms
 from tidemark.models.protocols.streaming.ticks import TicksProgram, ticks
 
 ACKS, RECORDS = "streaming-impl-acks", "streaming-impl-records"
 FLUSHES, TICKS = "streaming-impl-flushes", "streaming-impl-ticks"
+TERM = "streaming-impl-term"
 
 
 class _OutsideTheLock(AckManager):
@@ -163,3 +167,39 @@ class _TellsFirst(TimeTickOperator):
 def a_tick_is_told_before_it_is_in_the_log(**scenario: Any) -> TicksProgram:
     """Transactions end by a tick that no reader may ever see."""
     return ticks(operator_class=_TellsFirst, **scenario)
+
+
+class _TakesItForLost(OpenTerm):
+    async def _write(self, since: int, message: StreamingMessage) -> int:
+        try:
+            return await self._log.append(self.opening.term, since, message)
+        except (RpcError, StoreError) as failure:
+            raise MessageTooLargeError(str(failure)) from failure
+
+
+@mutant(killer="each_part_is_told_what_became_of_an_append", source="B54", instance=TERM)
+def what_is_not_known_is_refused(**scenario: Any) -> TermProgram:
+    """An append whose outcome is not known is taken for one that is not in the log."""
+    return terms(term_class=_TakesItForLost, **scenario)
+
+
+class _StaysOpen(OpenTerm):
+    def _lose_track(self) -> None:
+        """It goes on."""
+
+
+@mutant(killer="a_term_is_over_when_something_is_not_known", source="B54", instance=TERM)
+def a_term_goes_on_after_an_unknown_outcome(**scenario: Any) -> TermProgram:
+    """The term is closed only by what is known."""
+    return terms(term_class=_StaysOpen, **scenario)
+
+
+class _LooksAtNothing(OpenTerm):
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "records": ()})
+
+
+@mutant(killer="a_term_is_made_of_what_was_found", source="facts 11", instance=TERM)
+def open_transactions_are_not_looked_for(**scenario: Any) -> TermProgram:
+    """A term begins without the transactions that are open in the log."""
+    return terms(term_class=_LooksAtNothing, **scenario)
