@@ -66,7 +66,7 @@ def _takes_any_body(document: Any) -> Any:
     match document:
         case ["transaction", ts, channel, part, number, until, [*content]]:
             empty = decode_any(["transaction", ts, channel, part, number, until, None])
-            return replace(empty, content=decode(content))  # type: ignore[type-var]
+            return replace(empty, content=decode(content))
     return decode_any(document)
 
 
