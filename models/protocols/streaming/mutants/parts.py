@@ -2,16 +2,18 @@
 
 The functions return the program with the fault in it, and take the same arguments as
 ``tidemark.models.protocols.streaming.acks:acks``, ``records:records``, ``flushes:flushes``,
-``ticks:ticks`` or ``terms:terms``.
+``ticks:ticks``, ``terms:terms`` or ``nodes:nodes``.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from tidemark.impl.errors import MessageTooLargeError, RpcError, StoreError
+from tidemark.impl.errors import MessageTooLargeError, RpcError, StoreError, TermClosedError
 from tidemark.impl.streaming.ack_manager import AckManager, Detail
 from tidemark.impl.streaming.flusher import Flusher, Work
+from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.time_tick import TimeTickOperator
@@ -21,13 +23,14 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.streaming.acks import AcksProgram, acks
 from tidemark.models.protocols.streaming.flushes import FlushesProgram, flushes
+from tidemark.models.protocols.streaming.nodes import NodeProgram, nodes
 from tidemark.models.protocols.streaming.records import RecordsProgram, records
 from tidemark.models.protocols.streaming.terms import TermProgram, terms
 from tidemark.models.protocols.streaming.ticks import TicksProgram, ticks
 
 ACKS, RECORDS = "streaming-impl-acks", "streaming-impl-records"
 FLUSHES, TICKS = "streaming-impl-flushes", "streaming-impl-ticks"
-TERM = "streaming-impl-term"
+TERM, NODE = "streaming-impl-term", "streaming-impl-node"
 
 
 class _OutsideTheLock(AckManager):
@@ -203,3 +206,59 @@ class _LooksAtNothing(OpenTerm):
 def open_transactions_are_not_looked_for(**scenario: Any) -> TermProgram:
     """A term begins without the transactions that are open in the log."""
     return terms(term_class=_LooksAtNothing, **scenario)
+
+
+class _InTheCallersTask(StreamingNode):
+    async def append(self, append: Append) -> int:
+        term = self.term
+        if term is None or term.closed.is_set():
+            raise TermClosedError("the log is not open")
+        await term.append(append)
+        return append.place
+
+
+@mutant(killer="a_log_is_opened_step_by_step_and_again_when_it_closes", source="B54", instance=NODE)
+def a_caller_that_leaves_stops_its_append(**scenario: Any) -> NodeProgram:
+    """An append is done in the task of its caller."""
+    return nodes(node_class=_InTheCallersTask, **scenario)
+
+
+class _TakesAnyTerm(StreamingNode):
+    async def append(self, append: Append) -> int:
+        if self.term is not None:
+            self.term.closed.clear()
+        return await super().append(append)
+
+
+@mutant(killer="an_append_is_done_whoever_waits_for_it", source="B54", instance=NODE)
+def a_term_that_is_over_takes_appends(**scenario: Any) -> NodeProgram:
+    """An append goes to the last term, whether it is over or not."""
+    return nodes(node_class=_TakesAnyTerm, **scenario)
+
+
+class _LeavesItsAppends(StreamingNode):
+    async def run(self) -> None:
+        self._appends.stop = _nothing  # type: ignore[method-assign]
+        await super().run()
+
+
+async def _nothing() -> None:
+    """Stop nothing."""
+
+
+@mutant(killer="a_log_is_opened_step_by_step_and_again_when_it_closes", source="B54", instance=NODE)
+def a_node_that_ends_leaves_its_appends(**scenario: Any) -> NodeProgram:
+    """Appends go on when the node has ended."""
+    return nodes(node_class=_LeavesItsAppends, **scenario)
+
+
+class _HidesTheFault(StreamingNode):
+    async def run(self) -> None:
+        with suppress(RuntimeError):
+            await super().run()
+
+
+@mutant(killer="a_node_that_ends_stops_what_it_has_begun", source="B54", instance=NODE)
+def a_fault_ends_a_node_in_silence(**scenario: Any) -> NodeProgram:
+    """What a term has failed with is not raised."""
+    return nodes(node_class=_HidesTheFault, **scenario)
