@@ -238,7 +238,7 @@ def a_term_that_is_over_takes_appends(**scenario: Any) -> NodeProgram:
 
 class _LeavesItsAppends(StreamingNode):
     async def run(self) -> None:
-        self._appends.stop = _nothing  # type: ignore[method-assign]
+        self._appends.stop = _nothing
         await super().run()
 
 
