@@ -25,7 +25,8 @@ from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import MILLISECOND
 from tidemark.impl.types import Row
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 AS_PROMISED = "a_read_asks_for_what_its_level_promises"
@@ -107,7 +108,7 @@ def _rows(channel: str, rows: Sequence[tuple[int, int]]) -> tuple[Row, ...]:
     return tuple(Row(ts, key, key) for ts, key in rows)
 
 
-class PathProgram(ScriptedProgram):
+class PathProgram(ComparedProgram):
     """The read path of one proxy, its caller, the oracle, a clock and replicas."""
 
     reader_class: type[Reader] = Reader
@@ -115,7 +116,6 @@ class PathProgram(ScriptedProgram):
     async def live(self, process: Process) -> None:
         """Make the reader, and read."""
         self._process = process
-        self._problem: str | None = None
         self._task: ReadTask | None = None
         self._answers: list[ReadAnswer | None] = []
         self._ended = False
@@ -128,7 +128,7 @@ class PathProgram(ScriptedProgram):
             config = ReaderConfig(**given) if given else None
         except ValueError:
             refused = True
-        self._compare(TAKEN, "refused", refused, self.script.get("refused", False))
+        self.compare(TAKEN, "refused", refused, self.script.get("refused", False))
         if "refused" not in self.script:
             self._reader = self.reader_class(oracle=self, clock=self, replicas=self, config=config)
             for one in self.script["reads"]:
@@ -145,10 +145,10 @@ class PathProgram(ScriptedProgram):
         self._running = asyncio.get_running_loop().create_task(self._execute(), name="read")
         await asyncio.wait([self._running])
         due = self._due(one, page)
-        self._compare(AS_PROMISED, "the oracle", self._seen.asked, due.asked)
-        self._compare(ONE_AFTER_THE_OTHER, "calls", _plain(self._seen.calls), _plain(due.calls))
-        self._compare(ONE_ANSWER, "the answer", self._seen.heard, due.heard)
-        self._compare(ONE_ANSWER, "the phase", self._phase(), self._in(due.phase))
+        self.compare(AS_PROMISED, "the oracle", self._seen.asked, due.asked)
+        self.compare(ONE_AFTER_THE_OTHER, "calls", _plain(self._seen.calls), _plain(due.calls))
+        self.compare(ONE_ANSWER, "the answer", self._seen.heard, due.heard)
+        self.compare(ONE_ANSWER, "the phase", self._phase(), self._in(due.phase))
 
     def _made(self, one: Mapping[str, Any], page: ReadAnswer | None) -> ReadTask:
         nearest = Nearest(*one["nearest"]) if "nearest" in one else None
@@ -282,23 +282,11 @@ class PathProgram(ScriptedProgram):
             return ("NotServableError", "no r")
         return (type(_FAILURES[how]).__name__, str(_FAILURES[how])[:4])
 
-    def _compare(self, claim: str, what: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: {what}: {found!r}, and not {due!r}"
-
     # What is looked at.
 
     def look(self) -> Hashable:
         """What was answered."""
         return tuple(None if one is None else one.rows for one in self._answers)
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """Every read has ended."""

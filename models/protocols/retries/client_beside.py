@@ -13,7 +13,8 @@ from typing import Any
 
 from tidemark.impl.client.client import Client
 from tidemark.impl.client.connection import Json, RequestRefusedError
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.protocols.retries.client_scripts import MISMATCH
 from tidemark.models.simulation.world.process import Process
 
@@ -80,14 +81,13 @@ class Insert:
     heard: Hashable = None
 
 
-class BesideProgram(ScriptedProgram):
+class BesideProgram(ComparedProgram):
     """One client, its connection, and inserts."""
 
     client_class: type[Client] = Client
 
     async def live(self, process: Process) -> None:
         """Make the client, and let happen what the script says."""
-        self._problem: str | None = None
         self._ended = False
         self._calls: list[tuple[str, str, int]] = []
         self._answers: list[asyncio.Future[Json]] = []
@@ -176,14 +176,6 @@ class BesideProgram(ScriptedProgram):
     def look(self) -> Hashable:
         """What was asked and heard."""
         return tuple(self._calls), tuple(sorted(self._heard.items(), key=repr))
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All of the script has happened."""

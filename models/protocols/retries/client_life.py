@@ -16,7 +16,7 @@ from typing import Any, cast
 from tidemark.impl.client.client import Client
 from tidemark.impl.client.connection import ConnectionLostError, Json, RequestRefusedError
 from tidemark.impl.client.history import History
-from tidemark.models.protocols.common.scripted import ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.retries.client_scripts import BROKEN, LEVELS, LOST, MAY_HAVE, MISMATCH, SCRIPTS
 from tidemark.models.simulation.world.process import Process
 
@@ -207,7 +207,7 @@ class _File:
         return self.lines
 
 
-class ClientProgram(ScriptedProgram):
+class ClientProgram(ComparedProgram):
     """A client, its connection and its history."""
 
     client_class: type[Client] = Client
@@ -215,7 +215,6 @@ class ClientProgram(ScriptedProgram):
     async def live(self, process: Process) -> None:
         """Make the client, and call."""
         self._process = process
-        self._problem: str | None = None
         self._right = Reckoning()
         self._file = _File()
         history = History(cast("Any", self._file), client="u", process="p", clock=itertools.count(1).__next__)
@@ -296,22 +295,13 @@ class ClientProgram(ScriptedProgram):
         return found
 
     def _compare(self, claim: str, one: Mapping[str, Any], found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: {one.get('call')}{one.get('asked')}: {found!r}, and not {due!r}"
+        self.compare(claim, f"{one.get('call')}{one.get('asked')}", found, due)
 
     # What is looked at.
 
     def look(self) -> Hashable:
         """What was heard."""
         return tuple(self._heard)
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All calls have ended."""

@@ -12,7 +12,8 @@ from collections.abc import Hashable
 from typing import Any, cast
 
 from tidemark.impl.client.connection import ConnectionLostError, RequestRefusedError, TcpConnection
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 ASKED = "each_call_is_a_line_with_its_own_number"
@@ -64,7 +65,7 @@ class Writer:
         self.closed += 1
 
 
-class ConnectionProgram(ScriptedProgram):
+class ConnectionProgram(ComparedProgram):
     """A connection, its callers, and the other side."""
 
     connection_class: type[TcpConnection] = TcpConnection
@@ -72,7 +73,6 @@ class ConnectionProgram(ScriptedProgram):
     async def live(self, process: Process) -> None:
         """Connect, and let happen what the script says."""
         self._process = process
-        self._problem: str | None = None
         self._heard: dict[int, Hashable] = {}
         self._due: dict[int, Hashable] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -194,14 +194,6 @@ class ConnectionProgram(ScriptedProgram):
     def look(self) -> Hashable:
         """What was heard."""
         return tuple(sorted((number, repr(heard)) for number, heard in self._heard.items()))
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """The script has ended."""

@@ -16,7 +16,8 @@ from tidemark.impl.errors import SessionEndedError, StoreError, WatchCompactedEr
 from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.storage.etcd_client import Change, Json, KeyRange, decode
 from tidemark.models.protocols.common import etcd
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 ANSWERS = "a_session_lives_as_long_as_its_lease"
@@ -221,13 +222,12 @@ class Reckoning:
         return found
 
 
-class EtcdCallsProgram(ScriptedProgram):
+class EtcdCallsProgram(ComparedProgram):
     """One process that calls; what it hears, and what etcd holds, is compared after each call."""
 
     def __init__(self, adapter: type[EtcdSessions]) -> None:
         super().__init__(SCRIPTS, timers=1)
         self._adapter = adapter
-        self._problem: str | None = None
         self._done = 0
 
     async def live(self, process: Process) -> None:
@@ -343,14 +343,6 @@ class EtcdCallsProgram(ScriptedProgram):
     def look(self) -> Hashable:
         """How many calls were made."""
         return self._done
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All calls were answered."""

@@ -16,7 +16,8 @@ from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.errors import RpcError, SessionEndedError, WatchCompactedError
 from tidemark.impl.rootcoord.report import SourceId
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.database import outside
 from tidemark.models.simulation.world.process import Process
 
@@ -255,13 +256,12 @@ class Reckoning:
         return found
 
 
-class FileCallsProgram(ScriptedProgram):
+class FileCallsProgram(ComparedProgram):
     """One process that calls; what it hears, and what the file holds, is compared after each call."""
 
     def __init__(self, store: type[SqliteSessions]) -> None:
         super().__init__(SCRIPTS, timers=1)
         self._store = store
-        self._problem: str | None = None
         self._done = 0
 
     async def live(self, process: Process) -> None:
@@ -399,14 +399,6 @@ class FileCallsProgram(ScriptedProgram):
     def look(self) -> Hashable:
         """How many calls were made."""
         return self._done
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All calls were answered."""

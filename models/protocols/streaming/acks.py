@@ -15,7 +15,8 @@ from typing import Any
 from tidemark.impl.errors import RpcError, TermClosedError
 from tidemark.impl.streaming.ack_manager import AckManager
 from tidemark.impl.streaming.values import Append, Opening
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 GIVEN = "timestamps_are_given_and_entered_one_by_one"
@@ -181,7 +182,7 @@ class Reckoning:
         return tick
 
 
-class AcksProgram(ScriptedProgram):
+class AcksProgram(ComparedProgram):
     """One acknowledgement manager, appends, ticks, and an oracle."""
 
     manager_class: type[AckManager] = AckManager
@@ -189,7 +190,6 @@ class AcksProgram(ScriptedProgram):
     async def live(self, process: Process) -> None:
         """Make the manager, and call."""
         self._process = process
-        self._problem: str | None = None
         self._fails = self._ended = False
         self._next = _FIRST
         self._calls: dict[str, Call] = {}
@@ -335,20 +335,11 @@ class AcksProgram(ScriptedProgram):
         return {name: how for name, how in found.items() if name in entered}
 
     def _compare(self, claim: str, call: tuple[Any, ...], what: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: after {call}: {what}: {found!r}, and not {due!r}"
+        self.compare(claim, f"after {call}: {what}", found, due)
 
     def look(self) -> Hashable:
         """What was heard."""
         return tuple((name, repr(call.heard)) for name, call in sorted(self._calls.items()))
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All that the script calls has happened."""

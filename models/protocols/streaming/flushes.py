@@ -17,7 +17,8 @@ from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.types import Row
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 READ = "the_log_is_read_from_the_start_on"
@@ -207,14 +208,13 @@ class Reckoning:
         return False
 
 
-class FlushesProgram(ScriptedProgram):
+class FlushesProgram(ComparedProgram):
     """One flusher, and all around it."""
 
     flusher_class: type[Flusher] = Flusher
 
     async def live(self, process: Process) -> None:
         """Make the flusher, and let happen what the script says."""
-        self._problem: str | None = None
         self._ended = False
         self._traces: dict[str, list[Hashable]] = {"reads": [], "stores": [], "records": []}
         self._fails: list[str] = []
@@ -348,14 +348,6 @@ class FlushesProgram(ScriptedProgram):
     def look(self) -> Hashable:
         """What was done."""
         return tuple((name, tuple(trace)) for name, trace in self._traces.items())
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All of the script has happened."""

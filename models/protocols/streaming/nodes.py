@@ -15,7 +15,8 @@ from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.term import StreamingParts
 from tidemark.impl.streaming.values import Append
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 OPENED = "a_log_is_opened_step_by_step_and_again_when_it_closes"
@@ -71,14 +72,13 @@ SCRIPTS: tuple[Script, ...] = (
 )
 
 
-class NodeProgram(ScriptedProgram):
+class NodeProgram(ComparedProgram):
     """One node, and all around it."""
 
     node_class: type[StreamingNode] = StreamingNode
 
     async def live(self, process: Process) -> None:
         """Make the node, and let happen what the script says."""
-        self._problem: str | None = None
         self._ended = False
         self._trace: list[Hashable] = []
         self._due: list[Hashable] = []
@@ -308,20 +308,11 @@ class NodeProgram(ScriptedProgram):
             self._compare(ENDED, call, "failed", failed, "RuntimeError")
 
     def _compare(self, claim: str, call: tuple[Any, ...], what: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: {dict(self.script)}: after {call}: {what}: {found!r}, and not {due!r}"
+        self.compare(claim, f"{dict(self.script)}: after {call}: {what}", found, due)
 
     def look(self) -> Hashable:
         """What was done."""
         return tuple(map(repr, self._trace))
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All of the script has happened."""

@@ -17,7 +17,8 @@ from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.values import Checkpoints
 from tidemark.impl.types import Row
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 SAVED = "a_checkpoint_is_saved_before_it_is_used"
@@ -131,7 +132,7 @@ SCRIPTS: tuple[Script, ...] = (
 )
 
 
-class RecordsProgram(ScriptedProgram):
+class RecordsProgram(ComparedProgram):
     """One recovery storage, its store and its log."""
 
     storage_class: type[RecoveryStorage] = RecoveryStorage
@@ -139,7 +140,6 @@ class RecordsProgram(ScriptedProgram):
     async def live(self, process: Process) -> None:
         """Make the storage, and call."""
         self._process = process
-        self._problem: str | None = None
         self._fails, self._ended = False, False
         self._held, self._gate = "", asyncio.Event()
         self._later: list[Callable[[], None]] = []
@@ -315,20 +315,11 @@ class RecordsProgram(ScriptedProgram):
         self._compare(call, CUT, "the start", real.start(), min(self._known))
 
     def _compare(self, call: tuple[Any, ...], claim: str, what: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: after {call}: {what}: {found!r}, and not {due!r}"
+        self.compare(claim, f"after {call}: {what}", found, due)
 
     def look(self) -> Hashable:
         """What the store and the log were told."""
         return tuple(self._told)
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All calls were made."""

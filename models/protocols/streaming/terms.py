@@ -23,7 +23,8 @@ from tidemark.impl.errors import (
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.term import OpenTerm, StreamingParts
 from tidemark.impl.streaming.values import Append, Opening
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 TOLD = "each_part_is_told_what_became_of_an_append"
@@ -58,14 +59,13 @@ SCRIPTS: tuple[Script, ...] = (
 )
 
 
-class TermProgram(ScriptedProgram):
+class TermProgram(ComparedProgram):
     """One term, and all its parts."""
 
     term_class: type[OpenTerm] = OpenTerm
 
     async def live(self, process: Process) -> None:
         """Make the term, start it, and let one thing happen."""
-        self._problem: str | None = None
         self._ended = False
         self._trace: list[Hashable] = []
         self._made: dict[str, Any] = {}
@@ -277,20 +277,11 @@ class TermProgram(ScriptedProgram):
     # What is looked at.
 
     def _compare(self, claim: str, what: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: {dict(self.script)}: {what}: {found!r}, and not {due!r}"
+        self.compare(claim, f"{dict(self.script)}: {what}", found, due)
 
     def look(self) -> Hashable:
         """What was told."""
         return tuple(map(repr, self._trace)) if self._ended else None
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All of the script has happened."""

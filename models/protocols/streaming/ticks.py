@@ -13,7 +13,8 @@ from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import RpcError, TermClosedError
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.time_tick import TimeTickOperator
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 ROUNDS = "a_round_asks_for_a_tick_unless_nothing_is_new"
@@ -67,7 +68,7 @@ SCRIPTS: tuple[Script, ...] = (
 )
 
 
-class TicksProgram(ScriptedProgram):
+class TicksProgram(ComparedProgram):
     """One operator, the acknowledgement manager and the log."""
 
     operator_class: type[TimeTickOperator] = TimeTickOperator
@@ -75,7 +76,6 @@ class TicksProgram(ScriptedProgram):
 
     async def live(self, process: Process) -> None:
         """Make the operator, and let rounds pass."""
-        self._problem: str | None = None
         self._ended = False
         self._trace: list[Hashable] = []
         self._held, self._fails = False, False
@@ -196,20 +196,11 @@ class TicksProgram(ScriptedProgram):
         self._compare(ROUNDS, call, "held back", real.held_back, self._skipped)
 
     def _compare(self, claim: str, call: tuple[Any, ...], what: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: after {call}: {what}: {found!r}, and not {due!r}"
+        self.compare(claim, f"after {call}: {what}", found, due)
 
     def look(self) -> Hashable:
         """What was done."""
         return tuple(self._trace)
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All of the script has happened."""

@@ -14,7 +14,8 @@ from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.streaming import transaction_messages as transactions
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.types import Row
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 FORM = "a_message_has_one_form_in_a_log"
@@ -77,7 +78,7 @@ _DAMAGED_PARTS: tuple[Any, ...] = (
 SCRIPTS: tuple[Script, ...] = ({"forms": "plain"}, {"forms": "transactions"}, {"forms": "derived"})
 
 
-class FormsProgram(ScriptedProgram):
+class FormsProgram(ComparedProgram):
     """Writes and reads each form.
 
     read: of a message of a transaction, or any other. rows_of: what a data node stores of a message.
@@ -90,7 +91,6 @@ class FormsProgram(ScriptedProgram):
 
     async def live(self, process: Process) -> None:
         """Compare all of them."""
-        self._problem: str | None = None
         self._done = 0
         self.begun = True
         await process.point("forms")
@@ -139,22 +139,13 @@ class FormsProgram(ScriptedProgram):
 
     def _compare(self, claim: str, what: object, found: object, due: object) -> None:
         self._done += 1
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: {what!r}: {found!r}, and not {due!r}"
+        self.compare(claim, repr(what), found, due)
 
     # What is looked at.
 
     def look(self) -> Hashable:
         """How many comparisons were made."""
         return self._done
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """Something was compared."""

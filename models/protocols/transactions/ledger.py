@@ -14,7 +14,8 @@ from tidemark.impl.streaming.assembly import Assembled
 from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append
-from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
+from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process
 
 TAKEN = "a_term_takes_what_a_reader_delivers"
@@ -229,14 +230,13 @@ class Reckoning:
         return min(places) if places else None
 
 
-class LedgerProgram(ScriptedProgram):
+class LedgerProgram(ComparedProgram):
     """The transactions of one term, and who calls."""
 
     ledger_class: type[Transactions] = Transactions
 
     async def live(self, process: Process) -> None:
         """Make them, and call."""
-        self._problem: str | None = None
         self._appends: dict[str, Append] = {"b0": Append("channel", part=_BEGIN)}
         found = self.script.get("found", {})
         self._right = Reckoning({number: Facts(*one) for number, one in found.items()})
@@ -293,22 +293,13 @@ class LedgerProgram(ScriptedProgram):
         }  # fmt: skip
 
     def _compare(self, call: tuple[Any, ...], claim: str, found: object, due: object) -> None:
-        if found != due and self._problem is None:
-            self._problem = f"{claim}: after {call}: {found!r}, and not {due!r}"
+        self.compare(claim, f"after {call}", found, due)
 
     # What is looked at.
 
     def look(self) -> Hashable:
         """How many calls were made."""
         return self._done
-
-    def wrong(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
-
-    def wrong_after_a_step(self) -> str | None:
-        """See ScriptedProgram."""
-        return self._problem
 
     def wrong_at_the_end(self) -> str | None:
         """All calls were made."""
