@@ -15,7 +15,7 @@ from tidemark.models.simulation import Execution, Footprint, ProgramRef
 
 _SEED = 20240229
 _LEAST = 50
-_STATES_FOR_ONE = 10
+_STATES_FOR_ONE = 20
 """Where states are merged: of these random executions there is one for so many states, and so many at least,
 within what the options allow. In a program of few states they soon come to the same places again.
 """

@@ -20,6 +20,8 @@ from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Aspect
 
 _NAME = 32
+_IN_FULL = 4
+"""Of at most so many protocols each property has a line."""
 _SHOWN = 8
 """At most so many failures are shown in full."""
 _LINES = 40
@@ -57,18 +59,53 @@ def _say(console: Console, text: str, *, style: str = "") -> None:
 
 
 def _table(arranged: Matrix) -> Table:
+    return _properties(arranged) if len(arranged.protocols) <= _IN_FULL else _protocols(arranged)
+
+
+def _protocols(arranged: Matrix) -> Table:
+    """A line for each protocol, with how many verdicts of a judge are as expected, and one for each property
+    that has another verdict. The page has a line for each property.
+    """
+    table = _columns("verdicts as expected", arranged)
+    for name in arranged.protocols:
+        own = [row for row in arranged.rows if row.protocol == name]
+        table.add_row(Text(name), *(_number(own, judge) for judge in arranged.judges))
+        for row in own:
+            if not row.ok:
+                _add(table, row, arranged, indent="  ")
+    return table
+
+
+def _number(rows: Sequence[Row], judge: str) -> Text:
+    """How many verdicts of a judge are as expected."""
+    count = sum(j.ok for row in rows for j in row.cells[judge].judgements)
+    return Text(f"{count:,}", style="green") if count else Text("·", style="dim")
+
+
+def _columns(heading: str, arranged: Matrix) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
-    table.add_column("property", footer="over\nin", overflow="fold", min_width=_NAME)
+    table.add_column(heading, footer="over\nin", overflow="fold", min_width=_NAME)
     for name in arranged.judges:
         table.add_column(name, footer=f"{arranged.work[name]}\n{arranged.seconds[name]}", overflow="fold")
+    return table
+
+
+def _add(table: Table, row: Row, arranged: Matrix, *, indent: str = "") -> None:
+    style = "default" if row.ok else "bold red"
+    cells = (_cell(row.cells[name]) for name in arranged.judges)
+    table.add_row(Text(f"{indent}{_short(row)}", style=style), *cells)
+
+
+def _properties(arranged: Matrix) -> Table:
+    """A line for each property, under the name of its protocol if there are several."""
+    table = _columns("property", arranged)
     above = ""
     for row in brief(arranged.rows):
-        if arranged.of_several and row.protocol != above:
+        if len(arranged.protocols) > 1 and row.protocol != above:
             table.add_section()
             table.add_row(Text(row.protocol, style="bold"))
             above = row.protocol
-        style = "default" if row.ok else "bold red"
-        table.add_row(Text(_short(row), style=style), *(_cell(row.cells[name]) for name in arranged.judges))
+        _add(table, row, arranged)
     return table
 
 

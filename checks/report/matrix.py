@@ -152,9 +152,9 @@ class Matrix:
         return sum(row.frame for row in self.rows)
 
     @property
-    def of_several(self) -> bool:
-        """The rows belong to more than one protocol, which then has a heading each."""
-        return len({row.protocol for row in self.rows}) > 1
+    def protocols(self) -> tuple[str, ...]:
+        """Names of the protocols to which the rows belong."""
+        return tuple(dict.fromkeys(row.protocol for row in self.rows))
 
 
 def matrix(result: RunResult) -> Matrix:

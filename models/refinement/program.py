@@ -7,7 +7,7 @@ from typing import Any
 
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.refinement.actions import ActionTable, action_table
+from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.events import Allowed, EventTable, Names
 from tidemark.models.refinement.step import Matched, NoCounterpartError, Refuted, State, StepChecker
 from tidemark.models.simulation.errors import ProgramError
@@ -44,20 +44,20 @@ class Abstraction:
         self._sound = sound
         self._states: dict[tuple[Hashable, ...], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
-        self._labels: dict[tuple[State, State, Allowed], str | None] = {}
+        self._labels: dict[tuple[str, State, State, Allowed], str | None] = {}
         self._params = {action.name: action.params for action in self.checker.spec.actions}
-        self._faults: frozenset[str] = frozenset()
-        self.events: EventTable | None = None
+        self._tables: dict[str, tuple[EventTable, frozenset[str]]] = {}
 
-    def use(self, table: ActionTable) -> None:
-        """Demand that a step is what its event stands for, by the table of a protocol.
+    def use(self, table: str) -> None:
+        """Know the table of a protocol, by its name: programs that name it demand that a step is what its
+        event stands for.
 
         The table speaks about the protocol itself: a variant of it that breaks its properties has none.
         """
-        if self.events is None and self._sound:
+        if table not in self._tables and self._sound:
             params = {name: tuple(p.name for p in found) for name, found in self._params.items()}
-            self.events = EventTable(table.events(), params)
-            self._faults = frozenset(table.faults)
+            rows = action_table(table)
+            self._tables[table] = EventTable(rows.events(), params), frozenset(rows.faults)
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for."""
@@ -77,30 +77,32 @@ class Abstraction:
             self._actions[key] = meant if meant in found else matched.step.action
         return self._actions[key]
 
-    def mislabelled(self, before: State, after: State, event: Event, names: Names) -> str | None:
+    def mislabelled(
+        self, table: str, before: State, after: State, event: Event, names: Names
+    ) -> str | None:
         """Return what is wrong with a step that is some step of the specification, or none, but not one that
-        its event stands for; or None.
+        its event stands for by a table; or None.
         """
-        if self.events is None:
+        if table not in self._tables:
             return None
-        allowed = self.events.allowed(event, names)
+        allowed = self._tables[table][0].allowed(event, names)
         if before is after or before == after:
             if allowed.stutters:
                 return None
             return f"{REFINEMENT}: the step {event.label!r} stands for {allowed.text()}, and changes nothing"
-        key = (before, after, allowed)
+        key = (table, before, after, allowed)
         if key not in self._labels:
-            self._labels[key] = self._compare(before, after, allowed)
+            self._labels[key] = self._compare(*key)
         wrong = self._labels[key]
         return wrong and f"{REFINEMENT}: the step {event.label!r} {wrong}"
 
-    def _compare(self, before: State, after: State, allowed: Allowed) -> str | None:
+    def _compare(self, table: str, before: State, after: State, allowed: Allowed) -> str | None:
         steps = self.checker.between(before, after)
         if not steps or any(allowed.permits(step, self._names(step)) for step in steps):
             return None
         does = " or ".join(map(str, steps))
         words = f"stands for {allowed.text()}, and what it does is {does}"
-        if all(step.action in self._faults for step in steps):
+        if all(step.action in self._tables[table][1] for step in steps):
             words += ", although no fault was injected that explains it"
         return words
 
@@ -123,7 +125,7 @@ class RefiningProgram(Program):
     def __init__(self, abstraction: Abstraction) -> None:
         self.abstraction = abstraction
         if self.table is not None:
-            abstraction.use(action_table(self.table))
+            abstraction.use(self.table)
         self._matched: set[str] = set()
         self._world: World | None = None
 
@@ -207,7 +209,9 @@ class RefiningProgram(Program):
 
     def _mislabelled(self, old: State, new: State) -> str | None:
         event = self.world.fired
-        return None if event is None else self.abstraction.mislabelled(old, new, event, self)
+        if event is None or self.table is None:
+            return None
+        return self.abstraction.mislabelled(self.table, old, new, event, self)
 
     def element(self, name: str, value: Any) -> Any:
         """Return the element of the specification that the implementation names so.

@@ -22,7 +22,7 @@ import hashlib
 import operator
 import re
 import types
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.models.simulation.loop.freezing import immutable, may_be_immutable
@@ -77,6 +77,26 @@ def world_state(world: "World") -> Key:
     )
 
 
+Places = tuple[tuple[bytes | None, tuple[tuple[str, tuple[int, ...]] | None, ...]], ...]
+
+
+def places_of(world: "World") -> Places:
+    """Return what is known of where the tasks of a world are suspended."""
+    return tuple(
+        (lane.positions, tuple([task.position if type(task) is LaneTask else None for task in lane.tasks]))
+        for lane in world.lanes.values()
+    )
+
+
+def recall(world: "World", places: Places) -> None:
+    """Say where the tasks of a world are suspended that has made the same steps as the one of ``places``."""
+    for lane, (positions, known) in zip(world.lanes.values(), places, strict=True):
+        lane.positions = positions
+        for task, position in zip(lane.tasks, known, strict=True):
+            if type(task) is LaneTask:
+                task.position = position
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def plain(name: str) -> str:
     """Return a name without the numbers that only tell names apart."""
@@ -92,40 +112,43 @@ def _lane_state(lane: Lane, *, timed: bool) -> Key:
     return (lane.name, lane.incarnation, lane.alive, clock, len(lane.ready), positions)
 
 
-def _lane_positions(lane: Lane) -> tuple[tuple[tuple[str, str], ...], bool]:
-    """Return where the tasks of a lane are suspended, and whether that can change only when its code runs:
-    what is left of an iterator may depend on what it goes through.
+def _lane_positions(lane: Lane) -> tuple[bytes, bool]:
+    """Return a digest of where the tasks of a lane are suspended, and whether that can change only when its
+    code runs: what is left of an iterator may depend on what it goes through.
     """
-    found: list[tuple[str, str]] = []
+    found: list[str] = []
     fixed = True
+    generators = lane.generators()
+    shown: set[int] = set()
     for task in lane.tasks:
         if task.done():
             continue
         known = task.position if type(task) is LaneTask else None
         if known is None:
-            places: list[Key] = []
-            own = _add_positions(task, places)
+            known, own = _position(task, generators)
             fixed = fixed and own
-            known = (plain(task.get_name()), repr(tuple(places)))
             if own and not lane.ready and type(task) is LaneTask:  # what is ready may still run it
                 task.position = known
-        found.append(known)
-    found += [("generator", repr(_place(one, set()))) for one in lane.generators()]
-    return tuple(sorted(found)), fixed
+        text, inside = known
+        found.append(text)
+        shown.update(inside)
+    others = [one for number, one in generators.items() if number not in shown]
+    found += [f"generator\0{_place(one, set())!r}" for one in others]
+    found.sort()
+    return hashlib.blake2b("\n".join(found).encode(), digest_size=16).digest(), fixed
 
 
-def _add_positions(task: "asyncio.Task[Any]", places: list[Key]) -> bool:
-    """Add the places at which a task waits: in its coroutine, in what that awaits, and so on. Return whether
-    that can change only when the task runs.
+def _position(
+    task: "asyncio.Task[Any]", generators: "Mapping[int, Suspendable]"
+) -> tuple[tuple[str, tuple[int, ...]], bool]:
+    """Return the name of a task and the places at which it waits: in its coroutine, in what that awaits, and
+    so on; which asynchronous generators are among them; and whether that can change only when the task runs.
     """
     chain = list(_awaited(task.get_coro()))
     shown = {id(one) for one, _ in chain}
-    fixed = True
-    for one, frame in chain:
-        place = _place_in(one, frame, shown)
-        fixed = fixed and len(shown) == len(chain)
-        places.append(place)
-    return fixed
+    places = tuple([_place_in(one, frame, shown) for one, frame in chain])
+    inside = tuple([number for number, one in generators.items() if id(one) in shown])
+    return (f"{plain(task.get_name())}\0{places!r}", inside), _MOVING not in shown
 
 
 def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
@@ -180,18 +203,27 @@ def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Ke
     code = frame.f_code
     values: tuple[Hashable, ...] = ()
     if not code.co_filename.startswith(INSIDE):
-        values = tuple([_value(value, shown) for value in gc.get_referents(one)])
+        values = tuple(
+            [_value(value, shown) for value in gc.get_referents(one) if type(value) not in _OF_THE_CODE]
+        )
     return (code.co_qualname, frame.f_lasti, values)
 
+
+_OF_THE_CODE = frozenset({types.CodeType, types.FrameType, types.FunctionType})
+"""Types of what every coroutine refers to. The code is told by its name, and functions have no state."""
+_MOVING = -1
+"""Among what was shown: something that others than the task may move."""
 
 _opaque: dict[type, str] = {}
 """By type: its name if that is all that counts of a value, empty if the value has to be looked at."""
 
 
-def _value(value: Any, shown: set[int]) -> Hashable:
+def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
     """A value as it is if it is immutable. Of others the type, and all places in code that are found in them:
     those of generators, of context managers that are generators, of what a stack of context managers is
     going to call. Iterators count by how much is left of them.
+
+    ``held``: by a context manager, whose generator only the task moves that has entered it.
     """
     kind = type(value)
     name = _opaque.get(kind)
@@ -206,6 +238,8 @@ def _value(value: Any, shown: set[int]) -> Hashable:
         return name
     if isinstance(value, SUSPENDABLE):
         shown.add(id(value))
+        if not held:
+            shown.add(_MOVING)
         return _place(value, shown)
     if isinstance(value, _CONTAINERS):
         held = [one for one in _held(value) if _may_hold_places(type(one))]
@@ -215,8 +249,11 @@ def _value(value: Any, shown: set[int]) -> Hashable:
     if parts is None:
         return name
     shown.add(id(value))
-    rest = operator.length_hint(value, -1) if hasattr(type(value), "__next__") else None
-    return (name, rest, *(_value(part, shown) for part in parts))
+    rest = operator.length_hint(value, -1) if hasattr(kind, "__next__") else None
+    if rest is not None and rest >= 0:
+        shown.add(_MOVING)
+    held = _is_manager(kind)
+    return (name, rest, *[_value(part, shown, held=held) for part in parts])
 
 
 def _name_if_opaque(kind: type) -> str:

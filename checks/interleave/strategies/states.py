@@ -18,6 +18,7 @@ from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.checks.interleave.trees.tree import TreeNode, TreeWalk
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
 from tidemark.models.simulation import Execution, Footprint, NamedFootprint
+from tidemark.models.simulation.snapshot import Places, places_of, recall
 
 
 @dataclass(slots=True)
@@ -40,7 +41,15 @@ class Met:
         return True
 
 
-class MergingSearch(TreeWalk[TreeNode], StateStrategy):
+class MergingNode(TreeNode):
+    """A node with what is known of the places at which tasks wait there."""
+
+    __slots__ = ("places",)
+
+    places: Places
+
+
+class MergingSearch(TreeWalk[MergingNode], StateStrategy):
     """Depth-first search of the subtree below a work item, each declared state being expanded once.
 
     Args:
@@ -52,18 +61,24 @@ class MergingSearch(TreeWalk[TreeNode], StateStrategy):
         super().__init__(item)
         self._met = met
         self._tried = frozenset(label for label, _ in item.sleep)
+        self._places: Places = ()
 
-    def _advance(self, node: TreeNode) -> bool:
+    def _advance(self, node: MergingNode) -> bool:
         place = self._next(node.enabled, node.current + 1, root=len(self._stack) == 1)
         if place is not None:
             node.go_to(place)
         return place is not None
 
-    def _grow(self, place: int, enabled: Sequence[str], last: Footprint | None) -> TreeNode | None:
+    def _grow(self, place: int, enabled: Sequence[str], last: Footprint | None) -> MergingNode | None:
         """Take the first event that was not tried."""
         del last
         first = self._next(enabled, 0, root=place == 0)
-        return None if first is None else TreeNode(enabled, first)
+        return None if first is None else self._placed(MergingNode(enabled, first))
+
+    def _placed(self, node: MergingNode) -> MergingNode:
+        """Return the node of the state in which an execution has arrived."""
+        node.places = self._places
+        return node
 
     def left(self) -> float:
         """Say nothing: what is left has mostly been met elsewhere, so that it is not like what was seen."""
@@ -73,13 +88,21 @@ class MergingSearch(TreeWalk[TreeNode], StateStrategy):
         """Merge, unless the state is new or lies on the way to where the search goes on."""
         place = self._depth - len(self._base)
         if place < len(self._stack):
+            self._on_the_way(place, execution)
             return True
         state = self.state_of(execution)
         if place == 0:
             # The node of a work item was met when the item was made; what was tried there is in the item.
             self._met.here.add(state)
-            return True
-        return self._met.add(state)
+        elif not self._met.add(state):
+            return False
+        self._places = places_of(execution.world)
+        return True
+
+    def _on_the_way(self, place: int, execution: Execution) -> None:
+        """Tell an execution that begins to do what is new where its tasks wait: it need not look."""
+        if 0 <= place == len(self._stack) - 1:
+            recall(execution.world, self._stack[place].places)
 
     def state_of(self, execution: Execution) -> bytes:
         """Return the digest of what is merged."""

@@ -113,8 +113,9 @@ class LaneTask(asyncio.Task[Any]):
     """
 
     number = 0
-    position: tuple[str, str] | None = None
-    """Its name and where it is suspended, if that was looked at since it was last scheduled to run."""
+    position: tuple[str, tuple[int, ...]] | None = None
+    """Its name and where it is suspended, if that was looked at since it was last scheduled to run; and which
+    asynchronous generators of its lane it is inside of."""
 
     def __init__(
         self,
@@ -165,7 +166,7 @@ class Lane:
         left_behind: tasks that were pending when the main task returned, and where they waited.
         history: what has run, if it is recorded.
         scheduled: how many callbacks were scheduled so far, if it is recorded.
-        positions: where its tasks are suspended, as long as none of its code has run since that was looked
+        positions: digest of where its tasks are suspended, as long as none of its code has run since that was looked
             at; None if it has to be looked at.
     """
 
@@ -214,19 +215,21 @@ class Lane:
         self.left_behind: tuple[str, ...] = ()
         self.history: Record | None = None
         self.scheduled = 0
-        self.positions: tuple[tuple[str, str], ...] | None = None
+        self.positions: bytes | None = None
 
     def forget_cancelled(self) -> None:
         """Take callbacks that were cancelled out of the queue: they are no step."""
         if any(handle.cancelled() for handle in self.ready):
             self.ready = deque(handle for handle in self.ready if not handle.cancelled())
 
-    def generators(self) -> Iterator[types.AsyncGeneratorType[Any, Any]]:
-        """Asynchronous generators that have begun and are not over."""
-        for begun in self.begun:
+    def generators(self) -> dict[int, types.AsyncGeneratorType[Any, Any]]:
+        """Asynchronous generators that have begun and are not over, by their number in the lane."""
+        found: dict[int, types.AsyncGeneratorType[Any, Any]] = {}
+        for number, begun in enumerate(self.begun):
             generator = begun()
             if isinstance(generator, types.AsyncGeneratorType) and generator.ag_frame is not None:
-                yield generator
+                found[number] = generator
+        return found
 
     def next_number(self) -> int:
         """Return the next number in this lane. Names of events and messages are built with it."""

@@ -60,6 +60,17 @@ def text_of(result, tmp_path, width=160):
     return screen.getvalue()
 
 
+def with_copies(result, protocols):
+    """The same verdicts of other protocols, too."""
+
+    def copy(judgement, protocol):
+        subject = judgement.verdict.subject.model_copy(update={"protocol": protocol})
+        return judgement.model_copy(update={"verdict": judgement.verdict.model_copy(update={"subject": subject})})
+
+    more = [copy(judgement, protocol) for protocol in protocols for judgement in result.judgements]
+    return result.model_copy(update={"judgements": (*result.judgements, *more)})
+
+
 class TestJson:
     def test_two_runs_differ_only_in_what_is_measured(self, tmp_path):
         one, two = (json.loads(to_json(judged(tmp_path))) for _ in range(2))
@@ -144,17 +155,7 @@ class TestTable:
 
     def test_each_protocol_has_its_own_rows_under_its_name(self, tmp_path):
         result = judged(tmp_path)
-        other = [
-            j.model_copy(
-                update={
-                    "verdict": j.verdict.model_copy(
-                        update={"subject": j.verdict.subject.model_copy(update={"protocol": "locks"})}
-                    )
-                }
-            )
-            for j in result.judgements
-        ]
-        both = result.model_copy(update={"judgements": (*result.judgements, *other)})
+        both = with_copies(result, ["locks"])
         protocols = [row.protocol for row in matrix(both).rows]
         assert protocols == sorted(protocols)
         assert set(protocols) == {"lights", "locks"}
@@ -162,6 +163,15 @@ class TestTable:
         assert names.index("lights") < names.index("locks")
         assert "locks" not in text_of(result, tmp_path)
         assert re.findall(r"<summary><strong>(\w+)", page(both)) == ["lights", "locks"]
+
+    def test_of_many_protocols_each_has_a_line_and_each_red_property(self, tmp_path):
+        names = ["locks", "queues", "rings", "trees"]
+        lines = text_of(with_copies(judged(tmp_path), names), tmp_path).splitlines()
+        numbers = {words[0]: words[1:] for line in lines if (words := line.split())}
+        assert all(numbers[name] == ["5", "12"] for name in ["lights", *names])
+        assert SAFE not in "".join(lines)
+        text = text_of(with_copies(red(tmp_path), names), tmp_path)
+        assert text.count("REFUTED, expected holds") == 1 + len(names)
 
     def test_green_screen(self, tmp_path):
         text = text_of(judged(tmp_path), tmp_path)

@@ -91,8 +91,8 @@ def test_the_audit_looks_at_the_same_executions_as_a_plain_walk(
 
 
 def test_the_audit_of_a_small_program_is_small() -> None:
-    """One random execution for ten states, but never less than the least, nor more than was asked for."""
-    assert [audit._size(200, states) for states in (0, 600, 9000, None)] == [50, 60, 200, 200]
+    """One random execution for twenty states, but never less than the least, nor more than was asked for."""
+    assert [audit._size(200, states) for states in (0, 1200, 9000, None)] == [50, 60, 200, 200]
     assert audit._size(20, 9000) == 20
     few = explore(SMALL, Options(reduction=Reduction.STATES, audit=200))
     assert few.statistics.audited == 50

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tidemark.checks.interleave import Options, explore_randomly
+from tidemark.checks.interleave.judge import program_of
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.manifest import ManifestError
+from tidemark.models.manifest import ManifestError, default_manifests, load
 from tidemark.models.refinement.actions import action_table, load_actions
 from tidemark.models.refinement.events import EventRow, EventTable
 from tidemark.models.simulation import Event, ProgramRef
@@ -157,3 +158,14 @@ def test_a_slip_is_told_in_words_of_its_own(protocol: str, mutant: str, argument
     program = ProgramRef.of(MUTANTS.format(protocol, mutant), **arguments)
     found = explore_randomly(program, seed=1, executions=50, options=Options(stop_at_violation=True))
     assert any(said in violation.message for violation in found.violations), found.violations
+
+
+def test_a_program_without_a_table_is_held_against_none_also_after_one_that_has_it():
+    """Both share what is known of the specification, whichever runs first in a process."""
+    entries = {e.name: e for m in map(load, default_manifests()) if m.name == "tso" for e in m.interleave}
+    first, second = (program_of(entries[name]) for name in ("tso-impl-takeover", "tso-over-etcd"))
+    programs = [ref.load()() for ref in (first, second)]
+    assert programs[0].abstraction is programs[1].abstraction  # type: ignore[attr-defined]
+    assert [program.table for program in programs] == ["tso", None]  # type: ignore[attr-defined]
+    for ref in (first, second):
+        assert explore_randomly(ref, seed=1, executions=5).violations == {}
