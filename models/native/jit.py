@@ -41,17 +41,18 @@ def _target() -> Any:
     return llvm.Target.from_default_triple()
 
 
-def _machine() -> Any:
+def _machine(*, quick: bool = False) -> Any:
     """A new one each time: an execution engine takes it over."""
     target = _target()
     features = llvm.get_host_cpu_features().flatten()
+    level = 0 if quick else 2
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=2, codemodel="jitdefault", jit=True
+        cpu=llvm.get_host_cpu_name(), features=features, opt=level, codemodel="jitdefault", jit=True
     )
 
 
-def _optimised(text: str) -> bytes:
-    machine = _machine()
+def _compiled(text: str, *, quick: bool) -> bytes:
+    machine = _machine(quick=quick)
     try:
         module = llvm.parse_assembly(text)
         module.verify()
@@ -61,7 +62,7 @@ def _optimised(text: str) -> bytes:
         ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if quick else 2)
     options.loop_vectorization = False
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
@@ -69,18 +70,18 @@ def _optimised(text: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def digest_of(text: str) -> str:
+def digest_of(text: str, *, quick: bool = False) -> str:
     """Name of the compiled form of a text: it depends on the text, the compiler and the processor."""
-    parts = (text, llvmlite.__version__, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    parts = ("quick" if quick else "", text, llvmlite.__version__, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 class Library:
     """The functions of some compiled texts, which may call each other. ``warm`` tells whether all of the code
-    was found on disk.
+    was found on disk. ``quick``: compiled in half the time, and a third slower.
     """
 
-    def __init__(self, texts: Sequence[str], folder: Path | None = None) -> None:
+    def __init__(self, texts: Sequence[str], folder: Path | None = None, *, quick: bool = False) -> None:
         where = folder if folder is not None else kernel_folder()
         self.warm = True
         machine = _machine()
@@ -88,11 +89,11 @@ class Library:
         empty.triple = machine.triple
         self._engine = llvm.create_mcjit_compiler(empty, machine)
         for text in texts:
-            digest = digest_of(text)
+            digest = digest_of(text, quick=quick)
             data = _stored(where / f"{digest}.o")
             if data is None:
-                data, self.warm = _optimised(text), False
-                _keep(where, digest, text, data)
+                data, self.warm = _compiled(text, quick=quick), False
+                _keep(where, digest, data)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
         self._engine.finalize_object()
 
@@ -110,17 +111,13 @@ def _stored(path: Path) -> bytes | None:
     return None
 
 
-def _keep(folder: Path, digest: str, text: str, data: bytes) -> None:
+def _keep(folder: Path, digest: str, data: bytes) -> None:
     """Write under a temporary name and rename, so that other processes see all or nothing. A full disk
     costs only speed.
     """
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in (
-            (f"{digest}.ll", text.encode()),
-            (f"{digest}.o", hashlib.sha256(data).digest() + data),
-        ):
-            handle, temporary = tempfile.mkstemp(dir=folder, prefix=name)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            Path(temporary).replace(folder / name)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=digest)
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        Path(temporary).replace(folder / f"{digest}.o")

@@ -7,6 +7,8 @@ and are pickled as their instance.
 from __future__ import annotations
 
 import ctypes
+import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +27,8 @@ from tidemark.models.native.jit import Library
 from tidemark.spec.language.expr import Expr
 from tidemark.spec.language.spec import Property
 
+QUICK_ROWS = 2_000_000
+"""Rows that a kernel expands before it is worth the time to compile it well."""
 CHUNK = 4096
 CHUNK_SUCCESSORS = 1 << 20
 
@@ -93,13 +97,25 @@ class Kernel:
         self.plan: Plan = plan(instance)
         modules = kernel_modules(instance, self.codec)
         self.text = "\n".join(modules)
-        self._library = Library(modules, folder)
-        self.warm = self._library.warm
-        pointer, size = ctypes.c_void_p, ctypes.c_int64
-        self._expand = ctypes.CFUNCTYPE(None, pointer, size, *[pointer] * 9)(self._library.address("expand"))
-        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(
-            self._library.address("check")
-        )
+        self._modules = modules
+        self._rows: float = QUICK_ROWS
+        self._compiling = threading.Lock()
+        self._libraries = [Library(modules, folder, quick=True)]
+        self.warm = self._libraries[0].warm
+        self._bind()
+
+    def _bind(self) -> None:
+        """Call the code that was compiled last. What runs in other threads goes on with the old one."""
+        library, pointer, size = self._libraries[-1], ctypes.c_void_p, ctypes.c_int64
+        self._expand = ctypes.CFUNCTYPE(None, pointer, size, *[pointer] * 9)(library.address("expand"))
+        self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(library.address("check"))
+
+    def _optimise(self) -> None:
+        with self._compiling:
+            if len(self._libraries) == 1:
+                self._rows = math.inf
+                self._libraries.append(Library(self._modules, self.folder))
+                self._bind()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (compile_kernel, (self.instance,))  # an instance is pickled without what is computed from it
@@ -160,6 +176,9 @@ class Kernel:
 
     def append_at(self, block: Block, *addresses: int) -> None:
         """The same with the addresses of the arrays of ``Buffers``, in their order."""
+        self._rows -= len(block)
+        if self._rows < 0:
+            self._optimise()
         self._expand(block.ctypes.data, len(block), *addresses)
 
     def expand(self, block: Block) -> Expansion:
@@ -217,7 +236,8 @@ class Conditions:
 
     def __init__(self, instance: Instance, conditions: Sequence[Expr], *, folder: Path | None = None) -> None:
         self.size = len(conditions)
-        self._library = Library((conditions_text(instance, Codec(instance), conditions),), folder)
+        text = conditions_text(instance, Codec(instance), conditions)
+        self._library = Library((text,), folder, quick=True)
         pointer = ctypes.c_void_p
         self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, ctypes.c_int64, pointer)(
             self._library.address("check")

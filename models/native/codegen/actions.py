@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tidemark.models.native.codegen import scalars
 from tidemark.models.native.codegen.emitter import Emitter
@@ -39,16 +40,25 @@ class Claim:
         """What is looked for in the steps of an action; FALSE if it cannot occur there."""
         prop = self.prop
         if prop.kind == "reachable":
-            return _specialised(prop.expr, action) if prop.after == action.name else negation(TRUE_EXPR)
-        body = _specialised(prop.expr, action)
+            return _specialised(prop.expr, _written(action)) if prop.after == action.name else _NEVER
+        body = _specialised(prop.expr, _written(action))
         if isinstance(body, Const):
             return negation(body)
         return negation(Quantified(BOOL, "forall", prop.params, body) if prop.params else body)
 
 
-def _specialised(expr: Expr, action: Action) -> Expr:
-    """A variable that the action does not write has one value before and after."""
-    written = {variable.name for variable in action.writes}
+_NEVER = negation(TRUE_EXPR)
+
+
+def _written(action: Action) -> frozenset[str]:
+    return frozenset(variable.name for variable in action.writes)
+
+
+@lru_cache(maxsize=1 << 12)
+def _specialised(expr: Expr, written: frozenset[str]) -> Expr:
+    """A variable that an action does not write has one value before and after. Mutants of a protocol share
+    most claims and actions.
+    """
 
     def read(node: Read) -> Expr:
         if node.primed and node.variable.name not in written:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tidemark.models.instance import Instance
+from tidemark.models.native import kernel as kernels
 from tidemark.models.native.errors import SavedSearchError
+
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import Search, SearchLimits, search
 from tidemark.models.native.search.checkpoint import load, save
@@ -153,3 +155,17 @@ def test_progress_is_shown_at_the_end() -> None:
 
     search(compile_kernel(Instance(SMALL + "Lock", {"Process": 2})), watch=watch)
     assert shown[-1] == (12, 0)
+
+
+def test_a_kernel_is_compiled_well_once_it_was_used_much_and_answers_the_same(monkeypatch, tmp_path):
+    instance = Instance(SMALL + "TwoPhase", {"Manager": 5})
+    quick = compile_kernel(instance, folder=tmp_path)
+    before = search(quick)
+    assert len(quick._libraries) == 1
+    monkeypatch.setattr(kernels, "QUICK_ROWS", 100)
+    other = compile_kernel(instance, folder=tmp_path)
+    after = search(other, workers=2)
+    assert len(other._libraries) == 2
+    assert (before.distinct, before.depth) == (after.distinct, after.depth)
+    assert before.totals.generated.tolist() == after.totals.generated.tolist()
+    assert before.states.tolist() == after.states.tolist()
