@@ -60,6 +60,8 @@ _WITHOUT_ARGUMENT: tuple[tuple[ModuleType | type, str, int], ...] = (
     (random.Random, "seed", 2),
 )
 """Functions that ask the machine when they are given fewer arguments than this, or None as the last one."""
+_HARMLESS = frozenset({"builtins.id", "object.__getattr__", "gc.get_referents"})
+"""Names of the audit events that come most often: what they stand for stays in this process."""
 _AUDITED = (
     "open",
     "socket.",
@@ -262,7 +264,7 @@ def _answer(
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not GUARD.armed or not event.startswith(_AUDITED):
+    if event in _HARMLESS or not GUARD.armed or not event.startswith(_AUDITED):
         return
     if threading.get_ident() == GUARD.thread:
         detail = f"{event} {arguments[0]!r}" if arguments and isinstance(arguments[0], str) else event
