@@ -72,7 +72,13 @@ def _compiled(text: str, *, quick: bool) -> bytes:
 
 def digest_of(text: str, *, quick: bool = False) -> str:
     """Name of the compiled form of a text: it depends on the text, the compiler and the processor."""
-    parts = ("quick" if quick else "", text, llvmlite.__version__, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    parts = (
+        "quick" if quick else "",
+        text,
+        llvmlite.__version__,
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 

@@ -77,9 +77,7 @@ class Abstraction:
             self._actions[key] = meant if meant in found else matched.step.action
         return self._actions[key]
 
-    def mislabelled(
-        self, table: str, before: State, after: State, event: Event, names: Names
-    ) -> str | None:
+    def mislabelled(self, table: str, before: State, after: State, event: Event, names: Names) -> str | None:
         """Return what is wrong with a step that is some step of the specification, or none, but not one that
         its event stands for by a table; or None.
         """

@@ -242,8 +242,8 @@ def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
             shown.add(_MOVING)
         return _place(value, shown)
     if isinstance(value, _CONTAINERS):
-        held = [one for one in _held(value) if _may_hold_places(type(one))]
-        places = tuple(found for one in held if not isinstance(found := _value(one, shown), str))
+        looked_at = [one for one in _held(value) if _may_hold_places(type(one))]
+        places = tuple(found for one in looked_at if not isinstance(found := _value(one, shown), str))
         return (name, places) if places else name
     parts = _parts(value)
     if parts is None:
@@ -252,8 +252,8 @@ def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
     rest = operator.length_hint(value, -1) if hasattr(kind, "__next__") else None
     if rest is not None and rest >= 0:
         shown.add(_MOVING)
-    held = _is_manager(kind)
-    return (name, rest, *[_value(part, shown, held=held) for part in parts])
+    by_manager = _is_manager(kind)
+    return (name, rest, *[_value(part, shown, held=by_manager) for part in parts])
 
 
 def _name_if_opaque(kind: type) -> str:

@@ -6,7 +6,7 @@ import os
 import types
 import weakref
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from enum import Enum
 from typing import Any, Protocol
 
@@ -166,8 +166,8 @@ class Lane:
         left_behind: tasks that were pending when the main task returned, and where they waited.
         history: what has run, if it is recorded.
         scheduled: how many callbacks were scheduled so far, if it is recorded.
-        positions: digest of where its tasks are suspended, as long as none of its code has run since that was looked
-            at; None if it has to be looked at.
+        positions: digest of where its tasks are suspended, as long as none of its code has run since that was
+            looked at; None if it has to be looked at.
     """
 
     __slots__ = (

@@ -65,7 +65,9 @@ def with_copies(result, protocols):
 
     def copy(judgement, protocol):
         subject = judgement.verdict.subject.model_copy(update={"protocol": protocol})
-        return judgement.model_copy(update={"verdict": judgement.verdict.model_copy(update={"subject": subject})})
+        return judgement.model_copy(
+            update={"verdict": judgement.verdict.model_copy(update={"subject": subject})}
+        )
 
     more = [copy(judgement, protocol) for protocol in protocols for judgement in result.judgements]
     return result.model_copy(update={"judgements": (*result.judgements, *more)})

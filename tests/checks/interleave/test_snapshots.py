@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tidemark.checks.interleave import Options, RandomWalk, Reduction, audit, explore
+from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
+from tidemark.models.manifest import default_manifests, load
 from tidemark.models.simulation import Execution, ProgramRef, snapshot
 from tidemark.models.simulation.loop.lane import Lane, LaneTask
 
@@ -23,7 +25,15 @@ BROKEN = ProgramRef.of(
 )
 
 
-def test_what_is_remembered_is_what_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+CHANNELS = next(m for m in map(load, default_manifests()) if m.name == "flush")
+LOCKED = program_of(next(e for e in CHANNELS.interleave if e.name == "channels-deadline"))
+"""Its tasks wait inside of asynchronous generators."""
+
+
+@pytest.mark.parametrize("program", [SMALL, LOCKED])
+def test_what_is_remembered_is_what_would_be_found(
+    program: ProgramRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real, remembered = snapshot._lane_state, []
 
     def twice(lane: Lane, *, timed: bool) -> snapshot.Key:
@@ -38,7 +48,7 @@ def test_what_is_remembered_is_what_would_be_found(monkeypatch: pytest.MonkeyPat
         return found
 
     monkeypatch.setattr(snapshot, "_lane_state", twice)
-    result = explore(SMALL, Options(reduction=Reduction.STATES, audit=5))
+    result = explore(program, Options(reduction=Reduction.STATES, audit=5))
     assert result.status.value == "exhausted"
     assert sum(remembered) > 100
 

@@ -11,7 +11,6 @@ import pytest
 from tidemark.models.instance import Instance
 from tidemark.models.native import kernel as kernels
 from tidemark.models.native.errors import SavedSearchError
-
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import Search, SearchLimits, search
 from tidemark.models.native.search.checkpoint import load, save
