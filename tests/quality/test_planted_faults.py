@@ -107,7 +107,7 @@ JUDGES = {
     ),
     "a step may be any action that fits": (
         "models/refinement/program.py",
-        "return None if event is None else self.abstraction.mislabelled(old, new, event, self)",
+        "return self.abstraction.mislabelled(self.table, old, new, event, self)",
         "return None",
         "mutate/timetick-impl-sent-tick-counts-as-failed",
         ExitCode.MISSING_REFUTATION,
