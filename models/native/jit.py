@@ -84,7 +84,7 @@ def digest_of(text: str, *, quick: bool = False) -> str:
 
 class Library:
     """The functions of some compiled texts, which may call each other. ``warm`` tells whether all of the code
-    was found on disk. ``quick``: compiled in a third of the time, and two to four times slower.
+    was found on disk. ``quick``: compiled in less time, to slower code.
     """
 
     def __init__(self, texts: Sequence[str], folder: Path | None = None, *, quick: bool = False) -> None:

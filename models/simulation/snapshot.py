@@ -89,7 +89,7 @@ def places_of(world: "World") -> Places:
 
 
 def recall(world: "World", places: Places) -> None:
-    """Say where the tasks of a world are suspended that has made the same steps as the one of ``places``."""
+    """Set where the tasks are suspended, in a world that has made the same steps as that of ``places``."""
     for lane, (positions, known) in zip(world.lanes.values(), places, strict=True):
         lane.positions = positions
         for task, position in zip(lane.tasks, known, strict=True):

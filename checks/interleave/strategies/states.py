@@ -100,7 +100,7 @@ class MergingSearch(TreeWalk[MergingNode], StateStrategy):
         return True
 
     def _on_the_way(self, place: int, execution: Execution) -> None:
-        """Tell an execution that begins to do what is new where its tasks wait: it need not look."""
+        """At the last node on the way, set where the tasks wait, so that nothing is computed again."""
         if 0 <= place == len(self._stack) - 1:
             recall(execution.world, self._stack[place].places)
 

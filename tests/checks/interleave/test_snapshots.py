@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -10,7 +11,7 @@ from tidemark.checks.interleave import Options, RandomWalk, Reduction, audit, ex
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.manifest import default_manifests, load
-from tidemark.models.simulation import Execution, ProgramRef, snapshot
+from tidemark.models.simulation import Execution, Process, Program, ProgramRef, Settings, World, snapshot
 from tidemark.models.simulation.loop.lane import Lane, LaneTask
 
 SMALL = ProgramRef.of(
@@ -30,7 +31,35 @@ LOCKED = program_of(next(e for e in CHANNELS.interleave if e.name == "channels-d
 """Its tasks wait inside of asynchronous generators."""
 
 
-@pytest.mark.parametrize("program", [SMALL, LOCKED])
+class SharedIterator(Program):
+    """One task holds an iterator, and another one moves it."""
+
+    settings = Settings()
+
+    def build(self, world: World) -> None:
+        async def main(process: Process) -> None:
+            numbers = iter([1, 2, 3])
+
+            async def hold(held: Iterator[int]) -> None:
+                await process.point("hold")
+                assert held is not None
+
+            async def move() -> None:
+                for _ in numbers:
+                    await process.point("move")
+
+            await asyncio.gather(hold(numbers), move())
+
+        world.process("both", main)
+
+    def declared(self) -> tuple[()]:
+        return ()
+
+
+SHARED = ProgramRef.of(f"{__name__}:SharedIterator")
+
+
+@pytest.mark.parametrize("program", [SMALL, LOCKED, SHARED])
 def test_what_is_remembered_is_what_would_be_found(
     program: ProgramRef, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +79,7 @@ def test_what_is_remembered_is_what_would_be_found(
     monkeypatch.setattr(snapshot, "_lane_state", twice)
     result = explore(program, Options(reduction=Reduction.STATES, audit=5))
     assert result.status.value == "exhausted"
-    assert sum(remembered) > 100
+    assert sum(remembered) > (100 if program is not SHARED else 0)
 
 
 class Plain(RandomWalk, StateStrategy):
