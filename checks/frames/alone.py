@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from tidemark.models.symbolic.obligations import Obligation, Obligations
 from tidemark.models.symbolic.solve import discharge
+from tidemark.models.symbolic.terms import Terms
 from tidemark.spec.language.spec import Property, Spec
 
 LIMIT_S = 0.6
@@ -37,7 +38,7 @@ class Frames:
     """Decides claims of one protocol, given with its options put in."""
 
     def __init__(self, spec: Spec, *, seed: int = 0) -> None:
-        self._spec = spec
+        self._terms = Terms(spec)
         self._seed = seed
         self._obligations: dict[str, list[Obligation]] = {}
         for one in Obligations(spec).all():
@@ -48,7 +49,7 @@ class Frames:
         tried = 0
         for obligation in self._alone(claim, assuming):
             tried += 1
-            answer = discharge(self._spec, obligation, timeout_s=LIMIT_S, seed=self._seed)
+            answer = discharge(self._terms, obligation, timeout_s=LIMIT_S, seed=self._seed)
             if answer.status != "proved":
                 return Alone(tried, obligation.name, answer.status == "failed")
         return Alone(tried)

@@ -242,7 +242,7 @@ def _taken_over(proof: Proof) -> tuple[str, ...]:
     )
 
 
-CONSISTENT_S = 5.0
+CONSISTENT_S = 1.5
 """Limit of the question whether the hypotheses can be true together, in seconds."""
 
 _TOGETHER = {

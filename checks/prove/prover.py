@@ -20,6 +20,7 @@ from tidemark.models.symbolic.hints import Hint, Hints, SmallModel, small_bounds
 from tidemark.models.symbolic.obligations import Obligation, Obligations
 from tidemark.models.symbolic.solve import Answer, Watch, discharge
 from tidemark.models.symbolic.subject import ProofSubject
+from tidemark.models.symbolic.terms import Terms
 from tidemark.spec.language.spec import Spec
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class Prover:
         return self.subject.spec
 
     @cached_property
+    def terms(self) -> Terms:
+        """What its queries share."""
+        return Terms(self.spec)
+
+    @cached_property
     def obligations(self) -> tuple[Obligation, ...]:
         """All obligations, in a fixed order."""
         return tuple(Obligations(self.spec).all())
@@ -140,7 +146,7 @@ class Prover:
     ) -> ObligationOutcome:
         """Try to discharge one obligation, without the lemmas named."""
         if obligation.trivial:
-            return ObligationOutcome(obligation, discharge(self.spec, obligation, timeout_s=timeout_s))
+            return ObligationOutcome(obligation, discharge(self.terms, obligation, timeout_s=timeout_s))
         hint = self.hint(obligation, SIZE, without)
         usable = replace(
             obligation,
@@ -150,13 +156,14 @@ class Prover:
         # A counterexample within bounds is nearly always a real one; the proof then gets a short try only.
         limit = min(timeout_s, ARTEFACT_S) if hint.model is not None else timeout_s
         answer = discharge(
-            self.spec, usable, timeout_s=limit, seed=self.seed, core=hint.core, watch=self.watch
+            self.terms, usable, timeout_s=limit, seed=self.seed, core=hint.core, watch=self.watch
         )
         return ObligationOutcome(obligation, answer, hint.model if answer.status != "proved" else None)
 
     def attempt_all(self, places: Portion, *, timeout_s: float) -> list[ObligationOutcome]:
-        """One portion, with fresh solvers: earlier portions leave no trace in the answers."""
-        self._hints.clear()
+        """One portion. Earlier portions leave no trace in the answers: queries have contexts of their own,
+        and what an instance says does not depend on what it was asked before.
+        """
         return [self.attempt(self.obligations[place], timeout_s=timeout_s) for place in places]
 
     def smallest(self, outcome: ObligationOutcome) -> ObligationOutcome:

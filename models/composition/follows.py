@@ -22,6 +22,7 @@ from tidemark.models.symbolic.hints import instance_in, new_solver, plain_model,
 from tidemark.models.symbolic.obligations import Fact, Obligation
 from tidemark.models.symbolic.scope import Scope
 from tidemark.models.symbolic.solve import Answer, discharge
+from tidemark.models.symbolic.terms import Terms
 from tidemark.spec.language.spec import Property, Spec
 
 SIZES = ((1, 2), (2, 2), (2, 3))
@@ -88,7 +89,7 @@ def compose(reference: str, *, timeout_s: float = 20.0, seed: int = 0) -> Compos
     return Composition(
         joined=both,
         broken=None,
-        answer=discharge(both.spec, _obligation(both, guarantees), timeout_s=timeout_s, seed=seed),
+        answer=discharge(Terms(both.spec), _obligation(both, guarantees), timeout_s=timeout_s, seed=seed),
         said=occurs(both.taken, both.step),
         possible=_state(reference, [*given, both.goal]),
         without={

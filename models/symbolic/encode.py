@@ -8,12 +8,14 @@ an instance (see ``Scope``) the same code gives the bounded reading, which is co
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import z3
 
+from tidemark.models.digest import content_digest
 from tidemark.models.instance import Instance
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.normal import canonical, expand_count
@@ -111,9 +113,9 @@ class Vocabulary:
         """A new constant."""
         return z3.Const(f"{name}#{next(self._fresh)}", self.sort(kind))
 
-    def fresh_function(self, name: str, kinds: Sequence[Z3], result: Type) -> Z3:
-        """A new function of the given argument sorts."""
-        return z3.Function(f"{name}#{next(self._fresh)}", *kinds, self.sort(result))
+    def function(self, name: str, kinds: Sequence[Z3], result: Type) -> Z3:
+        """A function of the given argument sorts."""
+        return z3.Function(name, *kinds, self.sort(result))
 
     def in_range(self, term: Z3, kind: Type) -> list[Z3]:
         """Conditions that a number lies in the range of its type."""
@@ -157,23 +159,61 @@ class Copies:
     after: str = "'"
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A function that stands for least or greatest elements, what defines it, and the choices that this
+    definition needs.
+    """
+
+    function: Z3
+    definition: Z3
+    needs: tuple[Choice, ...]
+
+
+ChoiceKey = tuple[Expr, tuple[tuple[str, str], ...], Copies]
+
+
 class Encoder:
-    """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements."""
+    """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements.
+
+    A term depends on its expression alone, not on what was encoded before: bound variables are numbered
+    within the term, and a choice is named by what it says.
+    """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.context = vocabulary.context
         self.axioms: list[Z3] = []
-        self._choices: dict[tuple[Expr, tuple[tuple[str, str], ...], Copies], Z3] = {}
+        self._choices: dict[ChoiceKey, Choice] = {}
+        self._used: dict[int, Choice] = {}
+        self._bound = itertools.count()
         self._copies = Copies()
 
     def encode(self, node: Expr, env: Env | None = None, *, copies: Copies = Copies()) -> Z3:
         """The Z3 term of a scalar expression; ``env`` gives its free locals. Raises UnprovableError."""
+        return self.encode_all(node, env, copies=copies)[0]
+
+    def encode_all(
+        self, node: Expr, env: Env | None = None, *, copies: Copies = Copies()
+    ) -> tuple[Z3, tuple[Choice, ...]]:
+        """The term, and all choices that it needs, each after those that it needs itself."""
         saved, self._copies = self._copies, copies
         try:
-            return self._term(self.vocabulary.scope.total(node), dict(env or {}))
+            with self._apart() as used:
+                term = self._term(self.vocabulary.scope.total(node), dict(env or {}))
+            return term, tuple(used.values())
         finally:
             self._copies = saved
+
+    @contextmanager
+    def _apart(self) -> Iterator[dict[int, Choice]]:
+        """A formula of its own: its bound variables and the choices that it needs, by identity."""
+        saved = self._used, self._bound
+        self._used, self._bound = {}, itertools.count()
+        try:
+            yield self._used
+        finally:
+            self._used, self._bound = saved
 
     def _term(self, node: Expr, env: dict[str, Z3]) -> Z3:
         match node:
@@ -235,7 +275,7 @@ class Encoder:
     def _over(self, kind: str, binders: list[Local], body: Expr, env: dict[str, Z3]) -> Z3:
         if not binders:
             return self._term(body, env)
-        terms = [self.vocabulary.fresh(binder.name, binder.type) for binder in binders]
+        terms = [self._binder(binder.name, binder.type) for binder in binders]
         named = {binder.name: term for binder, term in zip(binders, terms, strict=True)}
         ranges = [
             part for b, t in zip(binders, terms, strict=True) for part in self.vocabulary.in_range(t, b.type)
@@ -271,17 +311,26 @@ class Encoder:
         key = (canonical(substitute(node, locals_=renamed)), fixed, self._copies)
         if key not in self._choices:
             sorts = [env[name].sort() for name in arguments]
-            function = self.vocabulary.fresh_function(node.kind, sorts, node.type)
-            self._choices[key] = function
-            self._define(node, function, arguments, env)
-        return self._choices[key](*(env[name] for name in arguments))
+            function = self.vocabulary.function(f"{node.kind}#{content_digest(key)}", sorts, node.type)
+            with self._apart() as needs:
+                definition = self._definition(node, function, arguments, env)
+            self._choices[key] = Choice(function, definition, tuple(needs.values()))
+            self.axioms.append(definition)
+        choice = self._choices[key]
+        for one in (*choice.needs, choice):
+            self._used[id(one)] = one
+        return choice.function(*(env[name] for name in arguments))
 
-    def _define(self, node: Choose, function: Z3, arguments: list[str], env: dict[str, Z3]) -> None:
+    def _binder(self, name: str, kind: Type) -> Z3:
+        """The constant that a quantifier is about to bind."""
+        return z3.Const(f"{name}#b{next(self._bound)}", self.vocabulary.sort(kind))
+
+    def _definition(self, node: Choose, function: Z3, arguments: list[str], env: dict[str, Z3]) -> Z3:
         generic = {name: z3.Const(f"arg_{name}", env[name].sort()) for name in arguments}
         outer = {**env, **generic}
         value = function(*(generic[name] for name in arguments))
         kind, name = node.binder.type, node.binder.name
-        other = self.vocabulary.fresh(name, kind)
+        other = self._binder(name, kind)
         here = self._term(node.body, {**outer, name: value})
         there = self._term(node.body, {**outer, name: other})
         default = self._term(node.default, outer)
@@ -291,7 +340,7 @@ class Encoder:
         none = z3.ForAll([other], z3.Implies(_and(ranged(other, kind), self.context), z3.Not(there)))
         found = z3.And(*ranged(value, kind), here, none_before)
         definition = z3.Or(found, z3.And(none, value == default))
-        self.axioms.append(z3.ForAll(list(generic.values()), definition) if generic else definition)
+        return z3.ForAll(list(generic.values()), definition) if generic else definition
 
 
 def _is_parameter(term: Z3) -> bool:

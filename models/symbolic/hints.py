@@ -30,6 +30,9 @@ from tidemark.spec.language.types import MapType, NumberType, SortType
 USUAL = 3
 """Greatest bound under which counters are kept even smaller, so that most queries take milliseconds."""
 
+_SWITCH = "assume "
+"""Before the id of a claim: the variable that switches it on."""
+
 
 @dataclass(frozen=True)
 class SmallModel:
@@ -140,7 +143,7 @@ class Hints:
 
     @cached_property
     def _switches(self) -> Mapping[str, Any]:
-        return {p.id: z3.Bool(f"assume {p.id}") for p in self.spec.of_kind("invariant", "lemma")}
+        return {p.id: z3.Bool(f"{_SWITCH}{p.id}") for p in self.spec.of_kind("invariant", "lemma")}
 
     @cached_property
     def _solver(self) -> Any:
@@ -218,14 +221,25 @@ class Hints:
         return self._solver.check(*(self._switches[name] for name in names), *further)
 
     def _core(self, usable: Sequence[str], obligation: Obligation) -> frozenset[str]:
-        """Lemmas that suffice and of which none can be left out; the claim itself is given up last."""
+        """Lemmas that suffice and of which none can be left out; the claim itself is given up last.
+
+        What the last answer did not need is left out without asking: what it needed is still there. The
+        result is the same as if each were asked about.
+        """
         kept = [name for name in usable if name != obligation.claim]
         kept += [obligation.claim] if obligation.claim in usable else []
+        needed = self._needed()
         for name in list(kept):
             fewer = [other for other in kept if other != name]
-            if self._check(fewer) == z3.unsat:
+            if name not in needed:
                 kept = fewer
+            elif self._check(fewer) == z3.unsat:
+                kept, needed = fewer, self._needed()
         return frozenset(kept)
+
+    def _needed(self) -> frozenset[str]:
+        """The lemmas that the last answer, an ``unsat``, rests on."""
+        return frozenset(switch.decl().name().removeprefix(_SWITCH) for switch in self._solver.unsat_core())
 
     def _decode(
         self, broken: Sequence[tuple[Move, Bit]], usable: Sequence[str], *, in_type: bool

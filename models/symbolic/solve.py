@@ -15,13 +15,12 @@ from typing import Literal
 
 import z3
 
-from tidemark.models.symbolic.encode import Z3, Encoder, Vocabulary
+from tidemark.models.symbolic.encode import Z3, Choice
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.normal import conjuncts
 from tidemark.models.symbolic.obligations import Fact, Obligation, related
-from tidemark.spec.language.expr import Expr
+from tidemark.models.symbolic.terms import Terms
 from tidemark.spec.language.render import render
-from tidemark.spec.language.spec import Spec
 
 Status = Literal["proved", "failed", "unknown", "refused"]
 
@@ -36,7 +35,7 @@ structure (case_split 3)
 finds instances that the default order of activity misses, for goals which are mostly quantified
 implications."""
 
-ROUNDS_S = (0.6, 2.0, 6.0, 20.0, 60.0, 200.0)
+ROUNDS_S = (0.1, 0.6, 2.0, 6.0, 20.0, 60.0, 200.0)
 """Limit of one query in each round, in seconds' worth of work."""
 
 UNITS_PER_S = 1_000_000
@@ -61,7 +60,7 @@ class Answer:
 
 
 def discharge(
-    spec: Spec,
+    terms: Terms,
     obligation: Obligation,
     *,
     timeout_s: float,
@@ -72,14 +71,15 @@ def discharge(
     """Prove one obligation within ``timeout_s`` seconds' worth of work. An expression without a meaning
     here gives ``refused``.
 
-    ``core``: ids of the lemmas to try first, from a bounded instance (see ``hints``).
+    ``terms``: of the protocol. ``core``: ids of the lemmas to try first, from a bounded instance (see
+    ``hints``).
     """
     if obligation.trivial:
         return Answer(obligation.name, "proved", 0.0, used=frozenset((obligation.claim,)))
     started = time.perf_counter()
     queries, used, left = 0, frozenset[str](), int(timeout_s * UNITS_PER_S)
     for piece in conjuncts(obligation.goal):
-        attempt = _Attempt(spec, replace(obligation, goal=piece), seed=seed, core=core, watch=watch)
+        attempt = _Attempt(terms, replace(obligation, goal=piece), seed=seed, core=core, watch=watch)
         try:
             status, tried, sources = attempt.run(left)
         except UnprovableError as error:
@@ -113,11 +113,11 @@ Watch = Callable[[Query], None]
 
 
 class _Attempt:
-    """The queries about one conjunct of a goal. All of them share the encoding."""
+    """The queries about one conjunct of a goal."""
 
     def __init__(
         self,
-        spec: Spec,
+        terms: Terms,
         obligation: Obligation,
         *,
         seed: int,
@@ -128,10 +128,7 @@ class _Attempt:
         self.obligation = obligation
         self.core = core
         self.seed = seed
-        self.vocabulary = Vocabulary(spec)
-        self.encoder = Encoder(self.vocabulary)
-        self.env = {p.name: z3.Const(p.name, self.vocabulary.sort(p.type)) for p in obligation.params}
-        self._encoded: dict[Expr, tuple[Z3, list[Z3]]] = {}
+        self.terms = terms
         self.spent = 0
         """Units of work so far."""
 
@@ -170,27 +167,21 @@ class _Attempt:
             yield (*everything, *self.obligation.post_invariants)
 
     def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], units: int) -> Z3:
-        spec = self.vocabulary.spec
-        asked: list[Z3] = []
-        for variable in (*spec.constants, *spec.variables):
-            asked += self.vocabulary.typing(variable)
-        for param in self.obligation.params:
-            asked += self.vocabulary.in_range(self.env[param.name], param.type)
-        axioms: list[Z3] = []
+        params = self.obligation.params
+        asked: list[Z3] = [*self.terms.typing, *self.terms.ranges(params)]
+        needed: dict[int, Choice] = {}
         for fact in (*self.obligation.hypotheses, *facts):
-            term, definitions = self._encode(fact.expr)
-            asked.append(term)
-            axioms += definitions
-        goal, definitions = self._encode(self.obligation.goal)
-        asked += [z3.Not(goal), *axioms, *definitions]
+            found = self.terms.of(fact.expr, params)
+            asked.append(found.term)
+            needed |= {id(choice): choice for choice in found.needs}
+        goal = self.terms.of(self.obligation.goal, params)
+        needed |= {id(choice): choice for choice in goal.needs}
+        asked += [z3.Not(goal.term), *(choice.definition for choice in needed.values())]
         context = z3.Context()
         solver = z3.Solver(ctx=context)
         solver.add(*(term.translate(context) for term in asked))
-        solver.set("rlimit", units)
-        solver.set("timeout", max(1000, 1000 * PATIENCE * units // UNITS_PER_S))
-        solver.set("random_seed", self.seed)
-        for name, value in strategy.items():
-            solver.set(name, value)
+        patience = max(1000, 1000 * PATIENCE * units // UNITS_PER_S)
+        solver.set(rlimit=units, timeout=patience, random_seed=self.seed, **strategy)
         result = solver.check()
         self.spent += _units(solver, at_most=units)
         if self.watch is not None:
@@ -198,16 +189,6 @@ class _Attempt:
             piece, text = render(self.obligation.goal), solver.to_smt2()
             self.watch(Query(self.obligation.name, piece, text, settings, str(result)))
         return result
-
-    def _encode(self, expr: Expr) -> tuple[Z3, list[Z3]]:
-        """The term, and the definitions of choices that the term needs (shared ones stay with their first
-        user).
-        """
-        if expr not in self._encoded:
-            known = len(self.encoder.axioms)
-            term = self.encoder.encode(expr, self.env)
-            self._encoded[expr] = (term, self.encoder.axioms[known:])
-        return self._encoded[expr]
 
 
 def _units(solver: Z3, *, at_most: int) -> int:

@@ -173,13 +173,13 @@ def broken_within(
 def consistent(spec: Spec, *, seconds: float, seed: int = 0) -> Reply:
     """Is there an initial state, of any size, in which assumptions, invariants and lemmas are all true?
 
-    ``no`` means that they contradict each other: everything follows from them. ``unknown``: no answer within
-    ``seconds``. Raises UnprovableError.
+    The initial values stand in the formulas in place of the variables. ``no`` means that they contradict each
+    other: everything follows from them. ``unknown``: no answer within ``seconds``. Raises UnprovableError.
     """
     run = Unrolled(spec, seed=seed)
-    run.begin()
-    for fact in spec.of_kind("invariant", "lemma"):
-        run.assume(run.claim_at(closed(fact), 0))
+    start = run.obligations.at_start
+    for condition in (*spec.initially, *(closed(fact) for fact in spec.of_kind("invariant", "lemma"))):
+        run.assume(run.claim_at(start(condition), 0))
     return run.possible(z3.And([], run.vocabulary.context), seconds=seconds)
 
 

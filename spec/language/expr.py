@@ -200,6 +200,7 @@ def walk(node: Expr) -> Iterator[Expr]:
         stack.extend(reversed(children(top)))
 
 
+@lru_cache(maxsize=1 << 16)
 def variables_read(node: Expr) -> frozenset[Variable]:
     """State variables and constants that occur."""
     return frozenset(part.variable for part in walk(node) if isinstance(part, Read))

@@ -8,8 +8,12 @@ import sys
 
 import pytest
 
+from tidemark.checks.prove.prover import Prover
 from tidemark.models.instance import Instance
 from tidemark.models.rooms import ROOT
+from tidemark.models.symbolic.hints import Hints, small_bounds
+from tidemark.models.symbolic.solve import Query
+from tidemark.models.symbolic.subject import ProofSubject
 
 pytestmark = pytest.mark.proof
 
@@ -52,3 +56,47 @@ def test_three_hash_seeds_ask_the_same_and_come_to_the_same():
 
 def test_the_instance_of_a_model_is_the_same():
     assert str(Instance("m:C", {"B": 1, "A": 2})) == str(Instance("m:C", {"A": 2, "B": 1}))
+
+
+def queries(names: list[str]) -> dict[str, list[str]]:
+    """The texts that are asked about some obligations of flush, in the order in which they are given."""
+    asked: list[Query] = []
+    prover = Prover(ProofSubject("tidemark.spec.flush:Flush"), watch=asked.append)
+    by_name = {one.name: one for one in prover.obligations}
+    for name in names:
+        prover.attempt(by_name[name], timeout_s=1.0)
+    texts: dict[str, list[str]] = {}
+    for query in asked:
+        texts.setdefault(query.obligation, []).append(f"{query.settings}{query.text}{query.result}")
+    return texts
+
+
+def test_what_was_asked_before_changes_no_query():
+    obligations = Prover(ProofSubject("tidemark.spec.flush:Flush")).obligations
+    names = [
+        one.name
+        for one in obligations
+        if not one.trivial and one.action in ("ack", "read_checkpoint", "consume")
+    ]
+    there, back = queries(names), queries(names[::-1])
+    assert len(names) > 10
+    assert there == back
+    assert any("least#" in text for several in there.values() for text in several)
+
+
+class EachIsAskedAbout(Hints):
+    """Leaves out no lemma without asking."""
+
+    def _needed(self) -> frozenset[str]:
+        return frozenset(self._switches)
+
+
+@pytest.mark.parametrize("protocol", ["tidemark.spec.flush:Flush", "tests.protocols_proof.voting:Voting"])
+def test_what_an_answer_rests_on_saves_questions_and_changes_no_core(protocol: str) -> None:
+    prover = Prover(ProofSubject(protocol))
+    instance = prover.subject.instance(small_bounds(prover.spec, elements=2, greatest=3))
+    quick, slow = Hints(instance), EachIsAskedAbout(instance)
+    hard = [one for one in prover.obligations if not one.trivial][:60]
+    cores = [quick.of(one).core for one in hard]
+    assert cores == [slow.of(one).core for one in hard]
+    assert any(cores)
