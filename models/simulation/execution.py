@@ -270,8 +270,6 @@ class Execution:
                     if task._log_traceback:  # noqa: SLF001
                         task.exception()
                     continue
-                # The registry of asyncio finds tasks by their hashes, which other executions use, too.
-                asyncio.tasks._unregister_task(task)  # noqa: SLF001  # documented for authors of tasks
                 task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
                 coroutine = task.get_coro()
                 with contextlib.suppress(BaseException):

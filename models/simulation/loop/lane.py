@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import itertools
 import os
 import types
 import weakref
@@ -103,6 +104,7 @@ class LaneHandle(asyncio.Handle):
 
 
 _make_task = asyncio.Task.__init__
+_apart = itertools.count()
 
 
 class LaneTask(asyncio.Task[Any]):
@@ -126,8 +128,11 @@ class LaneTask(asyncio.Task[Any]):
         name: str,
         context: contextvars.Context | None,
     ) -> None:
-        self.number = number  # first of all: the constructor puts the task into a set
+        # The constructor puts the task into the registry of asyncio, which keeps the hash that it finds. Tasks
+        # of other executions are still in there: with one hash for all, each would be compared with them.
+        self.number = next(_apart)
         _make_task(self, coroutine, loop=loop, name=name, context=context)
+        self.number = number
 
     def __hash__(self) -> int:
         return self.number
