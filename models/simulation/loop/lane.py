@@ -128,8 +128,8 @@ class LaneTask(asyncio.Task[Any]):
         name: str,
         context: contextvars.Context | None,
     ) -> None:
-        # The constructor puts the task into the registry of asyncio, which keeps the hash that it finds. Tasks
-        # of other executions are in there: with the same hash, each would be compared with all of them.
+        # The constructor puts the task into the registry of asyncio, which keeps the hash that it finds.
+        # Tasks of other executions are in there: with the same hash, each would be compared with all of them.
         self.number = next(_apart)
         _make_task(self, coroutine, loop=loop, name=name, context=context)
         self.number = number
