@@ -10,6 +10,7 @@ import asyncio
 import errno
 import itertools
 from collections.abc import Callable, Hashable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -86,6 +87,7 @@ class FileSystem:
         self._inodes = 0
         self._changed = changed
         self._left: list[Image] | None = None
+        self._now: Image | None = None
 
     def watched(self, task: str, effect: Callable[[], T]) -> T:
         """Let an operation take effect, and tell who watches."""
@@ -106,7 +108,9 @@ class FileSystem:
 
     def now(self) -> Image:
         """Return what a process sees."""
-        return self._image(self.names(), {n: self._content(n) for n in self._durable})
+        if self._now is None:
+            self._now = self._image(self.names(), {n: self._content(n) for n in self._durable})
+        return self._now
 
     def left(self) -> list[Image]:
         """Return what a power failure may leave, each possibility once; the one with everything first."""
@@ -174,7 +178,7 @@ class FileSystem:
 
     def _write(self) -> None:
         self._world.touch(writes=self._bit)
-        self._left = None
+        self._left = self._now = None
 
     def content_of(self, path: str) -> bytes:
         """Return the content of a file."""
@@ -219,12 +223,12 @@ class FileSystem:
             self._changes.pop(inode, None)
 
     def _check_parent(self, path: str, names: dict[str, int]) -> None:
-        parent = str(Path(path).parent)
+        parent = _parents(path)[0]
         if names.get(parent) != _DIRECTORY:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", parent)
 
     def _name(self, change: Naming) -> None:
-        self._namings.setdefault(str(Path(change.new).parent), []).append(change)
+        self._namings.setdefault(_parents(change.new)[0], []).append(change)
 
     # As a medium.
 
@@ -398,9 +402,14 @@ def _rename(names: dict[str, int], change: Naming) -> None:
 
 def _reachable(names: dict[str, int]) -> dict[str, int]:
     """Return the paths whose directories are all there."""
-    found: dict[str, int] = {}
-    for path in sorted(names):
-        parents = [str(parent) for parent in Path(path).parents]
-        if all(names.get(parent) == _DIRECTORY for parent in parents):
-            found[path] = names[path]
-    return found
+    return {
+        path: names[path]
+        for path in sorted(names)
+        if all([names.get(parent) == _DIRECTORY for parent in _parents(path)])
+    }
+
+
+@lru_cache(maxsize=1 << 12)
+def _parents(path: str) -> tuple[str, ...]:
+    """The directories above a path, the nearest first."""
+    return tuple(str(parent) for parent in Path(path).parents)
