@@ -23,6 +23,8 @@ the value changes in a different place in the two orders, and only one of them i
 two components, and compute the conjunction in ``on_step``.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import sys
@@ -340,7 +342,7 @@ class Execution:
         return None
 
 
-def failed_task(lane: Lane) -> "asyncio.Task[Any] | None":
+def failed_task(lane: Lane) -> asyncio.Task[Any] | None:
     """Return the task that has failed: the main one, or another one whose failure was not seen so far."""
     main = lane.main
     if main is not None and main.done() and not main.cancelled() and main.exception() is not None:

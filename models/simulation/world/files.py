@@ -6,6 +6,8 @@ and of the last change of a file perhaps a part: its first half, or all but its 
 Reads see everything. Every operation is one step of the world, and may fail under a budget.
 """
 
+from __future__ import annotations
+
 import asyncio
 import errno
 import itertools
@@ -75,7 +77,7 @@ class FileSystem:
         name: str,
         *,
         roots: tuple[str, ...] = ("/",),
-        changed: Callable[[str, "Image"], None] | None = None,
+        changed: Callable[[str, Image], None] | None = None,
     ) -> None:
         self._world = world
         self.owner = f"files {name}"
@@ -265,7 +267,7 @@ class FileSystem:
     def dismantle(self) -> None:
         """See Medium."""
 
-    def operations(self) -> "FileOperations":
+    def operations(self) -> FileOperations:
         """Return the door of a process to these files."""
         return FileOperations(self._world, self)
 
@@ -405,7 +407,7 @@ def _reachable(names: dict[str, int]) -> dict[str, int]:
     return {
         path: names[path]
         for path in sorted(names)
-        if all([names.get(parent) == _DIRECTORY for parent in _parents(path)])
+        if all(names.get(parent) == _DIRECTORY for parent in _parents(path))
     }
 
 

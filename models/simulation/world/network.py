@@ -10,6 +10,8 @@ Messages are not ordered unless a link is declared as ordered. There, *overtake*
 earlier ones, and a copy comes directly behind its original.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
@@ -120,7 +122,7 @@ class Network:
         destination: str,
         method: str,
         arguments: tuple[Any, ...],
-        waiting: "asyncio.Future[Any] | None",
+        waiting: asyncio.Future[Any] | None,
     ) -> Message:
         if destination not in self._world.lanes:
             known = ", ".join(sorted(self._world.lanes))
@@ -200,7 +202,7 @@ class Network:
         if message.waiting is not None:
             self._offer(message, "delay", message.sender, lambda: self._delay(message), FaultKind.DELAY)
 
-    def _offer_reply(self, message: Message, settle: Callable[["asyncio.Future[Any]"], None]) -> None:
+    def _offer_reply(self, message: Message, settle: Callable[[asyncio.Future[Any]], None]) -> None:
         waiting = message.waiting
         if waiting is None:
             self._forget(message)
@@ -290,7 +292,7 @@ class Network:
         self._world.touch(writes=message.bit)
         message.answer = repr(result if error is None else error)
 
-        def settle(waiting: "asyncio.Future[Any]") -> None:
+        def settle(waiting: asyncio.Future[Any]) -> None:
             if error is None:
                 waiting.set_result(result)
             else:
@@ -355,7 +357,7 @@ class Network:
         self._offer_request(message)
 
 
-def time_out(message: Message, waiting: "asyncio.Future[Any]") -> None:
+def time_out(message: Message, waiting: asyncio.Future[Any]) -> None:
     """Tell the caller that no answer comes."""
     if not waiting.done():
         waiting.set_exception(CallTimeoutError(f"{message.destination}.{message.method} timed out"))

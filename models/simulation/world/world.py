@@ -4,6 +4,8 @@ Everything that can happen is an ``Event``. The world keeps the events that exis
 enabled and fires the one that was picked. Between two picks nothing happens: that is the whole control.
 """
 
+from __future__ import annotations
+
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Hashable
@@ -264,7 +266,7 @@ class World(Environment):
 
     def _start_thread(
         self, executor: object, function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> "asyncio.Future[Any]":
+    ) -> asyncio.Future[Any]:
         if self.machine is not None:
             self.machine.used.add(THREADS)
         return start_thread(self.events, self.loop, function, arguments, executor=executor)
