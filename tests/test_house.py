@@ -164,7 +164,9 @@ def test_docstrings_have_one_form() -> None:
 
 def test_no_file_is_without_use(graph: nx.DiGraph) -> None:
     """Each file is imported, or named where modules are named as text: manifests, commands, the project."""
-    texts = [path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".toml")]
+    texts = [
+        path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".toml", ".sh")
+    ]
     named = "\n".join(path.read_text(encoding="utf-8") for path in [*texts, ROOT / "pyproject.toml"])
     unused = [
         name

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tidemark.models.symbolic.obligations import Obligation, Obligations
-from tidemark.models.symbolic.solve import discharge
-from tidemark.models.symbolic.terms import Terms
+from tidemark.models.symbolic.solve import Terms, discharge
 from tidemark.spec.language.spec import Property, Spec
 
 LIMIT_S = 0.6

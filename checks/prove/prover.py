@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from tidemark.models.instance import BadInstance
 from tidemark.models.symbolic.hints import Hint, Hints, SmallModel, small_bounds
 from tidemark.models.symbolic.obligations import Obligation, Obligations
-from tidemark.models.symbolic.solve import Answer, Watch, discharge
+from tidemark.models.symbolic.solve import Answer, Terms, Watch, discharge
 from tidemark.models.symbolic.subject import ProofSubject
-from tidemark.models.symbolic.terms import Terms
 from tidemark.spec.language.spec import Spec
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from tidemark.models.symbolic.finite import SymbolicInstance
 from tidemark.models.symbolic.hints import instance_in, new_solver, plain_model, small_bounds, usual_values
 from tidemark.models.symbolic.obligations import Fact, Obligation
 from tidemark.models.symbolic.scope import Scope
-from tidemark.models.symbolic.solve import Answer, discharge
-from tidemark.models.symbolic.terms import Terms
+from tidemark.models.symbolic.solve import Answer, Terms, discharge
 from tidemark.spec.language.spec import Property, Spec
 
 SIZES = ((1, 2), (2, 2), (2, 3))

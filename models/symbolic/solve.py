@@ -9,18 +9,20 @@ alone, not on the machine, its load or the queries before it. The order of the q
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import z3
 
-from tidemark.models.symbolic.encode import Z3, Choice
+from tidemark.models.symbolic.encode import Z3, Choice, Encoder, Vocabulary
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.normal import conjuncts
 from tidemark.models.symbolic.obligations import Fact, Obligation, related
-from tidemark.models.symbolic.terms import Terms
+from tidemark.spec.language.expr import Expr, Local, free_locals
 from tidemark.spec.language.render import render
+from tidemark.spec.language.spec import Spec
 
 Status = Literal["proved", "failed", "unknown", "refused"]
 
@@ -43,6 +45,54 @@ UNITS_PER_S = 1_000_000
 
 PATIENCE = 20
 """A query that takes so many times its limit in real seconds is given up: not all that Z3 does is counted."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """An expression as the solver is given it, and the choices that it needs."""
+
+    term: Z3
+    needs: tuple[Choice, ...]
+
+
+class Terms:
+    """What the queries about one protocol, given with its options put in, share: each expression is encoded
+    once, by itself.
+
+    Neither a term nor its names depend on what was encoded before it, so a query is the same text whichever
+    queries came first.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self._vocabulary = Vocabulary(spec)
+        self._encoder = Encoder(self._vocabulary)
+        self._known: dict[tuple[Expr, tuple[Local, ...]], Term] = {}
+        self._params: dict[Local, Z3] = {}
+
+    @cached_property
+    def typing(self) -> tuple[Z3, ...]:
+        """What the types of constants and variables say."""
+        declared = (*self.spec.constants, *self.spec.variables)
+        return tuple(term for variable in declared for term in self._vocabulary.typing(variable))
+
+    def ranges(self, params: Iterable[Local]) -> list[Z3]:
+        """What the types of parameters say."""
+        return [term for p in params for term in self._vocabulary.in_range(self._param(p), p.type)]
+
+    def of(self, expr: Expr, params: Iterable[Local]) -> Term:
+        """An expression over the state and some parameters. Raises UnprovableError."""
+        free = free_locals(expr)
+        given = tuple(param for param in params if param.name in free)
+        if (expr, given) not in self._known:
+            env: Mapping[str, Z3] = {param.name: self._param(param) for param in given}
+            self._known[expr, given] = Term(*self._encoder.encode_all(expr, env))
+        return self._known[expr, given]
+
+    def _param(self, param: Local) -> Z3:
+        if param not in self._params:
+            self._params[param] = z3.Const(param.name, self._vocabulary.sort(param.type))
+        return self._params[param]
 
 
 @dataclass(frozen=True)

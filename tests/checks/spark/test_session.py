@@ -11,9 +11,11 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tidemark.checks.spark.classes import write
 from tidemark.checks.spark.java import (
     Java,
     MissingJavaError,
@@ -40,6 +42,9 @@ from tidemark.checks.spark.session import (
 )
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # --- Java
 
@@ -135,6 +140,23 @@ def test_java_maps_the_classes_of_spark_where_they_were_written(
     assert quick != plain
     answer = subprocess.run([quick / "bin" / "java", "Main"], capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines() == [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds*=off", "Main"]
+
+
+def test_an_archive_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    java = Java(executable=fake_java(tmp_path, version="17.0.1"), version="17.0.1", origin="PATH")
+    class_archive(java).parent.mkdir(parents=True)
+    class_archive(java).write_bytes(b"written")
+    assert write(java) == class_archive(java)
+    assert class_archive(java).read_bytes() == b"written"
+
+
+@pytest.mark.spark
+def test_a_session_starts_from_the_archive_where_there_is_one(spark: SparkSession) -> None:
+    machine = spark.sparkContext._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
+    archive = class_archive(find_java())
+    given = list(machine.getRuntimeMXBean().getInputArguments())
+    assert (f"-XX:SharedArchiveFile={archive}" in given) == archive.exists()
 
 
 def test_an_archive_that_does_not_fit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
