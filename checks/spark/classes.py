@@ -6,6 +6,8 @@ minute and is part of building the environment. Without them, and with another J
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,14 +30,21 @@ def write(java: Java) -> Path | None:
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         written = Path(folder) / "classes.jsa"
         command = [sys.executable, "-m", __spec__.name, str(written)]
-        try:
-            # Java writes when it ends, after Python: only then its end of the pipe is closed.
-            subprocess.run(command, cwd=folder, capture_output=True, timeout=SECONDS, check=False)
-        except subprocess.TimeoutExpired:
-            return None
-        if not written.exists():
-            return None
-        return written.replace(archive)
+        _run(command, Path(folder))
+        return written.replace(archive) if written.exists() else None
+
+
+def _run(command: list[str], folder: Path, *, seconds: float = SECONDS) -> None:
+    """Run to the end of all that the command starts: Java writes when it ends, after Python, and only then
+    its end of the pipe is closed. What takes longer is ended, Java too.
+    """
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, start_new_session=True)
+    try:
+        process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def _load_and_write(archive: Path) -> None:

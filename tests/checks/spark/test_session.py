@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
-from tidemark.checks.spark.classes import write
+from tidemark.checks.spark.classes import _run, write
 from tidemark.checks.spark.java import (
     Java,
     MissingJavaError,
@@ -149,6 +150,13 @@ def test_an_archive_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     class_archive(java).write_bytes(b"written")
     assert write(java) == class_archive(java)
     assert class_archive(java).read_bytes() == b"written"
+
+
+def test_what_takes_too_long_is_ended_with_what_it_has_started(tmp_path: Path) -> None:
+    script = "sleep 60 & echo $! > child; exit"  # like Python, which ends before its Java
+    _run(["sh", "-c", script], tmp_path, seconds=1.0)
+    child = int((tmp_path / "child").read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
 
 
 @pytest.mark.spark
