@@ -1,9 +1,12 @@
-"""The audit of a reduction: random executions, run without any reduction, must be explained by the search."""
+"""The audit of a reduction: random executions, run without any reduction, must be explained by the search.
+Where footprints decide what is left out, steps that are independent by them must commute.
+"""
 
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from tidemark.checks.interleave.commuting import commuting_pairs
 from tidemark.checks.interleave.errors import CAUSES, UnsoundReductionError
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
@@ -109,6 +112,29 @@ class Auditor(RandomWalk, StateStrategy, Remembering):
 
 
 _NOWHERE = _Node()
+
+_BY_FOOTPRINTS = frozenset({Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL})
+_PAIRS = 5
+"""Pairs of steps that are tried in both orders, for each random execution of the audit."""
+
+
+def audit(program: ProgramRef, options: Options, result: Exploration, *, timed: bool = False) -> None:
+    """Look at what the reduction of a search rests on, as closely as the options say.
+
+    Args:
+        program: the program.
+        options: how the search was done.
+        result: what it has found; how much was looked at is added.
+        timed: the clock was a part of its histories.
+
+    Raises:
+        UnsoundReductionError: the search has left something out, or may have.
+    """
+    sample = random_sample(program, options, timed=timed, states=len(result.states))
+    if sample is not None:
+        check_explained(result, sample)
+    if options.reduction in _BY_FOOTPRINTS and not (result.violations or result.remaining or result.reasons):
+        result.statistics.commuting = commuting_pairs(program, pairs=_PAIRS * options.audit)
 
 
 @dataclass(frozen=True, slots=True)

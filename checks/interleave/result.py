@@ -44,6 +44,8 @@ class Statistics:
     """Executions that were run twice to see that they are deterministic."""
     audited: int = 0
     """Random executions whose outcomes the search had to explain."""
+    commuting: int = 0
+    """Pairs of steps, independent by their footprints, that were run in both orders with the same end."""
 
     def add(self, other: "Statistics") -> None:
         """Add the work of another part."""

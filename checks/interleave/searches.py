@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tidemark.checks.interleave.audit import check_explained, random_sample
+from tidemark.checks.interleave.audit import audit
 from tidemark.checks.interleave.errors import CorruptTokenError
 from tidemark.checks.interleave.executions.lasso import lassos
 from tidemark.checks.interleave.executions.record import ExecutionRecord
@@ -70,9 +70,7 @@ def explore(
     if result.remaining:
         result.remaining = tuple(strategy.remaining())
     elif item == WHOLE and not result.reasons:
-        sample = random_sample(program, options, timed=timed, states=len(result.states))
-        if sample is not None:
-            check_explained(result, sample)
+        audit(program, options, result, timed=timed)
     result.bounds = bounds_text(program, options)
     return result
 

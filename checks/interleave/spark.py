@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.checks.interleave.audit import check_explained, random_sample
+from tidemark.checks.interleave.audit import audit
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import set_aside
@@ -123,9 +123,7 @@ def explore_on_spark(
     options = options or Options()
     search = _Search(session, program, options, spread or Spread())
     total = search.run(tick or _silent)
-    sample = random_sample(program, options, states=len(total.states))
-    if sample is not None:
-        check_explained(total, sample)
+    audit(program, options, total)
     total.bounds = bounds_text(program, options)
     return total
 

@@ -21,7 +21,7 @@ OPTIONS = Options(reduction=Reduction.SLEEP_SETS, classes=True, audit=0)
 def facts(found: Exploration) -> str:
     """What must not depend on who searched. The way to a part of the tree is observed once for each part."""
     counts = found.statistics.counts()
-    for work in ("checked_again", "audited", "visible_steps"):
+    for work in ("checked_again", "audited", "commuting", "visible_steps"):
         del counts[work]
     classes = sum(int.from_bytes(digest[:7]) for digest in found.classes)
     return f"{sorted(counts.items())} {found.finals_check_sum()} {len(found.classes)} {classes}"

@@ -28,7 +28,7 @@ SUBJECTS = [
 
 def facts(result: Exploration) -> tuple[object, ...]:
     counts = result.statistics.counts()
-    del counts["checked_again"], counts["audited"]
+    del counts["checked_again"], counts["audited"], counts["commuting"]
     found = {violation: example.picks for violation, example in result.violations.items()}
     return (counts, result.finals, result.classes, found)
 
