@@ -27,6 +27,7 @@ from tidemark.checks.interleave.searches import (
     explore_by,
     explore_randomly,
     explore_subtree,
+    explore_with_delays,
     replay,
     split,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "explore_coroutine",
     "explore_randomly",
     "explore_subtree",
+    "explore_with_delays",
     "replay",
     "replay_coroutine",
     "require_every_order",

@@ -21,7 +21,7 @@ from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
-from tidemark.checks.interleave.searches import explore
+from tidemark.checks.interleave.searches import explore, explore_with_delays
 from tidemark.checks.interleave.spark import Spread, explore_on_spark
 from tidemark.checks.verdicts.asking import taken_over
 from tidemark.checks.verdicts.commands import check_command, token_command
@@ -90,8 +90,14 @@ def interleave(
     """
     chosen = options or options_of(entry)
     program = program_of(entry)
+
+    def tick(found: Exploration) -> None:
+        _tell(progress, found, "")
+
+    if entry.delays is not None:
+        return explore_with_delays(program, entry.delays, options=chosen, tick=tick)
     if spark is None:
-        return explore(program, chosen, tick=lambda found: _tell(progress, found, ""))
+        return explore(program, chosen, tick=tick)
     return explore_on_spark(
         spark,
         program,
@@ -120,6 +126,7 @@ class InterleaveJudge:
         if checker is not None:
             _check_claims(entry, checker)
         _check_live(entry, checker)
+        _check_one_core(entry)
         if entry.distributed or entry.live:  # what endless runs ask of the specification is not noted
             spark = _session(context) if entry.distributed else None
             return verdicts_of(entry, context, interleave(entry, progress=context.progress, spark=spark))
@@ -176,10 +183,16 @@ def _check_live(entry: InterleaveEntry, program: Refining | None) -> None:
                 f"{entry.name}: {claim!r} is under 'live', and is no leads_to among its claims",
                 remedy=f"name some of {', '.join(promised) or 'none'}, under 'claims' as well",
             )
-    if entry.live and entry.distributed:
-        raise BadInputError(
-            f"{entry.name}: endless runs are looked for on one core", remedy="leave 'distributed' out"
-        )
+
+
+def _check_one_core(entry: InterleaveEntry) -> None:
+    """Refuse to spread what is searched on one core only."""
+    for asked, what in (
+        (entry.live, "endless runs are looked for"),
+        (entry.delays is not None, "delays are bounded"),
+    ):
+        if asked and entry.distributed:
+            raise BadInputError(f"{entry.name}: {what} on one core", remedy="leave 'distributed' out")
 
 
 def _session(context: Context) -> SparkSession:

@@ -33,6 +33,25 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
         )
 
 
+def refuse_delays(program: ProgramRef, options: Options) -> None:
+    """Refuse what a bound on delays cannot be combined with.
+
+    Raises:
+        UnsoundCombinationError: a reduction by footprints, or endless runs.
+    """
+    if options.reduction not in (Reduction.NONE, Reduction.STATES):
+        raise UnsoundCombinationError(
+            f"{program.text()}: {options.reduction.value!r} runs one of several equivalent orders, and "
+            "that one may have more delays than another",
+            remedy="use reduction = 'none', or 'states', with delays",
+        )
+    if options.live:
+        raise UnsoundCombinationError(
+            f"{program.text()}: a bound on delays cuts the graph in which endless runs are looked for",
+            remedy="leave the bound out, or the claims under 'live'",
+        )
+
+
 def _refuse_live(program: ProgramRef, fresh: Program, options: Options) -> None:
     if options.reduction is not Reduction.STATES or options.histories:
         raise UnsoundCombinationError(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tidemark.checks.interleave.audit import audit
+from tidemark.checks.interleave.audits.audit import audit
 from tidemark.checks.interleave.errors import CorruptTokenError
 from tidemark.checks.interleave.executions.lasso import lassos
 from tidemark.checks.interleave.executions.record import ExecutionRecord
@@ -11,9 +11,10 @@ from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import decode
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
-from tidemark.checks.interleave.refusals import refuse_unsound
+from tidemark.checks.interleave.refusals import refuse_delays, refuse_unsound
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import Tick, quiet, search
+from tidemark.checks.interleave.strategies.bounded import DelayBounded, DelaysBetweenStates
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.histories import HistorySearch
@@ -175,6 +176,30 @@ def explore_randomly(
 ) -> Exploration:
     """Run random executions. The result is ``refuted`` or ``inconclusive``, never a pass."""
     return explore_by(program, RandomWalk(seed=seed, executions=executions), options=options, tick=tick)
+
+
+def explore_with_delays(
+    program: ProgramRef, delays: int, *, options: Options | None = None, tick: Tick | None = None
+) -> Exploration:
+    """Search every interleaving with at most so many delays: an exhaustive search within one more bound.
+
+    Passing over an enabled event is a delay. The bound, and how many choices it has left out, is among the
+    bounds of the result. Equal declared states are merged if the reduction says so.
+
+    Raises:
+        UnsoundCombinationError: a reduction by footprints, or endless runs.
+    """
+    options = options or Options(reduction=Reduction.NONE)
+    refuse_delays(program, options)
+    refuse_unsound(program, options)
+    merging = options.reduction is Reduction.STATES
+    strategy = DelaysBetweenStates(delays) if merging else DelayBounded(delays)
+    result = search(program, strategy, Interner(), options, tick)
+    if isinstance(strategy, DelaysBetweenStates):
+        result.states = strategy.states
+    result.remaining = ()
+    result.bounds = f"{bounds_text(program, options)}, {strategy}"
+    return result
 
 
 def explore_by(

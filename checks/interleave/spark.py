@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.checks.interleave.audit import audit
+from tidemark.checks.interleave.audits.audit import audit
 from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import set_aside

@@ -183,6 +183,8 @@ class InterleaveEntry(Entry):
     """Those of the claims that promise something (leads_to), and that no endless fair run may break."""
     reduction: Reduction = Reduction.SLEEP_SETS
     """What the search may leave out."""
+    delays: int | None = Field(default=None, ge=0)
+    """Only orders with at most so many delays, where all of them are out of reach; None: all orders."""
     limit: int = Field(default=100_000, gt=0)
     """Executions after which the search gives up and is inconclusive, those that are cut short included."""
     distributed: bool = False

@@ -13,6 +13,7 @@ from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.chain.ddl import DdlChainProgram, ddl_chain
@@ -55,6 +56,17 @@ def ddl_key_collides(**scenario: Any) -> ChainProgram:
 def tick_is_the_greatest_report(**scenario: Any) -> ChainProgram:
     """The tick is the maximum over the sessions."""
     return chain(root_parts=RootCoordParts(sender=timetick_impl.Greatest), **scenario)
+
+
+class _OneProxyCloses(TimeTickSync):
+    def _is_complete(self) -> bool:
+        return len([source for source, report in self.entries.items() if report is not None]) > 1
+
+
+@mutant(killer="watermark_promise", source="facts 4", instance="chain-one-write-of-two", tier="full")
+def one_proxy_closes_the_round(**scenario: Any) -> ChainProgram:
+    """A round is over when the DDL source and any one proxy have reported."""
+    return chain(root_parts=RootCoordParts(sync=_OneProxyCloses), **scenario)
 
 
 class _TakesWritesAtOnce(Proxy):

@@ -8,7 +8,7 @@ from tidemark.checks.gate.plan import Task
 from tidemark.checks.interleave.executions.recorded_execution import witness
 from tidemark.checks.interleave.executions.token import decode, encode
 from tidemark.checks.interleave.judge import JUDGE, program_of
-from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.errors import BadInputError, UnsoundCombinationError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome
@@ -55,6 +55,24 @@ def test_all_reductions_see_the_same_final_states(context, reduction, executions
     assert verdict.notes == (f"final states {FINAL}",)
     assert ("promise" in verdict.bounds) == (reduction == "states")
     assert "untimed clocks" in verdict.bounds
+
+
+@pytest.mark.parametrize("reduction", ["none", "states"])
+def test_a_bound_on_delays_is_a_part_of_the_verdict(context, reduction):
+    some = by_claim(JUDGE.run(entry(reduction=reduction, delays=1), context))["refinement"]
+    every = by_claim(JUDGE.run(entry(reduction=reduction, delays=100), context))["refinement"]
+    assert some.outcome is every.outcome is Outcome.HOLDS
+    assert "only orders with at most 1 delays; " in some.bounds
+    assert "; 0 choices were left out" not in some.bounds
+    assert some.counts["final_states"] < every.counts["final_states"] == 3
+    assert every.notes == (f"final states {FINAL}",)
+
+
+def test_a_bound_on_delays_is_refused_with_what_it_cannot_be_combined_with(context):
+    with pytest.raises(UnsoundCombinationError, match="may have more delays"):
+        JUDGE.run(entry(delays=1), context)
+    with pytest.raises(BadInputError, match="delays are bounded on one core"):
+        JUDGE.run(entry(reduction="states", delays=1, distributed=True), context)
 
 
 @pytest.mark.spark

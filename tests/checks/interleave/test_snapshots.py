@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tidemark.checks.interleave import Options, RandomWalk, Reduction, audit, explore
+from tidemark.checks.interleave import Options, RandomWalk, Reduction, explore
+from tidemark.checks.interleave.audits import audit
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.manifest import default_manifests, load

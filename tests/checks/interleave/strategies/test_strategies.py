@@ -9,6 +9,7 @@ from tests.checks.interleave.test_coroutines import relies_on_the_queue_of_the_l
 from tidemark.checks.interleave import (
     DelayBounded,
     DepthFirst,
+    ExecutionLimits,
     Options,
     PreemptionBounded,
     Priorities,
@@ -19,13 +20,15 @@ from tidemark.checks.interleave import (
     explore,
     explore_by,
     explore_coroutine,
+    explore_with_delays,
     replay,
 )
-from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.errors import BadInputError, UnsoundCombinationError
 from tidemark.models.simulation import Interner, Process, Program, ProgramRef, World
 
 PROGRAMS = "tests.checks.interleave.programs:"
 LOST = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
+INGEST = ProgramRef.of("tidemark.models.protocols.flush.programs:flush", rows=(1,), flushes=(1,))
 RAW = Options(reduction=Reduction.NONE, audit=0)
 
 
@@ -152,3 +155,55 @@ def test_wrong_bounds_are_refused():
         DelayBounded(-1)
     with pytest.raises(BadInputError, match="depth of 0"):
         Priorities(seed=1, executions=1, depth=0)
+
+
+@pytest.mark.parametrize("reduction", [Reduction.NONE, Reduction.STATES])
+def test_a_search_with_enough_delays_is_the_whole_search(reduction):
+    options = Options(reduction=reduction, audit=0)
+    bounded, whole = explore_with_delays(INGEST, 1_000, options=options), explore(INGEST, options)
+    assert bounded.status is whole.status is Status.EXHAUSTED
+    assert bounded.finals == whole.finals
+    assert bounded.states == whole.states
+    assert bounded.covered == whole.covered
+    assert "at most 1000 delays; 0 choices were left out" in bounded.bounds
+
+
+@pytest.mark.parametrize("delays", [0, 1, 2, 3])
+def test_merging_leaves_out_no_outcome_of_the_bounded_search(delays):
+    plain = explore_with_delays(INGEST, delays)
+    merged = explore_with_delays(INGEST, delays, options=Options(reduction=Reduction.STATES))
+    assert merged.finals == plain.finals
+    assert merged.covered == plain.covered
+    assert merged.statistics.executions + merged.statistics.merged <= plain.statistics.executions
+    assert f"at most {delays} delays" in merged.bounds
+    assert "delays" not in explore(INGEST, RAW).bounds
+
+
+def test_a_bound_on_delays_finds_what_is_within_it_and_nothing_else():
+    """Wrong is that the second process is the first to act."""
+    planted = ProgramRef.of(f"{PROGRAMS}planted")
+    assert explore_with_delays(planted, 0).status is Status.EXHAUSTED
+    found = explore_with_delays(planted, 1).first()
+    assert found.violation.claim == "y-before-x"
+    assert sum(1 for pick in found.picks if pick) == 1
+
+
+def test_a_limit_within_a_bound_on_delays_is_no_pass():
+    stopped = explore_with_delays(
+        shared("lastzero", 3),
+        5,
+        options=Options(reduction=Reduction.NONE, limits=ExecutionLimits(executions=3)),
+    )
+    assert stopped.status is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (Options(reduction=Reduction.SLEEP_SETS), "may have more delays"),
+        (Options(reduction=Reduction.STATES, live=("ends",)), "endless runs"),
+    ],
+)
+def test_what_a_bound_on_delays_cannot_be_combined_with_is_refused(options, words):
+    with pytest.raises(UnsoundCombinationError, match=words):
+        explore_with_delays(INGEST, 2, options=options)

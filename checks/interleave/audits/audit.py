@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checks.interleave.commuting import commuting_pairs
+from tidemark.checks.interleave.audits.commuting import commuting_pairs
 from tidemark.checks.interleave.errors import CAUSES, UnsoundReductionError
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction

@@ -1,0 +1,1 @@
+"""What the reduction of a search rests on, looked at."""
