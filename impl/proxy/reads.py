@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
-from tidemark.impl.errors import ImplementationError, NotServableError, RpcError
+from tidemark.impl.errors import ImplementationError, NotServableError, RpcError, UnknownChannelError
 from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.values import ShardAnswer
@@ -53,7 +53,7 @@ class ReadAnswer:
 
     @property
     def moment(self) -> Timestamp:
-        """The greatest of the moments: what a session carries along, and what further pages show."""
+        """The greatest of the moments: what a session carries along."""
         return max(self.moments.values(), default=ZERO)
 
 
@@ -62,7 +62,7 @@ class ReadTask:
     """A read of some channels.
 
     keys: whose rows; None for all. client_ts: what the client names, at SESSION and CUSTOMIZED.
-    page_of: the first page, or the first part, if this is a further one: it shows the same moment (B40).
+    page_of: the first page, or the first part, if this is a further one: it shows the same moments (B40).
     collection: whose channels they are; who asks over channels needs it.
     nearest: which rows, if it is a search.
     """
@@ -79,9 +79,22 @@ class ReadTask:
     answer: ReadAnswer | None = field(default=None)
 
     @property
-    def mvcc(self) -> Timestamp | None:
-        """The moment that the read names; None for the replica's service time."""
-        return None if self.page_of is None else self.page_of.moment
+    def moments(self) -> Mapping[ChannelName, Timestamp]:
+        """By channel the moment that a further page shows: that of the first page. Each channel has its own,
+        and at the greatest of them the page would show what the first one has not seen. Empty: each replica
+        answers at its service time. Raises UnknownChannelError for a channel that the first page lacks.
+        """
+        if self.page_of is None:
+            return {}
+        shown = self.page_of.moments
+        unknown = [channel for channel in self.channels if channel not in shown]
+        if unknown:
+            known = ", ".join(sorted(shown)) or "none"
+            raise UnknownChannelError(
+                f"a further page asks for channel {unknown[0]!r}, and its first page shows {known}; read all "
+                "channels with the first page"
+            )
+        return {channel: shown[channel] for channel in self.channels}
 
 
 class ReadClock(Protocol):
@@ -164,7 +177,7 @@ class ReadPath:
     async def _guarantee(self, task: ReadTask) -> Timestamp:
         """What the read must see at least: everything at or below."""
         if task.page_of is not None:
-            return task.page_of.moment
+            return max(task.moments.values(), default=ZERO)
         if task.level is ConsistencyLevel.STRONG:
             task.phase = ReadPhase.ASKED
             return await self._oracle.alloc(1)
@@ -203,12 +216,13 @@ class Reader(ReadPath):
     async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
         """Ask one replica of a channel after the other, with the same guarantee, until one answers."""
         failure: RpcError = NotServableError(f"no replica serves channel {channel!r}; load the collection")
+        moment = task.moments.get(channel)
         for replica in self._replicas.of(channel):
             try:
                 return await replica.query(
                     channel,
-                    guarantee=task.guarantee,
-                    mvcc=task.mvcc,
+                    guarantee=task.guarantee if moment is None else moment,
+                    mvcc=moment,
                     keys=task.keys,
                     deadline=self._config.deadline,
                 )

@@ -23,11 +23,15 @@ from tidemark.impl.types import ChannelName
 
 @dataclass(frozen=True)
 class AskedRead:
-    """What a read asks of each channel: see ShardRead. ``deadline``: in seconds, of the node."""
+    """What a read asks of each channel: see ShardRead.
+
+    moments: by channel the moment that a further page shows; empty if this is none. deadline: in seconds, of
+    the node.
+    """
 
     channels: tuple[ChannelName, ...]
     guarantee: Timestamp
-    mvcc: Timestamp | None
+    moments: Mapping[ChannelName, Timestamp]
     keys: tuple[int, ...] | None
     deadline: float
     nearest: Nearest | None = None
@@ -59,7 +63,9 @@ class NodeFollower:
         await self._results.put(QueryResult(request.number, shards, self._node.node_id, refusal))
 
     async def _serve(self, asked: AskedRead, channel: ChannelName) -> ShardAnswer | RpcError:
-        read = ShardRead(asked.guarantee, mvcc=asked.mvcc, keys=asked.keys, nearest=asked.nearest)
+        moment = asked.moments.get(channel)
+        guarantee = asked.guarantee if moment is None else moment
+        read = ShardRead(guarantee, mvcc=moment, keys=asked.keys, nearest=asked.nearest)
         try:
             return await self._node.serve(channel, read, deadline=asked.deadline)
         except RpcError as refusal:
@@ -99,7 +105,7 @@ class ChannelReads(ReadPath):
 
     async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
         asked = AskedRead(
-            task.channels, task.guarantee, task.mvcc, task.keys, self._config.deadline, task.nearest
+            task.channels, task.guarantee, task.moments, task.keys, self._config.deadline, task.nearest
         )
         found = await self.requests.query(task.collection, task.channels, asked)
         return {channel: found[channel] for channel in task.channels}

@@ -201,7 +201,7 @@ class RefusedProgram(Program):
 
     async def _ask(self, process: Process, client: int) -> None:
         await process.point("client.come")
-        asked = AskedRead(SHARDS, 0, None, None, 0.0)
+        asked = AskedRead(SHARDS, 0, {}, None, 0.0)
         try:
             found = await self.reader.query(COLLECTION, SHARDS, asked)
         except ImplementationError as error:

@@ -31,7 +31,7 @@ from tidemark.models.simulation.world.process import Process
 
 AS_PROMISED = "a_read_asks_for_what_its_level_promises"
 """Claim id: the oracle is asked by a strong read alone, and each replica is told the guarantee of the level,
-the moment of a further page, the keys and the deadline."""
+the moment that the first page has of its channel, the keys and the deadline."""
 ONE_AFTER_THE_OTHER = "a_replica_is_asked_when_the_one_before_it_has_refused"
 """Claim id: the replicas of each channel are asked in their order, until one answers; the others are not."""
 ONE_ANSWER = "an_answer_is_of_all_channels"
@@ -75,9 +75,10 @@ SCRIPTS: tuple[Script, ...] = (
     # The oracle fails.
     {"reads": [read("strong", a=[_A]) | {"alloc": "lost"}, read("strong", a=[_A]) | {"alloc": "no leader"},
                read("strong", a=[_A])]},
-    # Further pages show the moment of the first one, whatever their level.
+    # Further pages show the moments of the first one, channel by channel, whatever their level.
     {"reads": [read("strong", a=[_A], b=[_B]), read("strong", a=[_A], b=[_A]) | {"page_of": 0},
                read("bounded", b=[(50, ())]) | {"page_of": 0}, read("eventually")]},
+    {"reads": [read("eventually", a=[_A]), read("strong", a=[_A], b=[_B]) | {"page_of": 0}]},
     # Searches, with a key in two channels.
     {"reads": [read("strong", a=[_A], b=[(50, ((12, 2), (41, 3)))]) | {"nearest": (2, limit)}
                for limit in (1, 2, 9)]},
@@ -100,6 +101,7 @@ class Known:
     calls: dict[str, list[Hashable]] = field(default_factory=dict)
     heard: Hashable = None
     phase: str = ""
+    guarantee: int = 0
 
 
 def _rows(channel: str, rows: Sequence[tuple[int, int]]) -> tuple[Row, ...]:
@@ -146,6 +148,8 @@ class PathProgram(ComparedProgram):
         await asyncio.wait([self._running])
         due = self._due(one, page)
         self.compare(AS_PROMISED, "the oracle", self._seen.asked, due.asked)
+        if self._task is not None:
+            self.compare(AS_PROMISED, "the guarantee", self._task.guarantee, due.guarantee)
         self.compare(ONE_AFTER_THE_OTHER, "calls", _plain(self._seen.calls), _plain(due.calls))
         self.compare(ONE_ANSWER, "the answer", self._seen.heard, due.heard)
         self.compare(ONE_ANSWER, "the phase", self._phase(), self._in(due.phase))
@@ -225,7 +229,6 @@ class PathProgram(ComparedProgram):
 
     def _due(self, one: Mapping[str, Any], page: ReadAnswer | None) -> Known:
         """Reckon a read from its script."""
-        moment = None if page is None else max(page.moments.values())
         strong = one["level"] == ConsistencyLevel.STRONG.value and page is None
         due = Known(phase=ReadPhase.FAILED.value)
         if strong:
@@ -234,10 +237,17 @@ class PathProgram(ComparedProgram):
         if failed:
             due.heard = self._error(failed)
             return due
-        guarantee = self._guarantee(one) if moment is None else moment
-        asked = (guarantee, moment, one.get("keys"), self._deadline)
+        if page is not None and not one["channels"].keys() <= page.moments.keys():
+            due.heard = ("UnknownChannelError", "a fu")
+            return due
+        due.guarantee = (
+            self._guarantee(one) if page is None else max(page.moments[c] for c in one["channels"])
+        )
         last: dict[str, Any] = {}
         for channel, answers in one["channels"].items():
+            named = None if page is None else page.moments[channel]
+            guarantee = self._guarantee(one) if named is None else named
+            asked = (guarantee, named, one.get("keys"), self._deadline)
             ends = (
                 n for n, each in enumerate(answers) if each in (_LEAVES, _BROKEN) or not isinstance(each, str)
             )

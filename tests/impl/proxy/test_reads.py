@@ -6,7 +6,7 @@ import pytest
 
 from tests.impl.parts import run
 from tidemark.impl.client.session import Session
-from tidemark.impl.errors import NotServableError, RpcError
+from tidemark.impl.errors import NotServableError, RpcError, UnknownChannelError
 from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReaderConfig, ReadTask
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.types import Row
@@ -66,7 +66,7 @@ def test_each_level_has_its_guarantee(level, guarantee):
     run(scenario())
 
 
-def test_all_channels_have_one_guarantee_and_further_pages_one_moment():
+def test_all_channels_have_one_guarantee_and_further_pages_their_moments():
     async def scenario():
         world = World(a=[answer(120, (3, 1))], b=[answer(110, (2, 2), (4, 3))])
         reader = world.reader()
@@ -80,7 +80,9 @@ def test_all_channels_have_one_guarantee_and_further_pages_one_moment():
         assert session.timestamp == 120
         world.asked.clear()
         await reader.execute(ReadTask(ConsistencyLevel.STRONG, ("a", "b"), page_of=first))
-        assert world.asked == [("a", 120, 120), ("b", 120, 120)]
+        assert world.asked == [("a", 120, 120), ("b", 110, 110)]
+        with pytest.raises(UnknownChannelError, match="channel 'c', and its first page shows a, b"):
+            await reader.execute(ReadTask(ConsistencyLevel.STRONG, ("a", "c"), page_of=first))
 
     run(scenario())
 

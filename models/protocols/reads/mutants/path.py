@@ -7,6 +7,7 @@ The functions return the program with the fault in it, and take the same argumen
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.errors import RpcError
@@ -34,17 +35,38 @@ def a_second_round_has_no_guarantee(**scenario: Any) -> PathProgram:
     return path(reader_class=_AsksAgain, **scenario)
 
 
-class _OldestMoment(Reader):
-    async def _guarantee(self, task: ReadTask) -> int:
+class _GreatestMoment(Reader):
+    async def execute(self, task: ReadTask) -> ReadAnswer:
         if task.page_of is not None:
-            return min(task.page_of.moments.values())
-        return await super()._guarantee(task)
+            shown = dict.fromkeys(task.page_of.moments, task.page_of.moment)
+            task.page_of = replace(task.page_of, moments=shown)
+        return await super().execute(task)
+
+
+@mutant(killer="a_replica_is_asked_when_the_one_before_it_has_refused", source="B40", instance=ALONE)
+def a_further_page_shows_the_greatest_moment(**scenario: Any) -> PathProgram:
+    """A further page shows on every channel what the first one has shown on that with the latest answer."""
+    return path(reader_class=_GreatestMoment, **scenario)
+
+
+class _NeedsLess(Reader):
+    async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
+        (replica, *_) = self._replicas.of(channel)
+        if task.page_of is None:
+            return await super()._ask(task, channel)
+        return await replica.query(
+            channel,
+            guarantee=min(task.moments.values()),
+            mvcc=task.moments[channel],
+            keys=task.keys,
+            deadline=self._config.deadline,
+        )
 
 
 @mutant(killer="a_replica_is_asked_when_the_one_before_it_has_refused", source="B40", instance=ALONE)
 def a_further_page_needs_less_than_the_first(**scenario: Any) -> PathProgram:
     """A further page has the least moment of the first one's channels as its guarantee."""
-    return path(reader_class=_OldestMoment, **scenario)
+    return path(reader_class=_NeedsLess, **scenario)
 
 
 class _WhatThereIs(Reader):
