@@ -37,6 +37,9 @@ SMALLER = ((1, 1), (1, 2), (2, 2))
 FIRST_S = 3.0
 """Time limit of the first pass over all obligations; what remains gets its full time afterwards."""
 
+FURTHER = 3
+"""How much further numbers of a bounded instance may go, if its assumptions need more."""
+
 ARTEFACT_S = 1.0
 """Time limit where a bounded instance has a counterexample, which may owe its existence to the bounds."""
 
@@ -122,16 +125,21 @@ class Prover:
         return [tuple(places) for places in dealt if places]
 
     def hints(self, size: tuple[int, int]) -> Hints | None:
-        """The bounded instance of a size, or None if the protocol has none (the assumptions may exclude
-        it).
+        """The bounded instance of a size, or None if the protocol has none. Numbers go further if the
+        assumptions exclude all constants within the bounds.
         """
         if size not in self._hints:
-            bounds = small_bounds(self.spec, elements=size[0], greatest=size[1])
-            try:
-                self._hints[size] = Hints(self.subject.instance(bounds))
-            except BadInstance:
-                self._hints[size] = None
+            elements, greatest = size
+            found = (self._instance_of(elements, greatest + more) for more in range(FURTHER + 1))
+            self._hints[size] = next((hints for hints in found if hints is not None and hints.possible), None)
         return self._hints[size]
+
+    def _instance_of(self, elements: int, greatest: int) -> Hints | None:
+        bounds = small_bounds(self.spec, elements=elements, greatest=greatest)
+        try:
+            return Hints(self.subject.instance(bounds))
+        except BadInstance:
+            return None
 
     def hint(
         self, obligation: Obligation, size: tuple[int, int], without: frozenset[str] = frozenset()

@@ -152,6 +152,13 @@ class Hints:
             solver.add(z3.Implies(switch, self.space.holds(closed(self.spec.property(name)), self.state)))
         return solver
 
+    @cached_property
+    def possible(self) -> bool:
+        """Whether some constants within the bounds satisfy the assumptions. If none do, everything follows
+        from nothing here, which says nothing of larger instances.
+        """
+        return bool(self._check(()) == z3.sat)
+
     def moves(self, action: str) -> tuple[Move, ...]:
         """The steps of an action from an arbitrary state."""
         if action not in self._moves:

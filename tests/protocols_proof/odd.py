@@ -291,3 +291,41 @@ class Signs(Protocol):
     def no_gap(s):
         """Marked places form a range from 0 on."""
         return forall(s.Place, s.Place, lambda p, q: implies(s.row[p] & (q < p), s.row[q]))
+
+
+class Crowded(Protocol):
+    """More things have a turn of their own than a small instance has turns."""
+
+    Guest = Sort()
+    Waiter = Sort()
+    Turn = Nat()
+
+    place: Map[Guest, Turn] = constant()
+    pause: Map[Waiter, Turn] = constant()
+    turn: Turn = 0
+    served: Set[Guest] = False
+
+    @assumption()
+    def turns_are_apart(s):
+        """No two of them have the same turn."""
+        guests = forall(s.Guest, s.Guest, lambda a, b: (a == b) | (s.place[a] != s.place[b]))
+        waiters = forall(s.Waiter, s.Waiter, lambda a, b: (a == b) | (s.pause[a] != s.pause[b]))
+        return guests & waiters & forall(s.Guest, s.Waiter, lambda a, b: s.place[a] != s.pause[b])
+
+    @action
+    def serve(s, g: Guest):
+        """It is the turn of a guest."""
+        require(s.turn == s.place[g])
+        s.served[g] = True
+        s.turn = s.turn + 1
+
+    @action
+    def rest(s, w: Waiter):
+        """It is the turn of a waiter."""
+        require(s.turn == s.pause[w])
+        s.turn = s.turn + 1
+
+    @invariant()
+    def all_before_are_served(s):
+        """Who had his turn was served, and nobody else."""
+        return forall(s.Guest, lambda g: s.served[g] == (s.place[g] < s.turn))

@@ -17,6 +17,9 @@ from tidemark.spec.language import (
     forall,
     implies,
     invariant,
+    ite,
+    lemma,
+    one_of,
     require,
 )
 from tidemark.spec.reads import Reads
@@ -99,6 +102,119 @@ class OneAfterTheOther(Reads):
             s.Write,
             lambda q, w: implies(s.is_answered(q), s.seen[q, w] == s.expected[q, w]),
         )
+
+
+class AnyScript(OneAfterTheOther):
+    """Why the answers are as expected, for any script: any number of writes, reads, keys and replicas."""
+
+    stop = Reads.stop  # a replica may stop, and the read at it fails: no later event begins then
+
+    @lemma(source="seed 002, opening example")
+    def no_write_fails(s):
+        """Every write that begins comes into the log."""
+        return forall(s.Write, lambda w: s.stage[w] != "failed")
+
+    @lemma(source="seed 002, opening example")
+    def a_write_has_its_turn(s):
+        """A write is under way in its turn, and acknowledged afterwards."""
+        return forall(
+            s.Write,
+            lambda w: all_of(
+                s.acknowledged[w] == (s.write_turn[w] < s.turn),
+                implies(s.stage[w] != "new", s.write_turn[w] <= s.turn),
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def a_read_has_its_turn(s):
+        """A read is under way in its turn, and answered afterwards; all are strong."""
+        return forall(
+            s.Read,
+            lambda q: all_of(
+                s.is_answered(q) == (s.read_turn[q] < s.turn),
+                implies(s.progress[q] != "new", (s.read_turn[q] <= s.turn) & (s.level[q] == "strong")),
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def timestamps_are_in_the_order_of_turns(s):
+        """A later write has a greater timestamp, or will have."""
+        return forall(
+            s.Write,
+            s.Write,
+            lambda v, w: implies(
+                (s.write_turn[v] < s.write_turn[w]) & one_of(s.stage[w], "asked", "stamped", "logged"),
+                ite(s.stage[w] == "asked", s.ts[v] <= s.floor[w], s.ts[v] < s.ts[w]),
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def a_read_knows_what_was_before(s):
+        """When a read begins, exactly the writes of earlier turns are acknowledged."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                one_of(s.progress[q], "asked", "waiting", "asleep", "reading", "answered"),
+                s.known[q, w] == (s.write_turn[w] < s.read_turn[q]),
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def later_writes_lie_above_an_answer(s):
+        """A write of a later turn has a timestamp above the moment of the answer, or will have."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                (s.read_turn[q] < s.write_turn[w]) & (s.stage[w] != "new"),
+                ite(s.stage[w] == "asked", s.floor[w] >= s.moment[q], s.ts[w] > s.moment[q]),
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def a_guarantee_has_what_was_before(s):
+        """Writes of earlier turns are in the log, at or below the guarantee of a read."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.has_guarantee(q) & (s.write_turn[w] < s.read_turn[q]),
+                (s.stage[w] == "logged") & (s.ts[w] <= s.guarantee[q]),
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def later_writes_wait_for_an_answer(s):
+        """As long as a read is under way, no write of a later turn has begun."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                one_of(s.progress[q], "asked", "waiting", "asleep", "reading")
+                & (s.read_turn[q] < s.write_turn[w]),
+                s.stage[w] == "new",
+            ),
+        )
+
+    @lemma(source="seed 002, opening example")
+    def a_moment_shows_what_is_expected(s):
+        """What is visible at the moment of a read is what one machine would show."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                one_of(s.progress[q], "reading", "answered"),
+                s.is_visible(w, s.moment[q]) == s.expected[q, w],
+            ),
+        )
+
+
+class AnyScriptWithoutWaiting(AnyScript):
+    """No wait for the service time, in any script."""
+
+    def is_served(s, q):
+        return s.guarantee[q] >= 0
 
 
 class OpeningExample(OneAfterTheOther):
