@@ -5,6 +5,7 @@ from tidemark.models.protocols.reads.mutants.pairs import (
     BoundedReads,
     EventualReads,
     SessionReads,
+    StrongReads,
     WithoutTimestamps,
 )
 from tidemark.spec.language import Set, action, all_of, each, exists, forall, ite, require
@@ -200,6 +201,64 @@ class AcknowledgedBeforeTheLog(Reads):
         require(s.is_begun(w) & ~s.acknowledged[w])
         s.acknowledged[w] = True
         s.keep(s.writer[w], s.ts[w])
+
+
+@mutant(
+    killer="reads.strong_sees_what_was_acknowledged",
+    source="facts 6.1: the delete node",
+    instance="reads-strong-after-a-delete",
+)
+class StrongReadsPassDeletesOver(StrongReads):
+    """The service time does not wait for the deletes of the pack: a strong read shows a row whose delete was
+    acknowledged.
+    """
+
+    raise_safe = RaisedBeforeTheDeletes.raise_safe
+
+
+@mutant(
+    killer="reads.strong_sees_what_was_acknowledged",
+    source="seed 002, insert before delete",
+    instance="reads-strong-after-a-delete",
+)
+class AnswersKeepNoRows(StrongReads):
+    """An answer holds the rows of deleted keys only: a row that is there is not shown."""
+
+    def finds(s, r, w, value):
+        gone = exists(s.Write, lambda d: s.applied[r, d] & s.removes(d, w, value))
+        return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, gone)
+
+
+@mutant(
+    killer="reads.strong_sees_what_was_acknowledged",
+    source="facts 6.1: the delete node",
+    instance="reads-strong-beside-a-delete",
+)
+class DeletesOfAllKeys(StrongReads):
+    """A delete removes the older rows of every key."""
+
+    def finds(s, r, w, value):
+        gone = exists(
+            s.Write,
+            lambda d: all_of(s.applied[r, d], s.deletes[d], s.ts[w] < s.ts[d], s.ts[d] <= value),
+        )
+        return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~gone)
+
+
+@mutant(
+    killer="reads.strong_sees_what_was_acknowledged",
+    source="facts 6.1: growing segments",
+    instance="reads-strong-two-rows",
+)
+class RowsReplaceRows(StrongReads):
+    """A row hides the older rows of its key, as if it were an upsert."""
+
+    def finds(s, r, w, value):
+        hidden = exists(
+            s.Write,
+            lambda d: all_of(s.applied[r, d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value),
+        )
+        return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~hidden)
 
 
 @mutant(killer="reads.strong_never_goes_back", source="facts 6.2: Strong", instance="reads-strong")
