@@ -3,7 +3,8 @@
 =======================  ===================================================================================
 specification            implementation
 =======================  ===================================================================================
-life, has_checkpoint     ``ChannelRecord.dropped``, ``collected``
+life                     ``ChannelRecord.dropped``, ``collected``
+has_checkpoint           ``ChannelRecord.checkpoint``: the sentinel of a dropped channel; a collected one has none
 assigned                 ``ChannelRecord.assigned_to``, once an incarnation has recovered the channel
 stored                   ``ChannelRecord.checkpoint``; the sentinel of a dropped channel is no position
 epoch, epoch_of          terms, counted without those in which nothing was recovered
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.types import ChannelRecord, Owner, SegmentRecord
+from tidemark.impl.types import DROPPED_CHECKPOINT, LOG_BEGINNING, ChannelRecord, Owner, SegmentRecord
 
 CHANNEL = "channel"
 SEGMENT = 1
@@ -96,6 +97,12 @@ class Past:
         return PastView(self.start, self.ended, self.end, self.seen, self.epochs, self.segment)
 
 
+def _has_checkpoint(channel: ChannelRecord) -> bool:
+    if channel.collected:
+        return channel.checkpoint != LOG_BEGINNING.ts
+    return not channel.dropped or channel.checkpoint == DROPPED_CHECKPOINT
+
+
 def abstract(
     channel: ChannelRecord,
     segment: SegmentRecord | None,
@@ -113,7 +120,7 @@ def abstract(
         "life": life,
         "epoch": past.epochs,
         "assigned": life == "living" and channel.assigned_to is not None and channel.session > 0,
-        "has_checkpoint": life != "gone",
+        "has_checkpoint": _has_checkpoint(channel),
         "stored": channel.checkpoint if life == "living" else 0,
         "record": {0: _record(channel, segment, past)},
         "dml": {0: known.dml_position.ts if known is not None else 0},
