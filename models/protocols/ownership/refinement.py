@@ -4,7 +4,7 @@
 specification            implementation
 =======================  ===================================================================================
 life                     ``ChannelRecord.dropped``, ``collected``
-has_checkpoint           ``ChannelRecord.checkpoint``: the sentinel of a dropped channel; a collected one has none
+has_checkpoint           ``ChannelRecord.checkpoint``: the sentinel if it is dropped, and none once collected
 assigned                 ``ChannelRecord.assigned_to``, once an incarnation has recovered the channel
 stored                   ``ChannelRecord.checkpoint``; the sentinel of a dropped channel is no position
 epoch, epoch_of          terms, counted without those in which nothing was recovered

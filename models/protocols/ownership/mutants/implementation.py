@@ -32,7 +32,7 @@ class TakesRowsAgain(Coordinator):
         return not record.flushed and not record.dropped and request.position.ts >= record.dml_position.ts
 
 
-@mutant(killer="refinement", source="hazard 22; B21", instance=MOVES)
+@mutant(killer="refinement", source="hazard 46", instance=MOVES)
 def a_save_counts_twice(**scenario: Any) -> OwnershipProgram:
     """A save that arrives again is recorded again."""
     return ownership(coordinator=TakesRowsAgain, **scenario)
@@ -44,7 +44,7 @@ class _AnyTenure(Coordinator):
         return record is not None and not record.dropped
 
 
-@mutant(killer="refinement", source="hazard 13, hazard 17", instance=MOVES)
+@mutant(killer="refinement", source="hazard 22; B27", instance=MOVES)
 def saves_of_any_tenure_are_taken(**scenario: Any) -> OwnershipProgram:
     """A node that lost the channel may still save."""
     return ownership(coordinator=_AnyTenure, **scenario)
@@ -57,7 +57,7 @@ class _DropsForAnybody(Coordinator):
             await self._save_channel(replace(record, checkpoint=DROPPED_CHECKPOINT, dropped=True))
 
 
-@mutant(killer="refinement", source="hazard 14; B32", instance=DROP)
+@mutant(killer="refinement", source="hazard 14; facts 7.9", instance=DROP)
 def a_late_drop_takes_the_next_channel(**scenario: Any) -> OwnershipProgram:
     """A request to drop is not compared with the present tenure."""
     return ownership(coordinator=_DropsForAnybody, **scenario)
@@ -70,7 +70,7 @@ class _NoSentinel(Coordinator):
         await super()._save_channel(record)
 
 
-@mutant(killer="refinement", source="hazard 14; B32", instance=DROP)
+@mutant(killer="refinement", source="hazard 14; facts 7.9", instance=DROP)
 def a_dropped_channel_keeps_its_checkpoint(**scenario: Any) -> OwnershipProgram:
     """No sentinel is stored: a late checkpoint may still be greater."""
     return ownership(coordinator=_NoSentinel, **scenario)
