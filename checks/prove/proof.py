@@ -195,8 +195,8 @@ def _without_unproved(
                 result[i] = replace(outcome, missing=typing)  # the types of the state are always assumed
             elif outcome.answer.used & unproved:
                 again = prover.attempt(outcome.obligation, timeout_s=timeout_s, without=unproved)
-                kept = again.answer.status == "proved"
-                result[i] = again if kept else replace(outcome, missing=outcome.answer.used & unproved)
+                lost = replace(outcome, model=again.model, missing=outcome.answer.used & unproved)
+                result[i] = again if again.answer.status == "proved" else lost
 
 
 def size_text(spec: Spec) -> str:

@@ -67,7 +67,9 @@ class ObligationOutcome:
     answer: Answer
     model: SmallModel | None = None
     missing: frozenset[str] = frozenset()
-    """Claims without which it is not proved, although they are not proved themselves."""
+    """Claims without which it is not proved, although they are not proved themselves. The model is then of a
+    state in which they need not hold.
+    """
 
     @property
     def proved(self) -> bool:

@@ -146,6 +146,16 @@ def discharge(
     return Answer(obligation.name, "proved", time.perf_counter() - started, queries, used)
 
 
+def asserted(terms: Terms, obligation: Obligation) -> Iterator[list[Z3]]:
+    """What the queries about an obligation assert, in the order in which they are asked first, without
+    asking them; an instance's hint is left out. Raises UnprovableError.
+    """
+    for piece in conjuncts(obligation.goal):
+        attempt = _Attempt(terms, replace(obligation, goal=piece), seed=0)
+        for facts in attempt.hypotheses():
+            yield attempt.asserted(facts)
+
+
 @dataclass(frozen=True)
 class Query:
     """One question to the solver. ``text`` is the whole of it in SMT-LIB; ``unsat`` proves ``piece``."""
@@ -184,7 +194,7 @@ class _Attempt:
 
     def run(self, units: int) -> tuple[Status, int, frozenset[str]]:
         """Status, number of queries, and the property ids that were assumed."""
-        hypotheses = list(self._hypotheses())
+        hypotheses = list(self.hypotheses())
         hopeless: set[int] = set()
         queries = 0
         for limit in ROUNDS_S:
@@ -205,7 +215,7 @@ class _Attempt:
                 break
         return "unknown", queries, frozenset(fact.source for fact in hypotheses[-1])
 
-    def _hypotheses(self) -> Iterator[Sequence[Fact]]:
+    def hypotheses(self) -> Iterator[Sequence[Fact]]:
         """What is assumed beside the given facts: a few lemmas, all, and all of the state after too."""
         few, everything = related(self.obligation), self.obligation.lemmas
         if self.core is not None and len(self.core) < len(few):
@@ -216,7 +226,10 @@ class _Attempt:
         if self.obligation.post_invariants:
             yield (*everything, *self.obligation.post_invariants)
 
-    def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], units: int) -> Z3:
+    def asserted(self, facts: Sequence[Fact]) -> list[Z3]:
+        """What a query with these facts asserts, in order: ``unsat`` proves the goal. Raises
+        UnprovableError.
+        """
         params = self.obligation.params
         asked: list[Z3] = [*self.terms.typing, *self.terms.ranges(params)]
         needed: dict[int, Choice] = {}
@@ -226,7 +239,10 @@ class _Attempt:
             needed |= {id(choice): choice for choice in found.needs}
         goal = self.terms.of(self.obligation.goal, params)
         needed |= {id(choice): choice for choice in goal.needs}
-        asked += [z3.Not(goal.term), *(choice.definition for choice in needed.values())]
+        return [*asked, z3.Not(goal.term), *(choice.definition for choice in needed.values())]
+
+    def _query(self, facts: Sequence[Fact], strategy: Mapping[str, bool | int], units: int) -> Z3:
+        asked = self.asserted(facts)
         context = z3.Context()
         solver = z3.Solver(ctx=context)
         solver.add(*(term.translate(context) for term in asked))

@@ -8,6 +8,7 @@ import pytest
 import z3
 
 from tidemark.checks.cli.app import run
+from tidemark.checks.prove.proof import prove
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import ManifestError, Tier, load, manifest_files
 from tidemark.models.symbolic import solve
@@ -57,6 +58,16 @@ def test_a_solver_that_always_says_unsat_is_found_out(tmp_path, monkeypatch):
 
 def test_an_obligation_that_holds_is_no_failing_one(tmp_path):
     assert verified(tmp_path, step="step:draw") == ExitCode.MISSING_REFUTATION
+
+
+def test_an_obligation_that_rests_on_a_failing_claim_fails_without_it():
+    """It is proved from a claim that is not: what is shown is a state in which that one does not hold."""
+    protocol = "tidemark.models.protocols.paused.mutants.pairs:Leased"
+    found = {one.obligation.name: one for one in prove(protocol).outcomes}
+    lost = found["consecution:crash:rows_that_were_read_are_not_lost"]
+    assert lost.missing == {"paused.flushed_segments_are_complete"}
+    assert lost.model is not None
+    assert not lost.proved
 
 
 def test_an_obligation_that_there_is_not(tmp_path, capsys):

@@ -1,4 +1,18 @@
-"""A proof does not hang on the order of hashes: the same queries, with the same answers, in every process."""
+"""A proof does not hang on the order of hashes: the same queries, with the same answers, in every process.
+
+What is compared, in processes of their own under three hash seeds (``asked.py``):
+
+- of **every fast proof** of every manifest, those that must fail too: a digest of all that the queries about
+  each obligation assert, term by term as SMT-LIB text and in order, for each conjunct of the goal and each
+  set of claims that is assumed; encoded, and not given to the solver. The sets that a small instance hints at
+  are subsets of these, and are not among them;
+- of the quick proofs (``QUICK``): every query of the first pass as it is asked, with the hints, settings and
+  results, the status of every obligation, what it used, and the small models;
+- of four protocols of the tests the same, with answers that are unknown.
+
+The queries and answers of all fast proofs (1 min of processor time for each seed):
+``PYTHONHASHSEED=1 python -m tests.checks.prove.asked --answers``, compared by hand.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +22,7 @@ import sys
 
 import pytest
 
+from tests.checks.prove.asked import fast_proofs
 from tidemark.checks.prove.prover import Prover
 from tidemark.models.instance import Instance
 from tidemark.models.rooms import ROOT
@@ -52,6 +67,44 @@ def test_three_hash_seeds_ask_the_same_and_come_to_the_same():
     assert int(voting.split()[1]) >= 5
     assert "'proved'" in voting
     assert "'unknown'" in voting  # it is given up after the same work everywhere
+
+
+QUICK = (
+    "garbage-any-size",
+    "ids-any-size",
+    "paused-leased-any-size",
+    "retries-any-size",
+    "sessions-any-size",
+    "store-any-size",
+    "aliases-must-fail",
+    "meta-must-fail",
+    "queries-must-fail",
+    "streaming-must-fail",
+)
+"""Fast proofs that take about a second in all."""
+
+
+def printed(seed: str, *arguments: str) -> list[list[str]]:
+    """What ``asked.py`` prints under a hash seed, word by word."""
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.checks.prove.asked", *arguments]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd=ROOT)
+    return [line.split() for line in run.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_every_fast_proof_asks_the_same_under_three_hash_seeds():
+    one, two, three = (printed(seed) for seed in ("0", "1", "4711"))
+    assert [line[0] for line in one] == [entry.name for entry in fast_proofs()]
+    assert all(int(number) > 0 for _name, number, _digest in one)
+    assert len({digest for _name, _number, digest in one}) == len(one)
+    assert one == two == three
+
+
+def test_quick_proofs_get_the_same_answers_under_three_hash_seeds():
+    one, two, three = (printed(seed, "--answers", *QUICK) for seed in ("0", "1", "4711"))
+    assert sorted(line[0] for line in one) == sorted(QUICK)
+    assert one == two == three
 
 
 def test_the_instance_of_a_model_is_the_same():

@@ -1,0 +1,84 @@
+"""Prints digests of what the fast proofs of all manifests ask the solver, and of what it answers.
+
+    python -m tests.checks.prove.asked                 # what the first queries assert; nothing is asked
+    python -m tests.checks.prove.asked --answers       # every query, its settings and its result
+    python -m tests.checks.prove.asked --answers NAME...
+
+A line for each entry: its name, the number of queries, and the digest of all of them in order; with
+``--answers`` also the answers and the digest of the small models. A process under another PYTHONHASHSEED must
+print the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+
+from tidemark.checks.prove.prover import FIRST_S, Prover
+from tidemark.models.manifest import ProofEntry, Tier, load, manifest_files
+from tidemark.models.symbolic.obligations import Obligation
+from tidemark.models.symbolic.solve import Query, asserted
+from tidemark.models.symbolic.subject import ProofSubject
+
+
+def fast_proofs() -> Iterator[ProofEntry]:
+    """The fast proofs of all manifests, those that must fail too."""
+    for path in manifest_files():
+        yield from (entry for entry in load(path).proof if entry.tier is Tier.FAST)
+
+
+def digest(parts: Sequence[str]) -> str:
+    """Of texts in their order."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(f"{len(part)}:{part}".encode())
+    return found.hexdigest()
+
+
+def encoded(entry: ProofEntry) -> str:
+    """The assertions of each obligation's first queries, with all sets of lemmas but those of a hint."""
+    prover = Prover(ProofSubject(entry.protocol))
+    texts: dict[int, tuple[str, object]] = {}  # the terms are kept, so that no number is given twice
+    queries: list[str] = []
+    for obligation in wanted(entry, prover):
+        for terms in asserted(prover.terms, obligation):
+            for term in terms:
+                if term.get_id() not in texts:
+                    texts[term.get_id()] = digest([term.sexpr()]), term
+            queries.append(digest([obligation.name, *(texts[term.get_id()][0] for term in terms)]))
+    return f"{entry.name} {len(queries)} {digest(queries)}"
+
+
+def answered(entry: ProofEntry) -> str:
+    """All queries of the first pass with their results, and what became of each obligation."""
+    asked: list[Query] = []
+    prover = Prover(ProofSubject(entry.protocol), watch=asked.append)
+    found = [prover.attempt(one, timeout_s=min(FIRST_S, entry.timeout_s)) for one in wanted(entry, prover)]
+    queries = digest([f"{one.settings}{one.text}{one.result}" for one in asked])
+    answers = [(one.answer.name, one.answer.status, sorted(one.answer.used), str(one.model)) for one in found]
+    open_ = sum(not one.proved for one in found)
+    proved = f"{len(found) - open_} proved {open_} open"
+    return f"{entry.name} {len(asked)} {queries} {proved} {digest([str(answers)])}"
+
+
+def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
+    """The obligations for which an entry needs a solver."""
+    return [
+        one
+        for one in prover.obligations
+        if not one.trivial and (not entry.only_failing or one.name in entry.failing)
+    ]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the lines."""
+    answers = "--answers" in arguments
+    names = {name for name in arguments if name != "--answers"}
+    for entry in fast_proofs():
+        if not names or entry.name in names:
+            print(answered(entry) if answers else encoded(entry), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
