@@ -9,6 +9,7 @@ from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.judge import Judge
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
+    SECOND_OPINION,
     Aspect,
     Judgement,
     Outcome,
@@ -41,6 +42,9 @@ ADDITIVE = ("obligations",)
 
 OF_ONE_ENGINE = frozenset({"edges", "unreduced"})
 """Counts that one engine of an instance reports and the others do not: they cannot be pinned for all."""
+
+OF_TWO_SOLVERS = ("agreed", "unanswered")
+"""Counts of a second opinion, which its entry must pin: what is answered no more is seen."""
 
 CLAIMS = "pinned-claims"
 COUNTS = "pinned-counts"
@@ -167,6 +171,11 @@ def _generated(task: Task, own: Sequence[Verdict], problems: list[str]) -> Verdi
     return _pin(task, CLAIMS, problems, pins=pinned)
 
 
+def is_counted(verdict: Verdict) -> bool:
+    """Are its counts pinned? Those of the pins themselves are not, but for the comparison of two solvers."""
+    return verdict.subject.aspect is not Aspect.PIN or verdict.subject.property_id == SECOND_OPINION
+
+
 def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
     entry = task.entry
     if isinstance(entry, MutantEntry | GeneratedMutants):
@@ -174,20 +183,17 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
     if isinstance(entry, ImplementationMutants):
         verdicts = [v for v in verdicts if v.subject.aspect is Aspect.PIN]
     of_pins = isinstance(entry, ImplementationMutants)
-    decided = [
-        v
-        for v in verdicts
-        if v.outcome is not Outcome.INCONCLUSIVE and (v.subject.aspect is Aspect.PIN) == of_pins
-    ]
+    decided = [v for v in verdicts if v.outcome is not Outcome.INCONCLUSIVE and is_counted(v) != of_pins]
     if not decided:
         return []
     if not entry.counts:
         if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry | ImplementationMutants):
             return []
-        whole = len(decided) == sum(v.subject.aspect is not Aspect.PIN for v in verdicts)
+        whole = len(decided) == sum(is_counted(v) for v in verdicts)
         problem = _nothing_pinned(decided) if whole else "no count is pinned; what was seen is not the whole"
         return [_pin(task, COUNTS, [problem], pins=1)]
-    problems: list[str] = []
+    due = OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else ()
+    problems = [f"{name}: not pinned" for name in due if name not in entry.counts]
     for name, pinned in entry.counts.items():
         seen = _seen(name, decided)
         if not seen:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.gate.pins import COUNTS, seen_counts
+from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, is_counted, seen_counts
 from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
+from tidemark.checks.verdicts.verdict import Judgement, Outcome
 from tidemark.models.manifest import (
     InstanceEntry,
     InterleaveEntry,
@@ -24,7 +24,7 @@ Counted = InstanceEntry | ProofEntry | InterleaveEntry
 
 USUAL = {
     "instance": ("distinct", "generated", "depth"),
-    "proof": ("obligations",),
+    "proof": ("obligations", *OF_TWO_SOLVERS),
     "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
 }
 """The counts that are written for an entry without any, by its section."""
@@ -82,14 +82,19 @@ def write_counts(manifest: Path, entry: Counted, counts: dict[str, int]) -> Path
 
 def _compared(where: str, old: dict[str, int], seen: dict[str, int], differing: Sequence[str]) -> Pinned:
     lost = [name for name in old if name not in seen]
+    added = [name for name in OF_TWO_SOLVERS if name in seen and name not in old]
     if lost:
         why = "differs between its engines" if lost[0] in differing else "is not reported"
         return Pinned((f"{where}: not pinned: {lost[0]} {why}",), refused=True)
-    changed = [name for name in old if old[name] != seen[name]]
+    changed = [*(name for name in old if old[name] != seen[name]), *added]
     if not changed:
         return Pinned((f"{where}: counts as before",))
-    lines = tuple(f"{where}: {name}: {old[name]:,} -> {seen[name]:,}" for name in changed)
-    return Pinned(lines, {name: seen[name] for name in old})
+    lines = tuple(f"{where}: {name}: {_number(old.get(name))} -> {seen[name]:,}" for name in changed)
+    return Pinned(lines, {name: seen[name] for name in (*old, *added)})
+
+
+def _number(count: int | None) -> str:
+    return "none" if count is None else f"{count:,}"
 
 
 def _sound(one: Judgement) -> bool:
@@ -108,7 +113,7 @@ def _lost(entry: Counted, result: RunResult) -> Iterator[str]:
 
 def _of_all_judges(own: Sequence[Judgement]) -> tuple[dict[str, int], list[str]]:
     """The counts on which all judges that report them agree, and the names of the others."""
-    verdicts = [one.verdict for one in own if one.verdict.subject.aspect is not Aspect.PIN]
+    verdicts = [one.verdict for one in own if is_counted(one.verdict)]
     by_judge = [
         seen_counts([one for one in verdicts if one.subject.judge == judge])
         for judge in dict.fromkeys(one.subject.judge for one in verdicts)

@@ -103,7 +103,8 @@ class ProveJudge:
             verdicts = [self._longer(entry, context, proof, verdict) for verdict in verdicts]
         verdicts += [self._failing(entry, context, proof, name) for name in entry.failing]
         if entry.second_opinion:
-            verdicts.append(second_opinion(entry, context, judge=self.name))
+            unproved = frozenset(open_claims)
+            verdicts.append(second_opinion(entry, context, judge=self.name, unproved=unproved))
         if entry.only_failing:
             return verdicts  # each of them shows a state in which the hypotheses hold
         return [*verdicts, *vacuity(entry, context, proof, judge=self.name)]

@@ -10,30 +10,43 @@ from tidemark.checks.prove.prover import FIRST_S, Prover
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import missing_package
 from tidemark.checks.verdicts.judge import Context
-from tidemark.checks.verdicts.verdict import Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import SECOND_OPINION, Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.manifest import ProofEntry
 from tidemark.models.symbolic.second import Compared, Opinion, compare, decisive
 from tidemark.models.symbolic.solve import Query
 from tidemark.models.symbolic.subject import ProofSubject
 
-CLAIM = "second-opinion"
-"""Claim id of the comparison of the two solvers."""
+NOTED = 5
+"""Queries without a second answer that a verdict names."""
 
 Told = Callable[[int, int, str], None]
 
 
-def compared(subject: ProofSubject, *, seed: int = 0, told: Told = lambda *_: None) -> list[Compared]:
+def compared(
+    subject: ProofSubject,
+    *,
+    timeout_s: float = FIRST_S,
+    unproved: frozenset[str] = frozenset(),
+    seed: int = 0,
+    told: Told = lambda *_: None,
+) -> list[Compared]:
     """Every query that decided a conjunct of an obligation, with the answers of both solvers.
 
-    What the first solver leaves open is not asked. Raises MissingToolError without cvc5; SpecError.
+    The obligations are attempted as a proof attempts them: what the first pass leaves open gets its full
+    limit, ``timeout_s``, and what is proved is proved without the claims that are not (``unproved``). What
+    the first solver leaves open is not asked. Raises MissingToolError without cvc5; SpecError.
     """
     asked: list[Query] = []
     prover = Prover(subject, seed, asked.append)
     found: list[Compared] = []
     for number, obligation in enumerate(prover.obligations):
         told(number, len(prover.obligations), obligation.name)
-        asked.clear()
-        prover.attempt(obligation, timeout_s=FIRST_S)
+        without = unproved if obligation.claim not in unproved else frozenset()
+        for limit in (min(timeout_s, FIRST_S), timeout_s):
+            asked.clear()
+            outcome = prover.attempt(obligation, timeout_s=limit, without=without)
+            if outcome.answer.status != "unknown" or outcome.model is not None:
+                break
         try:
             found += [compare(query) for query in decisive(asked)]
         except ModuleNotFoundError as error:
@@ -41,17 +54,24 @@ def compared(subject: ProofSubject, *, seed: int = 0, told: Told = lambda *_: No
     return found
 
 
-def second_opinion(entry: ProofEntry, context: Context, *, judge: str) -> Verdict:
-    """One verdict: the solvers do not contradict each other."""
+def second_opinion(
+    entry: ProofEntry, context: Context, *, judge: str, unproved: frozenset[str] = frozenset()
+) -> Verdict:
+    """One verdict: the solvers do not contradict each other, and agree on as many queries as is pinned.
+
+    ``unproved``: claims that the proof does not prove.
+    """
     begin = time.perf_counter()
     found = compared(
         ProofSubject(entry.protocol),
+        timeout_s=entry.timeout_s,
+        unproved=unproved,
         seed=context.seed,
         told=lambda done, total, name: context.progress(
             done, total=total, unit="obligations", note=f"second opinion on {name}"
         ),
     )
-    subject = context.subject(entry, judge, CLAIM, Aspect.PIN)
+    subject = context.subject(entry, judge, SECOND_OPINION, Aspect.PIN)
     by = Counter(item.opinion for item in found)
     counts = {"queries": len(found), "agreed": by[Opinion.AGREES], "unanswered": by[Opinion.UNKNOWN]}
     seconds, replay = time.perf_counter() - begin, check_command(judge, entry.name)
@@ -70,4 +90,9 @@ def second_opinion(entry: ProofEntry, context: Context, *, judge: str) -> Verdic
         reason = f"cvc5 answers none of {len(found)} queries: {why}"
         return inconclusive(subject, reason=reason, counts=counts, seconds=seconds, replay=replay)
     bounds = f"{by[Opinion.AGREES]} of {len(found)} queries answered by both solvers"
-    return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
+    notes = tuple(
+        f"{item.query.obligation}: cvc5 says {item.other}"
+        for item in found
+        if item.opinion is Opinion.UNKNOWN
+    )[:NOTED]
+    return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay, notes=notes)

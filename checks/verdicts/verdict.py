@@ -19,6 +19,9 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges", "pins", "parts")
 """Counts that measure work done. A decided verdict has at least one of them, and none of them is zero."""
 
+SECOND_OPINION = "second-opinion"
+"""Claim id of a proof's comparison of two solvers: how often they agree is a count of the entry."""
+
 COVERAGE = "coverage"
 """Property id of the vacuity verdict of a search: every action fired, every guard conjunct true once, ..."""
 

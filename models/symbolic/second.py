@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from tidemark.models.symbolic.solve import Query
 
-MILLISECONDS = 5_000
-"""Limit of one query."""
+WAYS: tuple[Mapping[str, str], ...] = (
+    {},
+    {"enum-inst": "true"},
+    {"finite-model-find": "true"},
+)
+"""Settings of the other solver, tried in this order until it has an answer: as it comes, then with all terms
+put in for what is quantified where no pattern matches, then looking for a finite model."""
 
+UNITS = 300_000
+"""Limit of one query in each way, in cvc5's units of work: about a second. Its answer does not depend on the
+machine."""
+
+PATIENCE_MS = 120_000
+"""A query is given up after so much real time, too: not all that cvc5 does is counted."""
 
 _MEMBER = re.compile(r"\(_ (\S+) \1\)")
 _EMPTY = re.compile(r"(?<=\s)(and|or)(?=[\s)])")
@@ -58,13 +69,24 @@ def decisive(queries: Sequence[Query]) -> list[Query]:
     return [query for query in last.values() if query.result in ("sat", "unsat")]
 
 
-def compare(query: Query, *, milliseconds: int = MILLISECONDS) -> Compared:
-    """Ask cvc5 the same. Raises ModuleNotFoundError if it is not there."""
+def compare(query: Query, *, units: int = UNITS) -> Compared:
+    """Ask cvc5 the same, within so many units of work. Raises ModuleNotFoundError if it is not there."""
+    said = ""
+    for way in WAYS:
+        said = _asked(query, way, units)
+        if said in ("sat", "unsat"):
+            break
+    return Compared(query, said)
+
+
+def _asked(query: Query, way: Mapping[str, str], units: int) -> str:
+    """What cvc5 says: ``sat``, ``unsat``, or why there is neither."""
     import cvc5
 
     solver: Any = cvc5.Solver()
-    solver.setOption("tlimit-per", str(milliseconds))
-    solver.setOption("seed", "0")
+    fixed = {"rlimit-per": str(units), "tlimit-per": str(PATIENCE_MS), "seed": "0"}
+    for name, value in {**fixed, **way}.items():
+        solver.setOption(name, value)
     parser: Any = cvc5.InputParser(solver)
     text = f"(set-logic ALL)\n{standard(query.text)}"
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, query.obligation)
@@ -74,5 +96,5 @@ def compare(query: Query, *, milliseconds: int = MILLISECONDS) -> Compared:
         while not (command := parser.nextCommand()).isNull():
             said += str(command.invoke(solver, symbols))
     except RuntimeError as error:
-        return Compared(query, f"cannot be read: {error}")
-    return Compared(query, said.strip() or "no answer")
+        return f"cannot be read: {error}"
+    return said.strip() or "no answer"

@@ -91,8 +91,15 @@ class Terms:
 
     def _param(self, param: Local) -> Z3:
         if param not in self._params:
-            self._params[param] = z3.Const(param.name, self._vocabulary.sort(param.type))
+            self._params[param] = z3.Const(self._name(param), self._vocabulary.sort(param.type))
         return self._params[param]
+
+    def _name(self, param: Local) -> str:
+        """Its name; another one if a variable has it: SMT-LIB has one constant or function of a name, Z3 one
+        of a name and type.
+        """
+        declared = {variable.name for variable in (*self.spec.constants, *self.spec.variables)}
+        return f"{param.name}?" if param.name in declared else param.name
 
 
 @dataclass(frozen=True)
