@@ -222,6 +222,9 @@ def suggest(
     redundant: Annotated[
         bool, typer.Option("--redundant", help="Name the lemmas that the proof does not need instead.")
     ] = False,
+    implied: Annotated[
+        bool, typer.Option("--implied", help="Name the claims that others imply in the same state instead.")
+    ] = False,
     without: _Without = None,
     seconds: Annotated[float, typer.Option(min=1.0, help="Limit of the search, in seconds.")] = 300.0,
     seed: Seed = 0,
@@ -231,6 +234,8 @@ def suggest(
     command = import_module("tidemark.checks.cli.prove")
     if redundant:
         status: int = command.redundant(protocol, without=without or (), seed=seed, manifests=manifest or ())
+    elif implied:
+        status = command.implied(protocol, seed=seed, manifests=manifest or ())
     else:
         status = command.suggest(
             protocol, without=without or (), seconds=seconds, seed=seed, manifests=manifest or ()

@@ -14,6 +14,7 @@ from tidemark.checks.cli.run import manifests as read
 from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.prove.bounded import INDUCTIVE, bounded, by_k_induction
+from tidemark.checks.prove.implied import implied_claims
 from tidemark.checks.prove.judge import JUDGE
 from tidemark.checks.prove.minimise import minimise
 from tidemark.checks.prove.proof import prove, size_text
@@ -54,7 +55,9 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
         return [Chosen(only, ProofSubject(only))]
     tasks = plan(read(paths), tier=Tier.FULL, only=only or None, judge="prove")
     entries = [task.entry for task in tasks if isinstance(task.entry, ProofEntry)]
-    return [Chosen(entry.name, ProofSubject(entry.protocol), entry) for entry in entries]
+    return [
+        Chosen(entry.name, ProofSubject(entry.protocol, implied=entry.implied), entry) for entry in entries
+    ]
 
 
 def on_spark(settings: Settings, *, only: str, seconds: float | None) -> int:
@@ -204,6 +207,17 @@ def redundant(protocol: str, *, without: Sequence[str], seed: int, manifests: Se
         print(f"  needed for any size, though not on the small instance: {name}")
     if found.redundant:
         print("  without all of these together every claim is still proved for any size")
+    return ExitCode.AS_EXPECTED.value
+
+
+def implied(protocol: str, *, seed: int, manifests: Sequence[Path]) -> int:
+    """Print the claims that others imply in the same state, as an entry of a manifest says so."""
+    found = implied_claims(_one(protocol, (), manifests), seed=seed, told=_watch())
+    print(f"{protocol}: {len(found)} claims follow from others in the same state")
+    if found:
+        print("[proof.implied]")
+    for claim, others in sorted(found.items()):
+        print(f'"{claim}" = [{", ".join(f"{chr(34)}{other}{chr(34)}" for other in others)}]')
     return ExitCode.AS_EXPECTED.value
 
 

@@ -37,7 +37,7 @@ from tidemark.models.manifest import (
 EQUIVALENT = "equivalent"
 """Claim id of a mutant that is listed as equivalent: it ``holds`` if no property tells it apart."""
 
-ADDITIVE = ("obligations",)
+ADDITIVE = ("obligations", "implied")
 """Counts that each verdict of an entry reports for itself; the pin is their sum."""
 
 OF_ONE_ENGINE = frozenset({"edges", "unreduced"})

@@ -24,7 +24,7 @@ Counted = InstanceEntry | ProofEntry | InterleaveEntry
 
 USUAL = {
     "instance": ("distinct", "generated", "depth"),
-    "proof": ("obligations", *OF_TWO_SOLVERS),
+    "proof": ("obligations", "implied", *OF_TWO_SOLVERS),
     "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
 }
 """The counts that are written for an entry without any, by its section."""

@@ -39,6 +39,8 @@ from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.hints import SmallModel
+from tidemark.models.symbolic.implied import ImpliedError
+from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.models.symbolic.unroll import Reply, consistent
 from tidemark.spec.language.spec import Property
 
@@ -162,12 +164,18 @@ class ProveJudge:
             "obligations": len(outcomes),
             "by_form": sum(outcome.obligation.trivial for outcome in outcomes),
         }
+        follows: tuple[str, ...] = ()
+        if entry.implied:
+            counts["implied"] = int(prop.id in entry.implied)
+        if prop.id in entry.implied:
+            follows = (f"follows in the same state from {', '.join(entry.implied[prop.id])}",)
         replay = check_command(self.name, entry.name)
         failed = [outcome for outcome in outcomes if not outcome.proved]
         if not failed:
             slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)
             notes = (
                 f"for {size_text(proof.spec)}",
+                *follows,
                 f"slowest: {slowest.obligation.name}, {slowest.answer.seconds:.2f} s",
             )
             rates = {"slowest_s": slowest.answer.seconds}
@@ -197,7 +205,7 @@ class ProveJudge:
             seconds=seconds,
             replay=replay,
             notes=(*reached, *(describe(outcome) for outcome in failed)),
-            counterexample=show(shown.model, prop) if shown is not None and shown.model is not None else None,
+            counterexample=_shown(shown, prop),
         )
 
 
@@ -262,9 +270,12 @@ def _together(proof: Proof, *, seed: int) -> Reply:
 
 
 def _proved(entry: ProofEntry, **options: Any) -> Proof:
-    """Raises BadInputError for an obligation that the protocol does not have."""
+    """Raises BadInputError for an obligation that the protocol does not have, and for a circle of claims."""
     try:
-        return prove(entry.protocol, **options)
+        return prove(ProofSubject(entry.protocol, implied=entry.implied), **options)
+    except ImpliedError as error:
+        remedy = "correct 'implied': claim -> claims of the same state that imply it, without a circle"
+        raise BadInputError(f"{entry.name}: {error}", remedy=remedy) from error
     except LookupError as error:
         remedy = "correct 'fails': consecution:ACTION, step:ACTION or initiation"
         raise BadInputError(f"{entry.name}: {error}", remedy=remedy) from error
@@ -284,11 +295,20 @@ def describe(outcome: ObligationOutcome) -> str:
     if outcome.model is not None:
         step = f" under {outcome.model.step}" if outcome.model.step is not None else ""
         size = outcome.model.instance.bounds_text()
+        if obligation.kind == "implied":
+            others = ", ".join(fact.source for fact in obligation.lemmas)
+            return f"{obligation.name}: not implied by {others} (a state of {size})"
         return f"{obligation.name}: not inductive{step} (a state of {size})"
     detail = (
         f": {answer.reason}" if answer.reason else f", {answer.queries} queries in {answer.seconds:.1f} s"
     )
     return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
+
+
+def _shown(outcome: ObligationOutcome | None, prop: Property) -> Counterexample | None:
+    if outcome is None or outcome.model is None:
+        return None
+    return show(outcome.model, prop, anywhere=outcome.obligation.kind == "implied")
 
 
 def _reason(failed: Sequence[ObligationOutcome]) -> str:
@@ -297,15 +317,18 @@ def _reason(failed: Sequence[ObligationOutcome]) -> str:
     return describe(first) + more
 
 
-def show(model: SmallModel, prop: Property) -> Counterexample:
+def show(model: SmallModel, prop: Property, *, anywhere: bool = False) -> Counterexample:
     """The state before, the step, the state after, and the conjunct that broke.
+
+    ``anywhere``: without a step, it is any state in which other claims hold, and not an initial one.
 
     Raises RuntimeError if the interpreter does not find the same step: then the encoding is wrong.
     """
     interpreter = Interpreter(model.instance)
     if model.step is None or model.after is None:
         failing = broken_part(interpreter, prop, [model.before]) or prop.description
-        return counterexample(model.instance, states=[model.before], steps=[], failing=failing)
+        shape = Shape.INDUCTION if anywhere else Shape.RUN
+        return counterexample(model.instance, states=[model.before], steps=[], failing=failing, shape=shape)
     found = interpreter.apply(model.before, model.step)
     if found is None or found.state != model.after:
         raise RuntimeError(f"the interpreter does not confirm {model.step}: the bounded encoding is wrong")

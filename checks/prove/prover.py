@@ -100,7 +100,7 @@ class Prover:
     @cached_property
     def obligations(self) -> tuple[Obligation, ...]:
         """All obligations, in a fixed order."""
-        return tuple(Obligations(self.spec).all())
+        return tuple(Obligations(self.spec, implied=self.subject.implied).all())
 
     def portions(
         self, only: Collection[str] | None = None, *, without: Collection[int] = ()

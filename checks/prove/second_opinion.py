@@ -63,7 +63,7 @@ def second_opinion(
     """
     begin = time.perf_counter()
     found = compared(
-        ProofSubject(entry.protocol),
+        ProofSubject(entry.protocol, implied=entry.implied),
         timeout_s=entry.timeout_s,
         unproved=unproved,
         seed=context.seed,

@@ -119,6 +119,10 @@ class ProofEntry(VariantEntry):
     """
     second_opinion: bool = False
     """Another solver answers the queries again; a contradiction is a failure, no answer is counted."""
+    implied: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Claims about states that follow from others in the same state, each with these others: one obligation,
+    and no induction.
+    """
     k_induction: int | None = Field(default=None, gt=1)
     """Try induction over so many steps for the invariants that induction over one step leaves open."""
 

@@ -169,6 +169,8 @@ class Hints:
         """A hint for an obligation. ``without``: lemmas that may not be used."""
         if obligation.kind == "initiation":
             return self._initiation(self.spec.property(obligation.claim))
+        if obligation.kind == "implied":
+            return self._implied(obligation, without=without)
         broken = self._broken(obligation, afterwards=False)
         usable = [name for name in self._switches if name not in without]
         hint = self._ask(obligation, broken, usable)
@@ -275,6 +277,19 @@ class Hints:
             return Hint(core=frozenset())
         model = plain_model(solver, (), usual_values(self.space, state))
         return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
+
+    def _implied(self, obligation: Obligation, *, without: frozenset[str]) -> Hint:
+        """A state in which the claims hold that imply another, and that one does not."""
+        names = {fact.source for fact in obligation.lemmas}
+        usable = [name for name in self._switches if name in names and name not in without]
+        broken = bits.invert(self.space.holds(closed(self.spec.property(obligation.claim)), self.state))
+        if broken is False:
+            return Hint(core=frozenset())
+        with self._assuming(broken):
+            if self._check(usable) != z3.sat:
+                return Hint(core=self._core(usable, obligation))
+            model = self._plain_model(usable)
+            return Hint(model=SmallModel(self._instance(model), self.space.decode(model, self.state)))
 
     def a_step_of(self, action: str) -> SmallModel | None:
         """A state in which all invariants hold and from which the action can be taken, if the instance has

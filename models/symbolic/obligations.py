@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from tidemark.models.symbolic.implied import in_order
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     TRUE,
@@ -26,7 +27,7 @@ from tidemark.spec.language.fold import fold
 from tidemark.spec.language.spec import Action, Property, Spec
 from tidemark.spec.language.types import BOOL, MapType
 
-ObligationKind = Literal["initiation", "consecution", "step", "type", "composition"]
+ObligationKind = Literal["initiation", "consecution", "step", "type", "composition", "implied"]
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,22 @@ def closed(prop: Property) -> Expr:
 
 
 class Obligations:
-    """Makes the obligations of a protocol. ``spec`` must have its options put in (``Spec.with_options``)."""
+    """Makes the obligations of a protocol. ``spec`` must have its options put in (``Spec.with_options``).
 
-    def __init__(self, spec: Spec, *, scope: Scope | None = None) -> None:
+    ``implied``: claims about states that follow from others in the same state, each with these others. They
+    need no induction, and may be assumed like all claims. Raises ImpliedError, see ``in_order``.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        scope: Scope | None = None,
+        implied: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
         self.spec = spec
         self.scope = scope or Scope(spec)
+        self.implied = in_order(implied or {}, claims=[p.id for p in spec.of_kind("invariant", "lemma")])
         self._moved: dict[str, tuple[Fact, ...]] = {}
 
     @cached_property
@@ -135,7 +147,10 @@ class Obligations:
     def all(self) -> Iterable[Obligation]:
         """Every obligation, in a fixed order."""
         start = tuple(Fact("initial condition", self.at_start(expr)) for expr in self.spec.initially)
+        yield from self._implied()
         for fact in self.state_claims:
+            if fact.source in self.implied:
+                continue
             goal = self._replaced(fact.expr, self.initial_values(), primed=False)
             name = f"initiation:{_short(fact.source)}"
             yield Obligation(name, "initiation", fact.source, goal, hypotheses=(*self.axioms, *start))
@@ -143,6 +158,15 @@ class Obligations:
             yield from self._types(action)
             yield from self._consecution(action)
             yield from self._steps(action)
+
+    def _implied(self) -> Iterable[Obligation]:
+        """What follows from other claims in any state: only these are assumed."""
+        said = {fact.source: fact for fact in self.state_claims}
+        for claim, others in self.implied.items():
+            lemmas = tuple(fact for fact in self.state_claims if fact.source in others)
+            goal = said[claim].expr
+            name = f"implied:{_short(claim)}"
+            yield Obligation(name, "implied", claim, goal, hypotheses=self.axioms, lemmas=lemmas)
 
     def _types(self, action: Action) -> Iterable[Obligation]:
         for variable, update in self.updates(action).items():
@@ -154,6 +178,8 @@ class Obligations:
 
     def _consecution(self, action: Action) -> Iterable[Obligation]:
         for fact in self._after_step(action):
+            if fact.source in self.implied:
+                continue
             name = f"consecution:{action.name}:{_short(fact.source)}"
             yield self._of(action, "consecution", name, fact.source, fact.expr)
 

@@ -40,12 +40,15 @@ class ProofSubject:
     """Lemmas assumed to be claimed too."""
     without: frozenset[str] = frozenset()
     """Ids of properties that are left out."""
+    implied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Claims that follow from others in the same state, each with these others (see ``Obligations``)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constants", FrozenMap(self.constants))
+        object.__setattr__(self, "implied", FrozenMap(self.implied))
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("protocol", "constants", "added", "without")
+        names = ("protocol", "constants", "added", "without", "implied")
         return {name: getattr(self, name) for name in names}
 
     @cached_property

@@ -129,7 +129,7 @@ def test_agreement_is_pinned(tmp_path):
 
 def test_agreement_that_drops_is_seen(tmp_path, monkeypatch, capsys):
     def one_unanswered(query):
-        other = "unknown" if query.obligation == "initiation:one_inside" else "unsat"
+        other = "unknown" if query.obligation == "consecution:enter:one_inside" else "unsat"
         return replace(compare(query), other=other)
 
     monkeypatch.setattr(module, "compare", one_unanswered)
