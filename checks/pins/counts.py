@@ -82,7 +82,7 @@ def write_counts(manifest: Path, entry: Counted, counts: dict[str, int]) -> Path
 
 def _compared(where: str, old: dict[str, int], seen: dict[str, int], differing: Sequence[str]) -> Pinned:
     lost = [name for name in old if name not in seen]
-    added = [name for name in OF_TWO_SOLVERS if name in seen and name not in old]
+    added = [name for name in ("implied", *OF_TWO_SOLVERS) if name in seen and name not in old]
     if lost:
         why = "differs between its engines" if lost[0] in differing else "is not reported"
         return Pinned((f"{where}: not pinned: {lost[0]} {why}",), refused=True)

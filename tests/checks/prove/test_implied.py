@@ -19,8 +19,8 @@ from tidemark.models.symbolic.subject import ProofSubject
 pytestmark = pytest.mark.proof
 
 COUNTERS = "tests.protocols_proof.implied"
-FIVE = {"counter.at_most_five": ("counter.at_most_three",)}
-BOTH = {"counter.below_seven": ("counter.at_most_five",), **FIVE}
+FIVE: dict[str, tuple[str, ...]] = {"counter.at_most_five": ("counter.at_most_three",)}
+BOTH: dict[str, tuple[str, ...]] = {"counter.below_seven": ("counter.at_most_five",), **FIVE}
 
 
 def proof(name: str, implied: dict[str, tuple[str, ...]], answers: Answers | None = None) -> Proof:
