@@ -65,7 +65,10 @@ def test_what_implies_it_must_be_proved():
 
 def test_a_circle_of_two_claims_is_refused():
     """Each implies the other, and both are false: without the order both would be proved."""
-    circle = {"counter.at_most_five": ("counter.below_six",), "counter.below_six": ("counter.at_most_five",)}
+    circle: dict[str, tuple[str, ...]] = {
+        "counter.at_most_five": ("counter.below_six",),
+        "counter.below_six": ("counter.at_most_five",),
+    }
     with pytest.raises(ImpliedError, match=r"a circle: each of counter.at_most_five, counter.below_six"):
         proof("Circle", circle)
 
