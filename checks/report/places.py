@@ -53,7 +53,8 @@ class Place(NamedTuple):
 
 def _cells(measured: MeasuredMutants) -> tuple[str, str, str]:
     judges = ", ".join(f"{judge} {number}" for judge, number in measured.judges.items())
-    return (judges, str(measured.unit), f"{measured.median:.1f} / {measured.longest:.1f}")
+    unit = "-" if measured.unit is None else str(measured.unit)
+    return (judges, unit, f"{measured.median:.2f} / {measured.longest:.2f}")
 
 
 def places(manifests: Sequence[Manifest]) -> list[Place]:

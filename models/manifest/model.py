@@ -265,8 +265,8 @@ class MeasuredMutants(Strict):
 
     judges: dict[str, Count]
     """Mutants that each judge has killed."""
-    unit: Count
-    """Mutants that no judge has killed, and unit tests of their room notice."""
+    unit: Count | None = None
+    """Mutants that no judge has killed, and unit tests of their room notice; None: these were not tried."""
     median: float = Field(ge=0)
     """Seconds of processor time to a kill."""
     longest: float = Field(ge=0)

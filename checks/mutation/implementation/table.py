@@ -152,5 +152,5 @@ def measured_text(
     only = sum(trial.id in unit for trial in trials)
     return (
         f"{entry}: measured = {{ judges = {{ {numbers} }}, unit = {only}, "
-        f"median = {seconds[len(seconds) // 2]:.1f}, longest = {seconds[-1]:.1f} }}"
+        f"median = {seconds[len(seconds) // 2]:.2f}, longest = {seconds[-1]:.2f} }}"
     )
