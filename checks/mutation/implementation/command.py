@@ -173,8 +173,8 @@ def by_tests(mutants: Sequence[str], chosen: Chosen) -> dict[tuple[Path, ...], l
 
 def own_tests_of(mutant: str) -> Path:
     """The unit tests of a mutant's room: those of the same name, or all for what lies under all rooms."""
-    folder = ROOT / "tests" / "impl"
-    return folder if room_of(mutant) == room_of("") else folder / room_of(mutant)
+    folder, room = ROOT / "tests" / "impl", room_of(mutant.partition(":")[0])
+    return folder if room == room_of("") else folder / room
 
 
 def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:

@@ -128,7 +128,7 @@ class CallsProgram(ComparedProgram):
         self.compare(ARRIVES, "what has arrived", self._callee.begun, [_CALLS[self.script["call"]]])
         self.compare(HEARS, "the caller", self._heard, self._due())
         await self.halt_if_wrong()
-        lasts = self.script["seconds"] > self._heard[0]  # type: ignore[operator]
+        lasts = self.script["seconds"] > self._heard[0]
         self._compare_kept(client, ended=0 if lasts else 1)
         await asyncio.sleep(6)
         self._compare_kept(client, ended=1)

@@ -89,7 +89,7 @@ class LinesProgram(ComparedProgram):
         """Let happen what the script says."""
         self._process = process
         self._handled: list[tuple[str, Any]] = []
-        self._asked: list[tuple[str, Any]] = []
+        self._called: list[tuple[str, Any]] = []
         self._under_way = 0
         self._over = False
         self._server = self.server_class(self._handle)
@@ -159,7 +159,7 @@ class LinesProgram(ComparedProgram):
         line = json.dumps({"id": number, "method": method, "arguments": arguments})
         client = self._clients[name]
         client.reader.feed_data(f"{line}\n".encode())
-        self._asked.append((method, arguments))
+        self._called.append((method, arguments))
         at = self._process.now() + seconds
         answer = (
             {"kind": "KeyError", "error": "'so it is'"} if method == "bad" else {"result": {"found": number}}
@@ -167,7 +167,7 @@ class LinesProgram(ComparedProgram):
         client.due.append((at, {"id": number, **answer}))
 
     def _compare(self) -> None:
-        self.compare(ANSWERS, "what was handled", self._handled, self._asked)
+        self.compare(ANSWERS, "what was handled", self._handled, self._called)
         kept = self._server._connections  # noqa: SLF001
         for name, client in self._clients.items():
             due = [
@@ -175,7 +175,7 @@ class LinesProgram(ComparedProgram):
             ]
             self.compare(ANSWERS, f"what {name} has heard", client.lines, due)
             self.compare(LEAVES, f"{name} is closed", client.closed, client.gone)
-            self.compare(LEAVES, f"{name} is kept", client in kept.keys(), not client.gone)  # noqa: SIM118
+            self.compare(LEAVES, f"{name} is kept", any(one is client for one in kept), not client.gone)
             self.compare(LEAVES, f"how {name} ends", self._end(name), client.fails if client.gone else None)
         self.compare(ANSWERS, "requests that are kept", len(self._server._requests), self._under_way)  # noqa: SLF001
 
