@@ -168,7 +168,7 @@ class LinesProgram(ComparedProgram):
 
     def _compare(self) -> None:
         self.compare(ANSWERS, "what was handled", self._handled, self._called)
-        kept = self._server._connections  # noqa: SLF001
+        kept: list[Any] = list(self._server._connections)  # noqa: SLF001
         for name, client in self._clients.items():
             due = [
                 line for at, line in sorted(client.due, key=lambda one: one[0]) if at <= self._process.now()
