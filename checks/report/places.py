@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.models.manifest.model import ImplementationMutants, Manifest
+from tidemark.models.manifest.model import ImplementationMutants, Manifest, MeasuredMutants
 from tidemark.models.mutation.source.mutants import mutants_of
 from tidemark.models.rooms import ROOT
 
-HEAD = ("files of `impl/`", "entry", "made", "equivalent", "killed", "otherwise seen", "not seen", "share")
+HEAD = (
+    "files of `impl/`", "entry", "made", "equivalent", "killed", "otherwise seen", "not seen", "share",
+    "by judge", "only unit tests", "seconds",
+)  # fmt: skip
+UNMEASURED = ("-", "-", "-")
+"""The last cells of a row whose entry says nothing of what was measured."""
 OTHERWISE = ("by_count", "by_refusal", "endless")
 """Fates of mutants that show as a count, a refusal or a step without an end, and refute no claim."""
 
@@ -27,6 +32,7 @@ class Place(NamedTuple):
     equivalent: int
     killed: int
     otherwise: int
+    measured: MeasuredMutants | None = None
 
     @property
     def not_seen(self) -> int:
@@ -41,13 +47,21 @@ class Place(NamedTuple):
     def cells(self) -> tuple[str, ...]:
         """The row as it is printed."""
         numbers = (self.made, self.equivalent, self.killed, self.otherwise, self.not_seen)
-        return (_by_room(self.files), f"`{self.entry}`", *map(str, numbers), f"{self.share:.1%}")
+        known = UNMEASURED if self.measured is None else _cells(self.measured)
+        return (_by_room(self.files), f"`{self.entry}`", *map(str, numbers), f"{self.share:.1%}", *known)
+
+
+def _cells(measured: MeasuredMutants) -> tuple[str, str, str]:
+    judges = ", ".join(f"{judge} {number}" for judge, number in measured.judges.items())
+    unit = "-" if measured.unit is None else str(measured.unit)
+    return (judges, unit, f"{measured.median:.2f} / {measured.longest:.2f}")
 
 
 def places(manifests: Sequence[Manifest]) -> list[Place]:
     """The entries that try all mutants of their files, in the order of the files."""
     entries = {entry.name: entry for one in manifests for entry in one.implementation}
-    return sorted(_place(entry, entries) for entry in entries.values() if entry.sample is None)
+    found = [_place(entry, entries) for entry in entries.values() if entry.sample is None]
+    return sorted(found, key=lambda place: (place.files, place.entry))
 
 
 def _place(entry: ImplementationMutants, entries: dict[str, ImplementationMutants]) -> Place:
@@ -60,6 +74,7 @@ def _place(entry: ImplementationMutants, entries: dict[str, ImplementationMutant
         counts.get("equivalent", 0),
         counts.get("killed", 0),
         sum(counts.get(fate, 0) for fate in OTHERWISE),
+        entry.measured,
     )
 
 

@@ -264,6 +264,19 @@ class GeneratedMutants(Strict):
         return self.equivalent
 
 
+class MeasuredMutants(Strict):
+    """What trials of all mutants of an entry have shown beside their fates."""
+
+    judges: dict[str, Count]
+    """Mutants that each judge has killed."""
+    unit: Count | None = None
+    """Mutants that no judge has killed, and unit tests of their room notice; None: these were not tried."""
+    median: float = Field(ge=0)
+    """Seconds of processor time to a kill."""
+    longest: float = Field(ge=0)
+    """The longest of them."""
+
+
 class ImplementationMutants(Strict):
     """Mutants made by rule from the source of the implementation, tried by the judges of the gate.
 
@@ -285,6 +298,8 @@ class ImplementationMutants(Strict):
     """Pinned number of mutants that are tried."""
     counts: dict[str, Count] = Field(default_factory=dict)
     """Pinned: mutants by fate, and ``names``, a check sum of their names."""
+    measured: MeasuredMutants | None = None
+    """What ``tidemark mutants --last --unit-tests`` has printed of it. It is shown, and not compared."""
     of: Name | None = None
     sample: int | None = Field(default=None, gt=0)
     """Try so many of them, always the same ones for a ``seed``."""

@@ -12,7 +12,13 @@ from tidemark.checks.mutation.implementation.farm import Farm, Order
 from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Trial
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import Plan, is_harmless, reaches_of, trials_without_hosts
-from tidemark.checks.mutation.implementation.table import killers_text, room_of, seconds_text, table_text
+from tidemark.checks.mutation.implementation.table import (
+    killers_text,
+    measured_text,
+    room_of,
+    seconds_text,
+    table_text,
+)
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.cores import cores
@@ -158,11 +164,17 @@ def by_tests(mutants: Sequence[str], chosen: Chosen) -> dict[tuple[Path, ...], l
     """The mutants by the tests that are tried on them. Raises BadInputError: a room has no tests."""
     found: dict[tuple[Path, ...], list[str]] = {}
     for mutant in mutants:
-        own = (ROOT / "tests" / "impl" / room_of(mutant),) if chosen.own_tests else ()
+        own = (own_tests_of(mutant),) if chosen.own_tests else ()
         if own and not own[0].is_dir():
             raise BadInputError(f"there are no unit tests {own[0]}", remedy="name others: --unit PATH")
         found.setdefault((*chosen.unit, *own), []).append(mutant)
     return found
+
+
+def own_tests_of(mutant: str) -> Path:
+    """The unit tests of a mutant's room: those of the same name, or all for what lies under all rooms."""
+    folder, room = ROOT / "tests" / "impl", room_of(mutant.partition(":")[0])
+    return folder if room == room_of("") else folder / room
 
 
 def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
@@ -179,5 +191,8 @@ def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
     print(table_text(trials, equivalent, by_unit_tests, judges=judges))
     print(killers_text(trials, judges))
     print(seconds_text(trials))
+    if by_unit_tests is not None:
+        for one in found:
+            print(measured_text(one.plan.entry.name, one.trials, by_unit_tests, judges))
     bad = any(one.unexpected for one in found)
     return (ExitCode.MISSING_REFUTATION if bad else ExitCode.AS_EXPECTED).value

@@ -139,3 +139,18 @@ def seconds_text(trials: Sequence[Trial]) -> str:
         f"seconds of processor time to a kill: median {middle:.1f}, longest {seconds[-1]:.1f}; "
         f"{soon:.0%} within 10 s"
     )
+
+
+def measured_text(
+    entry: str, trials: Sequence[Trial], unit: Collection[str], judges: Mapping[str, str]
+) -> str:
+    """What the manifest's entry may say as ``measured``; ``judges``: the judge of each entry."""
+    killed = [trial for trial in trials if trial.fate is Fate.KILLED]
+    by = Counter(judges.get(trial.host, "?") for trial in killed)
+    numbers = ", ".join(f"{judge} = {number}" for judge, number in by.most_common())
+    seconds = sorted(trial.seconds for trial in killed) or [0.0]
+    only = sum(trial.id in unit for trial in trials)
+    return (
+        f"{entry}: measured = {{ judges = {{ {numbers} }}, unit = {only}, "
+        f"median = {seconds[len(seconds) // 2]:.2f}, longest = {seconds[-1]:.2f} }}"
+    )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tidemark.checks.mutation.implementation.command import Chosen, by_tests
+from tidemark.checks.mutation.implementation.command import Chosen, by_tests, own_tests_of
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
-from tidemark.checks.mutation.implementation.table import table_text
+from tidemark.checks.mutation.implementation.table import measured_text, table_text
 from tidemark.checks.mutation.implementation.trial import FAILING
 from tidemark.checks.mutation.implementation.unit import Noticed, noticed
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.rooms import ROOT
 
 PACKAGE = "tidemark.impl"
 LEAST = "proxy/statistics.py:ScanStatistics.least/min-to-max@1"
@@ -69,3 +71,26 @@ def test_the_tests_of_a_room_are_those_of_its_mutants(tmp_path: Path):
     }
     with pytest.raises(BadInputError, match="there are no unit tests"):
         by_tests(["nowhere/a.py:f/x@1"], chosen)
+
+
+def test_what_was_measured_is_what_the_manifest_may_say():
+    trials = [
+        Trial(id="a.py:f/x@1", fate=Fate.SURVIVED),
+        Trial(id="a.py:f/x@2", fate=Fate.KILLED, host="h", claim="c", seconds=0.5),
+        Trial(id="a.py:f/x@3", fate=Fate.KILLED, host="g", claim="c", seconds=2.0),
+        Trial(id="a.py:f/x@4", fate=Fate.KILLED, host="h", claim="c", seconds=1.0),
+    ]
+    text = measured_text("a-places", trials, {"a.py:f/x@1"}, {"h": "interleave", "g": "conform"})
+    name, _, line = text.partition(": ")
+    assert name == "a-places"
+    assert tomllib.loads(line)["measured"] == {
+        "judges": {"interleave": 2, "conform": 1},
+        "unit": 1,
+        "median": 1.0,
+        "longest": 2.0,
+    }
+
+
+def test_what_lies_under_all_rooms_is_tried_with_all_tests():
+    assert own_tests_of("rpc.py:Calls.call/swapped@1") == ROOT / "tests" / "impl"
+    assert own_tests_of(LEAST) == ROOT / "tests" / "impl" / "proxy"
