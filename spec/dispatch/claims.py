@@ -69,6 +69,45 @@ class DispatchClaims(DispatchActions):
             ),
         )
 
+    @invariant(source="facts 5.2; hazard 50")
+    def dispatchers_are_there_for_their_targets(s):
+        """There is a main dispatcher as long as it has targets, and a deputy for each target that has one.
+        Who has not come, or is gone, has none, and no pack.
+        """
+        return all_of(
+            (s.main != "none") == exists(s.Target, lambda t: s.where[t] == "main"),
+            forall(
+                s.Target,
+                lambda t: all_of(
+                    (s.deputy[t] != "none") == (s.where[t] == "deputy"),
+                    implies(s.deputy[t] == "none", (s.deputy_at[t] == 0) & ~s.candidate[t]),
+                    implies(~s.is_served(t), ~s.full[t] & ~s.owed[t]),
+                ),
+            ),
+        )
+
+    @transition_invariant(source="facts 5.2", frame=True)
+    def a_target_has_room_for_one_pack(before, after):
+        """A pack goes to a target that has taken the one before, and fills it."""
+        return forall(
+            after.Target,
+            lambda t: implies(
+                (before.where[t] != "absent") & (after.upto[t] != before.upto[t]),
+                ~before.full[t] & after.full[t],
+            ),
+        )
+
+    @transition_invariant(source="facts 5.2; hazard 50", frame=True)
+    def who_has_room_is_not_split_off(before, after):
+        """A target that has taken its packs stays with the main dispatcher."""
+        return forall(
+            after.Target,
+            lambda t: implies(
+                (before.where[t] == "main") & ~before.full[t],
+                (after.where[t] == "main") | (after.where[t] == "gone"),
+            ),
+        )
+
     @leads_to(source="facts 5.2; property WL")
     def ticks_reach_who_takes_them(s, t: DispatchActions.Target, ts: DispatchActions.Ts):
         """A target that takes its packs gets every tick, or goes, whatever the others do."""
@@ -79,6 +118,11 @@ class DispatchClaims(DispatchActions):
     def a_slow_target_is_split_off(before, after, t):
         """A target that takes nothing waits for a deputy, while another one has the pack."""
         return exists(after.Target, lambda u: (u != t) & (after.upto[u] == after.main_at))
+
+    @reachable(after="take_late", source="facts 5.2")
+    def a_slow_target_takes_a_pack(before, after, t):
+        """A target that was split off takes the pack that it was late with."""
+        return (after.where[t] == "deputy") & before.full[t] & ~after.full[t]
 
     @reachable(after="send_deputy", source="facts 5.2; hazard 50")
     def a_pack_is_sent_again(before, after, t, end):

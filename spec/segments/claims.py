@@ -41,6 +41,20 @@ class SegmentsClaims(SegmentsActions):
         """No row is in a growing segment twice, or in a growing and a sealed one."""
         return forall(s.Write, lambda w: ~s.twice[w] & ~(s.grown[w] & (s.load[s.segment[w]] == "served")))
 
+    @invariant(source="facts 6.1; B34; B35")
+    def sealed_segments_have_no_other_deletes(s):
+        """What a segment has is a delete of its files, or one that the pipeline has done with; a segment that
+        is not served has none.
+        """
+        return forall(
+            s.Segment,
+            s.Write,
+            lambda g, d: implies(
+                s.knows[g, d],
+                all_of(s.load[g] == "served", s.is_delete(d), s.is_in_files(g, d) | s.applied[d]),
+            ),
+        )
+
     def removes(s, d, w, value):
         """The delete removes the row at the timestamp."""
         return all_of(s.is_delete(d), s.is_older(w, d), s.ts[d] <= value)
@@ -127,6 +141,24 @@ class SegmentsClaims(SegmentsActions):
                 after.is_older(w, d),
                 after.is_delete(d),
                 after.ts[d] > before.delete_checkpoint,
-                after.ts[d] <= value,
+                after.ts[d] <= after.delete_checkpoint,
             ),
         )
+
+    @reachable(after="trim", source="facts 6.1; B38")
+    def a_delete_is_trimmed(before, after, value):
+        """The buffer lets go of a delete at the delete checkpoint, and no segment is loaded."""
+        return exists(after.Write, lambda d: before.is_let_go(after, d, value)) & all_of(
+            value == after.delete_checkpoint, forall(after.Segment, lambda g: after.load[g] == "none")
+        )
+
+    @reachable(after="trim", source="facts 6.1; B38")
+    def a_delete_is_trimmed_during_a_load(before, after, value):
+        """The buffer lets go of a delete that the files of a load hold just yet."""
+        return exists(after.Write, lambda d: before.is_let_go(after, d, value)) & exists(
+            after.Segment, lambda g: (after.load[g] == "loading") & (after.files_upto[g] == value)
+        )
+
+    def is_let_go(before, after, d, value):
+        """The buffer had the delete of this timestamp, and has it no more."""
+        return all_of(before.buffer[d], ~after.buffer[d], after.ts[d] == value)

@@ -52,6 +52,33 @@ class StreamClaims(StreamActions):
             ),
         )
 
+    def is_next(s, c, p, value):
+        """At this place lies a message above the timestamp, or the tick itself."""
+        return (s.tick_at[c, p] == value) | exists(
+            s.Message, lambda m: all_of(s.channel[m] == c, s.place[m] == p, s.ts[m] > value)
+        )
+
+    @invariant(source="facts 5.1; hazard 31")
+    def a_position_has_the_place_of_what_comes_next(s):
+        """The place of a position is that of the first message above it that was read, or of its tick: a seek
+        reads no more again than it must.
+        """
+        return forall(
+            s.Channel,
+            lambda c: all_of(
+                implies(s.next_ts > 0, s.is_next(c, s.next_place[c], s.next_ts)),
+                implies(s.position_ts > s.start, s.is_next(c, s.position_place[c], s.position_ts)),
+            ),
+        )
+
+    @transition_invariant(source="facts 5.1: pursuit mode; hazard 32", frame=True)
+    def who_need_not_read_waits(before, after):
+        """A consumer that lives reads on where it is behind, or where all are level and its pack may grow."""
+        return implies(
+            before.faults == after.faults,
+            forall(after.Channel, lambda c: (after.read[c] == before.read[c]) | before.may_read(c)),
+        )
+
     @transition_invariant(source="seed 002, bufMsgPackToChannel; facts 5.1")
     def packs_hold_their_interval(before, after):
         """What goes into a pack lies above its last end, and at or below its new end."""

@@ -1,6 +1,6 @@
 """Inductive lemmas: why nothing is lost and nothing stored twice, for any number of channels and messages."""
 
-from tidemark.spec.language import all_of, forall, implies, lemma
+from tidemark.spec.language import all_of, exists, forall, implies, lemma
 from tidemark.spec.stream.claims import StreamClaims
 
 
@@ -148,6 +148,22 @@ class Stream(StreamClaims):
                 implies(
                     (s.place[m] > 0) & (s.place[m] < s.next_place[s.channel[m]]),
                     s.ts[m] <= s.next_ts,
+                ),
+            ),
+        )
+
+    @lemma(source="facts 5.1; hazard 32")
+    def who_is_ahead_is_at_its_tick(s):
+        """A channel is at a tick that was read. It has not been read beyond the greatest tick, if that is
+        above the last pack.
+        """
+        return forall(
+            s.Channel,
+            lambda c: all_of(
+                (s.at[c] == 0) | exists(s.Place, lambda p: (p <= s.read[c]) & (s.tick_at[c, p] == s.at[c])),
+                implies(
+                    (s.at[c] > s.last) & forall(s.Channel, lambda d: s.at[d] <= s.at[c]),
+                    (s.tick_at[c, s.read[c]] == s.at[c]) & exists(s.Channel, lambda d: s.at[d] < s.at[c]),
                 ),
             ),
         )

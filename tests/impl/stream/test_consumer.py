@@ -58,7 +58,7 @@ def test_a_consumer_that_seeks_gets_the_rest_and_nothing_twice(done, place_is_kn
     run(scenario())
 
 
-def test_a_late_message_comes_once_in_a_plain_run_and_is_lost_by_a_seek():
+def test_a_late_message_comes_once_and_a_seek_loses_it_only_if_its_position_claims_more_than_was_read():
     """Facts 5.1, hazard 31: a promise of a tick is broken."""
 
     async def scenario():

@@ -211,3 +211,15 @@ class ListedSegmentsGetTheStreamOnly(Segments):
 
     def is_in_files(s, g, d):
         return super().is_in_files(g, d) & ~s.wanted[g]
+
+
+@mutant(
+    killer="segments.sealed_segments_have_no_other_deletes",
+    source="facts 6.1: forwarded deletes",
+    instance="segments-small",
+)
+class ForwardsDuringALoad(Segments):
+    """Deletes of the stream go into a segment before its load has ended."""
+
+    def is_forwarded_to(s, g):
+        return s.load[g] != "none"

@@ -1,7 +1,7 @@
 """Named mutants of the message stream, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import all_of, each, ite
+from tidemark.spec.language import all_of, each, ite, require
 from tidemark.spec.stream import Stream
 
 
@@ -120,3 +120,25 @@ class PursuitForgetsWhatItHas(Stream):
         held = s.held
         super().gather(value)
         s.held = each(s.Message, lambda m: s.held[m] & ~held[m])
+
+
+@mutant(
+    killer="stream.a_position_has_the_place_of_what_comes_next",
+    source="facts 5.1: end positions",
+    instance="stream-small",
+)
+class PositionKeepsItsPlace(Stream):
+    """A position has the timestamp of its pack, and the place of the position before."""
+
+    def place_of_position(s, c):
+        return ite(s.position_place[c] > 0, s.position_place[c], super().place_of_position(c))
+
+
+@mutant(killer="stream.who_need_not_read_waits", source="facts 5.1: pursuit mode", instance="stream-pursuit")
+class ReadsMessagesAhead(Stream):
+    """Messages are read though the pack in hand has ended."""
+
+    def read_message(s, m):
+        require(s.lies_at(m, s.read[s.channel[m]] + 1))
+        s.read[s.channel[m]] = s.read[s.channel[m]] + 1
+        s.buffered[m] = ~s.is_skipped(m)
