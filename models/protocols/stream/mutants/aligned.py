@@ -26,7 +26,11 @@ class _OneIsEnough(AlignedConsumer):
         return True
 
 
-@mutant(killer="stream.a_position_has_the_place_of_what_comes_next", source="H32: not aligned", instance="stream-impl-aligned")
+@mutant(
+    killer="stream.a_position_has_the_place_of_what_comes_next",
+    source="H32: not aligned",
+    instance="stream-impl-aligned",
+)
 def first_tick_makes_a_pack(**scenario: Any) -> StreamProgram:
     """A pack is made when one channel is at a greater tick, whatever the others have read."""
     return aligned(consumer=_OneIsEnough, protocol=f"{_VARIANTS}:FirstTickMakesAPack", **scenario)

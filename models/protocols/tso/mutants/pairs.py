@@ -149,11 +149,11 @@ class PlainPut(Tso):
         """A window reaches no further than the interval beyond what is published or about to be."""
         return forall(
             s.Server,
-            s.Updater,
-            lambda m, u: implies(
+            lambda m: implies(
                 s.serves(m),
                 s.window[m]
-                <= ite(s.stage[m, u] == "publishing", s.update_next[m, u], s.current[m]) + s.interval,
+                <= ite(s.stage[m, s.ticker] == "publishing", s.update_next[m, s.ticker], s.current[m])
+                + s.interval,
             ),
         )
 
