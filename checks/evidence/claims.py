@@ -274,6 +274,9 @@ _TRACE = {
     "stream.packs_advance": "a trace of `read_tick`; on a query node its consequence is judged as "
     "reads.service_time_never_goes_back",
     "stream.positions_never_go_back": "a trace of `store`",
+    "stream.a_position_has_the_place_of_what_comes_next": "a trace of `read_message`, `read_tick` and "
+    "`store`: places are not logged",
+    "stream.who_need_not_read_waits": "a trace of `read_message` and `read_tick`",
     "stream.every_message_is_stored": "an end: evidence is finite",
     "dispatch.nothing_is_left_out": "a trace of `append` and of what targets are sent: packs are not logged",
     "dispatch.nothing_else_is_sent": "a trace of `send_main` and `send_deputy`: packs are not logged",
@@ -281,6 +284,9 @@ _TRACE = {
     "dispatch.packs_come_in_order": "a trace of `send_main` and `send_deputy`; on a query node its "
     "consequence is judged as reads.service_time_never_goes_back",
     "dispatch.who_is_at_the_main_is_where_it_is": _MEMORY,
+    "dispatch.dispatchers_are_there_for_their_targets": _MEMORY,
+    "dispatch.a_target_has_room_for_one_pack": "a trace of `send_main`, `send_deputy` and `take`",
+    "dispatch.who_has_room_is_not_split_off": "a trace of `take` and `split`",
     "dispatch.ticks_reach_who_takes_them": "an end: evidence is finite",
     "segments.rows_are_served": "a trace of `apply_insert`, `end_load` and `raise_safe`; its consequence is "
     "judged as history.strong",
@@ -289,6 +295,7 @@ _TRACE = {
     "segments.no_row_is_served_twice": "a trace of `apply_insert` and `end_load`: an answer names no segment",
     "segments.reads_find_what_was_written": "a trace of all steps; what must and what may be in an answer is "
     "judged as history.strong and history.written",
+    "segments.sealed_segments_have_no_other_deletes": _MEMORY,
     "segments.service_time_never_goes_back": "what is judged is the same rule under another name, "
     "reads.service_time_never_goes_back",
     "segments.service_time_follows_the_ticks": "an end: evidence is finite",

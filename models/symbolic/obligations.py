@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tidemark.models.symbolic.implied import in_order
+from tidemark.models.lemmas.implied import in_order
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     TRUE,
