@@ -34,6 +34,7 @@ PROTOCOLS = {
     "dispatch": "tidemark.spec.dispatch:Dispatch",
     "segments": "tidemark.spec.segments:Segments",
     "reads": "tidemark.spec.reads:Reads",
+    "parts": "tidemark.spec.parts:Parts",
     "queries": "tidemark.spec.queries:Queries",
     "deletes": "tidemark.spec.deletes:Deletes",
     "delete_buffers": "tidemark.spec.delete_buffers:DeleteBuffers",
@@ -309,6 +310,15 @@ _TRACE = {
     "reads.guarantees_were_issued": "a trace of `begin_bounded` and of the oracle: guarantees are not logged",
     "reads.pages_are_of_one_moment": "a trace of `begin_page` and `check`",
     "reads.a_waiting_read_ends": "an end: evidence is finite",
+    "parts.pages_show_what_the_first_has_shown": "a trace of `collect` and `serve`: histories have no pages",
+    "parts.pages_of_a_channel_are_of_one_moment": "a trace of `begin_page` and `look`",
+    "parts.every_channel_reaches_the_guarantee": "a trace of `begin` and `look`; for customized reads it is "
+    "judged as reads.answers_reach_their_guarantee",
+    "parts.every_channel_is_exact": "a trace of `look`, `collect` and `serve`",
+    "parts.recent_reads_reach_what_was_acknowledged": "a trace of `begin` and `look`; its consequence is "
+    "judged as reads.strong_sees_what_was_acknowledged",
+    "parts.answers_are_final": "nothing can: an answer is seen once",
+    "parts.a_read_ends": "an end: evidence is finite",
     "reads.service_time_follows_the_oracle": "an end: evidence is finite",
 }
 """Claim -> what is missing. The refinement of a trace judges every claim on the states of the trace."""

@@ -28,8 +28,8 @@ How it is cut:
 - ``page``: a further page of an iterator, or a further part of a request, reads at the timestamp of the
   first.
 
-Left out: several channels (a key lives on one), old versions that a compaction removes. That growing and
-sealed segments hold what was applied is shown in ``spec/segments``.
+Left out: several channels (a key lives on one; ``spec/parts`` has several), old versions that a compaction
+removes. That growing and sealed segments hold what was applied is shown in ``spec/segments``.
 """
 
 from tidemark.spec.language import (

@@ -1,0 +1,1 @@
+"""Reads of several channels: variants, mutants, readings."""

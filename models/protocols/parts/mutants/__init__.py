@@ -1,0 +1,1 @@
+"""Mutants: what the design could be read as, each with its killer."""

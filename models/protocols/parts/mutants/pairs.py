@@ -1,0 +1,126 @@
+"""Reads of several channels by other rules, and what is hoped of them: each has its own verdict."""
+
+from tidemark.spec.language import Map, all_of, exists, forall, implies, invariant, ite, lemma, maximum
+from tidemark.spec.parts import Parts
+
+
+def accounts_for(s, q, w):
+    """The answer shows what the write did: a row, unless it was deleted since; of a delete, no older row of
+    its key.
+    """
+    no_older_row = forall(
+        s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
+    )
+    deleted = exists(s.Write, lambda d: s.removes(d, w, s.moment[q, s.place(w)]))
+    return ite(s.deletes[w], no_older_row, s.seen[q, w] | deleted)
+
+
+class HopeOfOneMoment(Parts):
+    """What an answer of several channels does not promise, as a claim."""
+
+    @invariant(source="facts 6.1")
+    def answers_are_of_one_moment(s):
+        """An answer that shows a row shows what each older write did, on every channel that it asks."""
+        return forall(
+            s.Read,
+            s.Write,
+            s.Write,
+            lambda q, v, w: implies(
+                all_of(
+                    s.is_answered(q),
+                    s.seen[q, w],
+                    s.is_read(q, w),
+                    s.is_read(q, v),
+                    s.logged[v],
+                    s.ts[v] <= s.ts[w],
+                ),
+                accounts_for(s, q, v),
+            ),
+        )
+
+
+class OneMoment(HopeOfOneMoment):
+    """A read names one moment for all its channels from the beginning: its guarantee."""
+
+    ONE_MOMENT = True
+
+
+class Greatest(Parts):
+    """A further page names the greatest of the first one's moments for all channels."""
+
+    peak: Map[Parts.Read, Parts.Ts] = 0  # the greatest moment of a read so far
+
+    def named(s, q, c):
+        return s.peak[s.first[q]]
+
+    def look(s, q, c, value):
+        super().look(q, c, value)
+        s.peak[q] = maximum(s.peak[q], value)
+
+    def fail(s, q):
+        super().fail(q)
+        s.peak[q] = 0
+
+
+class Probe(Greatest):
+    """The first page is a probe: it is thrown away, and what is shown are further pages."""
+
+    @invariant(source="facts 6.2; B40")
+    def shown_pages_agree(s):
+        """All pages behind one probe show the same rows of each channel."""
+        return forall(
+            s.Read,
+            s.Read,
+            s.Write,
+            lambda p, q, w: implies(
+                all_of(
+                    s.is_answered(p) & s.is_answered(q),
+                    s.is_further(p) & s.is_further(q),
+                    s.first[p] == s.first[q],
+                    s.is_read(p, w) & s.is_read(q, w),
+                ),
+                s.seen[p, w] == s.seen[q, w],
+            ),
+        )
+
+    @invariant(source="facts 6.2; B40")
+    def shown_pages_are_of_one_moment(s):
+        """A page behind a probe that shows a row shows what each older write did, on all its channels."""
+        return forall(
+            s.Read,
+            s.Write,
+            s.Write,
+            lambda q, v, w: implies(
+                all_of(
+                    s.is_answered(q) & s.is_further(q),
+                    s.seen[q, w],
+                    s.is_read(q, w) & s.is_read(q, v),
+                    s.logged[v],
+                    s.ts[v] <= s.ts[w],
+                ),
+                accounts_for(s, q, v),
+            ),
+        )
+
+    @lemma(source="facts 6.2; B40")
+    def peaks_are_the_greatest_moments(s):
+        """No moment of a read is above its greatest one."""
+        return forall(s.Read, s.Channel, lambda q, c: s.moment[q, c] <= s.peak[q])
+
+    @lemma(source="facts 6.2; B40")
+    def shown_pages_have_the_moment_of_the_probe(s):
+        """A page behind a probe that has looked at a channel has the probe's greatest moment there."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(
+                (s.part[q, c] != "none") & s.is_further(q), s.moment[q, c] == s.peak[s.first[q]]
+            ),
+        )
+
+
+class NamesNothing(Parts):
+    """A further page names no moment, and is answered at the service times (for the proof that must fail)."""
+
+    def named(s, q, c):
+        return ite(s.safe[c] >= s.guarantee[s.first[q]], s.safe[c], s.moment[s.first[q], c])

@@ -1,0 +1,169 @@
+"""Claims about reads of several channels: what pages and answers show, channel by channel; witnesses.
+
+That an answer of several channels is of one moment is *not* claimed: each channel answers at its own. See the
+variants in ``models/protocols/parts``.
+"""
+
+from tidemark.spec.language import (
+    all_of,
+    assumption,
+    exists,
+    forall,
+    implies,
+    invariant,
+    leads_to,
+    one_of,
+    reachable,
+    transition_invariant,
+)
+from tidemark.spec.parts.actions import PartsActions
+
+
+class PartsClaims(PartsActions):
+    """Writes, service times and reads of any number of channels; further pages."""
+
+    # ---- facts about the constants ----
+
+    @assumption(source="facts 6.2")
+    def a_page_is_of_a_first_page(s):
+        """What further pages name as the first one is no further page."""
+        return forall(s.Read, lambda q: s.first[s.first[q]] == s.first[q])
+
+    # ---- words of the claims ----
+
+    def is_answered(s, q):
+        """The client has the rows."""
+        return s.progress[q] == "answered"
+
+    def is_read(s, q, w):
+        """The read asks the channel of the write."""
+        return s.asks[q, s.place(w)]
+
+    # ---- safety ----
+
+    @invariant(source="facts 6.2; B40; property R")
+    def pages_show_what_the_first_has_shown(s):
+        """A further page shows of each channel the rows that the first page has shown of it, no others."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.is_answered(q) & s.is_read(q, w),
+                s.seen[q, w] == s.seen[s.first[q], w],
+            ),
+        )
+
+    @invariant(source="facts 6.2; B40")
+    def pages_of_a_channel_are_of_one_moment(s):
+        """All pages of an iterator are, on each channel, of the moment of the first page there."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(s.is_answered(q) & s.asks[q, c], s.moment[q, c] == s.moment[s.first[q], c]),
+        )
+
+    @invariant(source="facts 6.1, 6.2; property R")
+    def every_channel_reaches_the_guarantee(s):
+        """An answer reaches the guarantee on every channel; a further page reaches that of the first."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(s.is_answered(q) & s.asks[q, c], s.moment[q, c] >= s.guarantee[s.first[q]]),
+        )
+
+    @invariant(source="facts 6.1; property R")
+    def every_channel_is_exact(s):
+        """Of each channel an answer has exactly the rows that are visible at its moment there."""
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.is_answered(q) & s.is_read(q, w),
+                s.seen[q, w] == s.is_visible(w, s.moment[q, s.place(w)]),
+            ),
+        )
+
+    @invariant(source="seed 002, consistency; facts 6.2: Strong; property R")
+    def recent_reads_reach_what_was_acknowledged(s):
+        """A read whose guarantee is the present time of the oracle is, on every channel that it asks, of a
+        moment at or above each write there that was acknowledged before it began.
+        """
+        return forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                all_of(s.is_answered(q), s.recent[q], s.known[q, w], s.is_read(q, w)),
+                s.moment[q, s.place(w)] >= s.ts[w],
+            ),
+        )
+
+    @transition_invariant(source="facts 6.1")
+    def answers_are_final(before, after):
+        """What was answered stays as it is."""
+        return forall(
+            after.Read,
+            after.Write,
+            lambda q, w: implies(
+                before.is_answered(q), after.is_answered(q) & (after.seen[q, w] == before.seen[q, w])
+            ),
+        )
+
+    # ---- liveness ----
+
+    @leads_to(source="facts 6.1; property WL")
+    def a_read_ends(s, q: PartsActions.Read):
+        """A read gets its answer, or an error."""
+        return s.progress[q] == "sent", one_of(s.progress[q], "answered", "failed")
+
+    # ---- witnesses ----
+
+    @reachable(after="finish", source="facts 6.1")
+    def an_answer_is_of_two_moments(before, after, q):
+        """An answer shows a row, and misses an older one of another channel that was acknowledged before the
+        read began.
+        """
+        return exists(
+            after.Write,
+            after.Write,
+            lambda v, w: all_of(
+                after.seen[q, w],
+                after.known[q, v],
+                after.is_read(q, v),
+                ~after.deletes[v],
+                after.ts[v] < after.ts[w],
+                after.ts[v] > after.moment[q, after.place(v)],
+            ),
+        )
+
+    @reachable(after="finish", source="facts 6.2; B40")
+    def a_page_misses_what_has_come_since(before, after, q):
+        """A further page does not show a row that was acknowledged before the page began."""
+        return after.is_further(q) & exists(
+            after.Write,
+            lambda w: all_of(
+                after.known[q, w],
+                after.is_read(q, w),
+                after.is_visible(w, after.safe[after.place(w)]),
+                ~after.seen[q, w],
+            ),
+        )
+
+    @reachable(after="raise_safe", source="facts 6.1")
+    def a_read_waits_for_one_channel(before, after, c, upto):
+        """A channel reaches the guarantee of a read when another has answered it."""
+        return exists(
+            after.Read,
+            after.Channel,
+            lambda q, d: all_of(
+                after.progress[q] == "sent",
+                after.asks[q, c],
+                before.safe[c] < after.guarantee[q],
+                upto >= after.guarantee[q],
+                after.part[q, d] == "served",
+            ),
+        )
+
+    @reachable(after="fail", source="facts 6.1")
+    def a_read_fails_beside_an_answer(before, after, q):
+        """One channel has answered, and the read fails."""
+        return exists(before.Channel, lambda c: before.part[q, c] == "served")

@@ -1,0 +1,76 @@
+"""Inductive lemmas: why what was shown of a channel stays what the channel shows at that moment."""
+
+from tidemark.spec.language import all_of, forall, implies, lemma, one_of
+from tidemark.spec.parts.claims import PartsClaims
+
+
+class Parts(PartsClaims):
+    """Writes, service times and reads of any number of channels; further pages."""
+
+    @lemma(source="facts 6.1")
+    def moments_may_be_answered(s):
+        """The moment of a channel that has looked is one that it may answer the read at."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(s.part[q, c] != "none", s.may_be_moment(q, c, s.moment[q, c])),
+        )
+
+    @lemma(source="facts 6.1")
+    def parts_are_of_reads(s):
+        """A channel that has looked was asked by a read that has not failed; one that has is part of each
+        answer.
+        """
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: all_of(
+                implies(s.part[q, c] != "none", s.asks[q, c] & one_of(s.progress[q], "sent", "answered")),
+                implies((s.progress[q] == "answered") & s.asks[q, c], s.part[q, c] == "served"),
+            ),
+        )
+
+    @lemma(source="facts 6.1")
+    def rows_are_visible_at_their_moment(s):
+        """Rows come from channels that have looked, and are visible there; a served channel lacks none."""
+        rows = forall(
+            s.Read,
+            s.Write,
+            lambda q, w: implies(
+                s.seen[q, w],
+                (s.part[q, s.place(w)] != "none") & s.is_visible(w, s.moment[q, s.place(w)]),
+            ),
+        )
+        served = forall(s.Read, s.Channel, lambda q, c: implies(s.part[q, c] == "served", s.is_whole(q, c)))
+        return rows & served
+
+    @lemma(source="facts 6.2; B40")
+    def pages_follow_an_answer(s):
+        """The first page of a further one was answered, and has read its channels."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(
+                all_of(one_of(s.progress[q], "sent", "answered"), s.is_further(q)),
+                (s.progress[s.first[q]] == "answered") & implies(s.asks[q, c], s.asks[s.first[q], c]),
+            ),
+        )
+
+    @lemma(source="facts 6.2: Strong")
+    def what_is_known_was_issued(s):
+        """A write that was acknowledged before a read with a recent guarantee began is at or below it."""
+        return all_of(
+            forall(s.Write, lambda w: s.ts[w] <= s.issued),
+            forall(
+                s.Read,
+                s.Write,
+                lambda q, w: implies(
+                    s.known[q, w], s.logged[w] & implies(s.recent[q], s.ts[w] <= s.guarantee[q])
+                ),
+            ),
+        )
+
+    @lemma(source="facts 6.2")
+    def a_guarantee_is_of_a_first_page(s):
+        """A further page has no guarantee of its own."""
+        return forall(s.Read, lambda q: implies(s.is_further(q), ~s.recent[q] & (s.guarantee[q] == 0)))
