@@ -170,6 +170,12 @@ class _NeverResets(BufferManager):
         return False
 
 
+@mutant(
+    killer="refinement",
+    source="B50",
+    instance="flush-and-checkpoint-on-spark",
+    name="flush-ts-is-never-reset-on-spark",
+)
 @mutant(killer="refinement", source="B50", instance="flush-and-checkpoint")
 def flush_ts_is_never_reset(**scenario: Any) -> FlushProgram:
     """The callback leaves the flush timestamp alone (B50)."""
