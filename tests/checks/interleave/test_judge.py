@@ -276,6 +276,7 @@ def test_the_audit_of_footprints_is_a_claim_of_its_own(context):
     (bad,) = JUDGE.run(footprints(SHARES, constants={"way": "state"}), context)
     assert bad.outcome is Outcome.REFUTED
     assert "touch nothing in common" in bad.reason
+    assert bad.counterexample is not None
     assert [step.action for step in bad.counterexample.steps][-2:] == ["act one#1", "act other#1"]
 
 
