@@ -25,6 +25,7 @@ from tidemark.checks.verdicts.refusals import refuse_all_but_invariants, refuse_
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
+    RUN_STEPS,
     Aspect,
     Subject,
     Verdict,
@@ -264,7 +265,8 @@ class _Report:
         failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
         if not failing:
             raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
-        return self._shown(prop.id, run, failing)
+        shown = self._shown(prop.id, run, failing)
+        return amended(shown, counts=shown.counts | {RUN_STEPS: len(run.steps)})
 
     def _shown(
         self, claim: str, run: Run, failing: str, *, replay: str = "", notes: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.judge import Judge
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
+    RUN_STEPS,
     SECOND_OPINION,
     Aspect,
     Judgement,
@@ -37,7 +38,7 @@ from tidemark.models.manifest import (
 EQUIVALENT = "equivalent"
 """Claim id of a mutant that is listed as equivalent: it ``holds`` if no property tells it apart."""
 
-ADDITIVE = ("obligations", "implied")
+ADDITIVE = ("obligations", "implied", RUN_STEPS)
 """Counts that each verdict of an entry reports for itself; the pin is their sum."""
 
 OF_ONE_ENGINE = frozenset({"edges", "unreduced"})

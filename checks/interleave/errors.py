@@ -77,6 +77,14 @@ class CannotBeExploredError(CheckError):
 
 
 class UnsoundReductionError(CheckError):
-    """The reduction left out something that it must not leave out: some footprint or observation is wrong."""
+    """The reduction left out something that it must not leave out: some footprint or observation is wrong.
+
+    Attributes:
+        picks: the choices of an execution that shows it; none if it shows only in a whole search.
+    """
 
     exit_code = ExitCode.INTERNAL_ERROR
+
+    def __init__(self, message: str, *, remedy: str, picks: tuple[int, ...] = ()) -> None:
+        super().__init__(message, remedy=remedy)
+        self.picks = picks

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tidemark.checks.interleave.audits.audit import BY_FOOTPRINTS
+from tidemark.checks.interleave.audits.footprints import FOOTPRINTS, judged
 from tidemark.checks.interleave.executions.recorded_execution import (
     Refining,
     SaysFaults,
@@ -122,6 +124,8 @@ class InterleaveJudge:
         """See ``Judge``."""
         if not isinstance(entry, InterleaveEntry):
             raise BadInputError(f"{entry.name} is not a program", remedy="interleave judges programs only")
+        if FOOTPRINTS in entry.claims:
+            return [_footprints(entry, context)]
         checker = _checker(entry)
         if checker is not None:
             _check_claims(entry, checker)
@@ -135,6 +139,21 @@ class InterleaveJudge:
             entry.name,
             lambda: verdicts_of(entry, context, interleave(entry, progress=context.progress)),
         )
+
+
+def _footprints(entry: InterleaveEntry, context: Context) -> Verdict:
+    """Only what has nothing else to say is asked for what its steps touch."""
+    if entry.claims != (FOOTPRINTS,) or entry.reduction not in BY_FOOTPRINTS:
+        raise BadInputError(
+            f"{entry.name}: {FOOTPRINTS!r} is claimed beside others, or where no search rests on it",
+            remedy=f"claim it alone, with one of {', '.join(sorted(BY_FOOTPRINTS))}",
+        )
+    return judged(
+        program_of(entry),
+        lambda: interleave(entry, progress=context.progress),
+        context.subject(entry, NAME, FOOTPRINTS),
+        replay=check_command(NAME, entry.name),
+    )
 
 
 def verdicts_of(entry: InterleaveEntry, context: Context, result: Exploration) -> list[Verdict]:

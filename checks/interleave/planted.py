@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tidemark.checks.interleave.audits.footprints import FOOTPRINTS
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options
@@ -20,13 +21,13 @@ SAMPLE = 400
 def planted_bugs(manifest: Manifest) -> dict[str, InterleaveEntry]:
     """The mutants of the implementation by name: each is its host's entry, with the program that is wrong.
 
-    Without those that only an endless run shows: no execution of them fails.
+    Without those that only an endless run or the audit shows: no execution of them fails.
     """
     hosts = {entry.name: entry for entry in manifest.interleave}
     return {
         mutant.name: hosts[mutant.instance].model_copy(update={"program": mutant.ref})
         for mutant in manifest.mutant
-        if mutant.instance in hosts and mutant.killer not in hosts[mutant.instance].live
+        if mutant.instance in hosts and mutant.killer not in (FOOTPRINTS, *hosts[mutant.instance].live)
     }
 
 

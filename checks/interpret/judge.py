@@ -9,7 +9,7 @@ from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
-from tidemark.checks.verdicts.verdict import Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import RUN_STEPS, Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter, Step
@@ -75,7 +75,7 @@ class InterpretJudge:
             failing = failing_conjunct(interpreter, prop, found.before, found.after)
             return refuted(
                 subject,
-                counts=counts,
+                counts=counts | {RUN_STEPS: len(steps)},
                 bounds=bounds,
                 replay=replay_command(
                     interpreter, entry=entry.name, property_id=prop.id, initial=states[0], steps=steps

@@ -10,7 +10,7 @@ from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, is_counted, seen_c
 from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Judgement, Outcome
+from tidemark.checks.verdicts.verdict import RUN_STEPS, Judgement, Outcome
 from tidemark.models.manifest import (
     InstanceEntry,
     InterleaveEntry,
@@ -23,7 +23,7 @@ Counted = InstanceEntry | ProofEntry | InterleaveEntry
 """Entries whose counts are pinned by hand or by ``tidemark pin``."""
 
 USUAL = {
-    "instance": ("distinct", "generated", "depth"),
+    "instance": ("distinct", "generated", "depth", RUN_STEPS),
     "proof": ("obligations", "implied", *OF_TWO_SOLVERS),
     "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
 }
@@ -82,7 +82,7 @@ def write_counts(manifest: Path, entry: Counted, counts: dict[str, int]) -> Path
 
 def _compared(where: str, old: dict[str, int], seen: dict[str, int], differing: Sequence[str]) -> Pinned:
     lost = [name for name in old if name not in seen]
-    added = [name for name in ("implied", *OF_TWO_SOLVERS) if name in seen and name not in old]
+    added = [name for name in ("implied", RUN_STEPS, *OF_TWO_SOLVERS) if name in seen and name not in old]
     if lost:
         why = "differs between its engines" if lost[0] in differing else "is not reported"
         return Pinned((f"{where}: not pinned: {lost[0]} {why}",), refused=True)

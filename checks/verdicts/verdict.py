@@ -19,6 +19,11 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges", "pins", "parts")
 """Counts that measure work done. A decided verdict has at least one of them, and none of them is zero."""
 
+RUN_STEPS = "counterexample_steps"
+"""A count of a refuted verdict of an exhaustive search: the steps of a shortest run. A lasso has none: it need
+not be a shortest one.
+"""
+
 SECOND_OPINION = "second-opinion"
 """Claim id of a proof's comparison of two solvers: how often they agree is a count of the entry."""
 

@@ -113,7 +113,7 @@ class Auditor(RandomWalk, StateStrategy, Remembering):
 
 _NOWHERE = _Node()
 
-_BY_FOOTPRINTS = frozenset({Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL})
+BY_FOOTPRINTS = frozenset({Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL})
 _PAIRS = 5
 """Pairs of steps that are tried in both orders, for each random execution of the audit."""
 
@@ -133,7 +133,7 @@ def audit(program: ProgramRef, options: Options, result: Exploration, *, timed: 
     sample = random_sample(program, options, timed=timed, states=len(result.states))
     if sample is not None:
         check_explained(result, sample)
-    if options.reduction in _BY_FOOTPRINTS and not (result.violations or result.remaining or result.reasons):
+    if options.reduction in BY_FOOTPRINTS and not (result.violations or result.remaining or result.reasons):
         result.statistics.commuting = commuting_pairs(program, pairs=_PAIRS * options.audit)
 
 

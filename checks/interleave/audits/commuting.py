@@ -37,8 +37,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What is compared after two steps: the steps' footprints by label, and the state."""
+    """What is compared after two steps: the steps' footprints by label, and the state. ``picks``: the choices
+    up to here.
+    """
 
+    picks: tuple[int, ...]
     footprints: dict[str, Footprint]
     state: dict[str, Hashable]
     judged: bool
@@ -123,10 +126,11 @@ def _commutes(factory: Factory, interner: Interner, pair: Pair) -> bool:
         f"they say, and {different}",
         remedy="let each step record what it touches (World.touch), and let processes share nothing but the "
         "objects of the world",
+        picks=first.picks,
     )
 
 
-def _after(factory: Factory, interner: Interner, picks: Sequence[int], labels: Sequence[str]) -> _Seen:
+def _after(factory: Factory, interner: Interner, picks: tuple[int, ...], labels: Sequence[str]) -> _Seen:
     """Take choices, then events by their labels as long as they are enabled."""
     footprints: dict[str, Footprint] = {}
     with _begun(factory, interner) as execution:
@@ -134,14 +138,15 @@ def _after(factory: Factory, interner: Interner, picks: Sequence[int], labels: S
             execution.step_again(execution.enabled()[pick])
         execution.catch_up()
         for label in labels:
-            event = next((one for one in execution.enabled() if one.label == label), None)
-            if event is None or execution.violation is not None:
+            enabled = [event.label for event in execution.enabled()]
+            if label not in enabled or execution.violation is not None:
                 break
-            footprints[label] = execution.step(event)
+            picks += (enabled.index(label),)
+            footprints[label] = execution.step(execution.enabled()[picks[-1]])
         seen = _state(execution)
         if len(footprints) == len(labels):
             seen |= _end(execution)
-        return _Seen(footprints, seen, execution.violation is not None)
+        return _Seen(picks, footprints, seen, execution.violation is not None)
 
 
 def _state(execution: Execution) -> dict[str, Hashable]:

@@ -12,7 +12,15 @@ from tidemark.checks.spark.search.breadth_first import Result, Search
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
-from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import (
+    RUN_STEPS,
+    Aspect,
+    Subject,
+    Verdict,
+    holds,
+    inconclusive,
+    refuted,
+)
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.spec.language.spec import Property
 
@@ -150,7 +158,7 @@ class Judged:
         shown: Counterexample = counterexample(instance, states=states, steps=steps, failing=failing)
         return refuted(
             self.subject(prop, Aspect.PROPERTY),
-            counts=self.counts,
+            counts=self.counts | {RUN_STEPS: len(steps)},
             counterexample=shown,
             replay=replay_command(
                 self.interpreter, entry=instance.name, property_id=prop.id, initial=states[0], steps=steps

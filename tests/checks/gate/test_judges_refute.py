@@ -9,6 +9,7 @@ from tidemark.models.manifest import (
     Expected,
     GeneratedMutants,
     ImplementationMutants,
+    InterleaveEntry,
     MutantEntry,
     ProofEntry,
     Tier,
@@ -16,15 +17,25 @@ from tidemark.models.manifest import (
     load,
 )
 
-TASKS = [task for task in all_tasks(map(load, default_manifests())) if task.entry.tier is Tier.FAST]
-HOSTS = {task.entry.name: task.judge for task in TASKS if task.judge in ("explore", "interleave")}
-JUDGED = sorted({(task.manifest.name, task.judge) for task in TASKS})
+ON_SPARK = "interleave on Spark"
+
+
+def judge_of(task: Task) -> str:
+    """The judge; interleavings that are spread over Spark are searched by code of their own."""
+    spread = isinstance(task.entry, InterleaveEntry) and task.entry.distributed
+    return ON_SPARK if spread else task.judge
+
+
+EVERY = list(all_tasks(map(load, default_manifests())))
+TASKS = [task for task in EVERY if task.entry.tier is Tier.FAST]
+HOSTS = {task.entry.name: judge_of(task) for task in EVERY if task.judge in ("explore", "interleave")}
+JUDGED = sorted({(task.manifest.name, judge_of(task)) for task in TASKS})
 
 
 def judges_behind(task: Task) -> set[str]:
     """The judge of the task, and the one that looks for a mutant's violation on its host."""
     entry = task.entry
-    behind = {task.judge}
+    behind = {judge_of(task)}
     if isinstance(entry, MutantEntry):
         behind.add(HOSTS.get(entry.instance, ""))
     if isinstance(entry, GeneratedMutants):

@@ -260,3 +260,34 @@ def test_all_steps_of_a_program_hold_and_are_counted(context):
     (verdict,) = JUDGE.run(quiet, context)
     assert verdict.outcome is Outcome.HOLDS
     assert verdict.counts["executions"] == 6
+
+
+SHARES = "tests.checks.interleave.audits.test_commuting:shares"
+
+
+def footprints(program=FLUSH, **given):
+    return entry(program, claims=("footprints",), reduction="sleep-sets", **given)
+
+
+def test_the_audit_of_footprints_is_a_claim_of_its_own(context):
+    (good,) = JUDGE.run(footprints(), context)
+    assert good.outcome is Outcome.HOLDS
+    assert good.counts == {"executions": 39, "commuting": 36}
+    (bad,) = JUDGE.run(footprints(SHARES, constants={"way": "state"}), context)
+    assert bad.outcome is Outcome.REFUTED
+    assert "touch nothing in common" in bad.reason
+    assert bad.counterexample is not None
+    assert [step.action for step in bad.counterexample.steps][-2:] == ["act one#1", "act other#1"]
+
+
+def test_an_audit_that_has_nothing_to_try_decides_nothing(context):
+    alone = "tidemark.checks.crosscheck.peers.shared_memory:shared"
+    (verdict,) = JUDGE.run(footprints(alone, constants={"kind": "lastzero", "size": 0}), context)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "no two of its steps" in verdict.reason
+
+
+@pytest.mark.parametrize("given", [{"claims": ("footprints", "execution")}, {"reduction": "states"}])
+def test_footprints_are_claimed_alone_and_where_a_search_rests_on_them(context, given):
+    with pytest.raises(BadInputError, match="claimed beside others, or where no search rests on it"):
+        JUDGE.run(footprints().model_copy(update=given), context)

@@ -4,7 +4,7 @@ The functions return the flush program with the fault in it, and take the same a
 ``tidemark.models.protocols.flush.programs.flush``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -170,6 +170,12 @@ class _NeverResets(BufferManager):
         return False
 
 
+@mutant(
+    killer="refinement",
+    source="B50",
+    instance="flush-and-checkpoint-on-spark",
+    name="flush-ts-is-never-reset-on-spark",
+)
 @mutant(killer="refinement", source="B50", instance="flush-and-checkpoint")
 def flush_ts_is_never_reset(**scenario: Any) -> FlushProgram:
     """The callback leaves the flush timestamp alone (B50)."""
@@ -329,3 +335,31 @@ class _WithAnImpatientService(FlushProgram):
 def flush_service_gives_up(**scenario: Any) -> FlushProgram:
     """After two polls without success a flush is not asked for again: it is never confirmed."""
     return flush(program=_WithAnImpatientService, **scenario)
+
+
+# ---- what no step says ----
+
+
+@mutant(killer="footprints", source="docs/interleavings.md: footprints", instance="tiny-footprints")
+def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
+    """A poll leaves a mark where the node finds it, and no step says so: an order may be left out."""
+    polls: list[ChannelName] = []
+    seen: list[int] = []
+
+    class Marks(Coordinator):
+        async def confirm_flush(
+            self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
+        ) -> bool:
+            polls.append(channel)
+            return await super().confirm_flush(channel, flush_ts, segments)
+
+    class Looks(BufferManager):
+        def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
+            seen.append(len(polls))
+            return super()._needs_update(checkpoint, flush_ts)
+
+    class Declares(FlushProgram):
+        def declared(self) -> Hashable:
+            return super().declared(), tuple(seen)
+
+    return flush(parts=DataNodeParts(buffer_manager=Looks), coordinator=Marks, program=Declares, **scenario)

@@ -65,23 +65,29 @@ def the_folder_of_a_name_is_deleted(**scenario: Any) -> GarbageProgram:
     return garbage(collector=_Folder, **scenario)
 
 
-class _Impatient(GarbageCollector):
+class Impatient(GarbageCollector):
+    """Waits for nobody when the channel was dropped."""
+
     def is_garbage(self, channel: str, path: str) -> bool:
+        """Whether the file goes."""
         return self._coordinator.channel(channel).dropped or super().is_garbage(channel, path)
 
 
 @mutant(killer="refinement", source="facts 10.4", instance=READERS)
 def readers_are_not_waited_for(**scenario: Any) -> GarbageProgram:
     """The files of a dropped collection are deleted under their readers."""
-    return garbage(collector=_Impatient, **scenario)
+    return garbage(collector=Impatient, **scenario)
 
 
-class _LastOnly(FileReaders):
+class LastOnly(FileReaders):
+    """Knows of a reader what it was given last."""
+
     def lend(self, reader: str, paths: Iterable[str]) -> None:
+        """Forget what it was given before."""
         self.given[reader] = tuple(paths)
 
 
 @mutant(killer="refinement", source="facts 10.4", instance=TWO_FILES)
 def a_reader_has_what_it_was_given_last(**scenario: Any) -> GarbageProgram:
     """What a reader was given before is forgotten when it is given more, and deleted under it."""
-    return garbage(lending=_LastOnly, **scenario)
+    return garbage(lending=LastOnly, **scenario)

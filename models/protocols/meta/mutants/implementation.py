@@ -30,15 +30,18 @@ FAILURES = "meta-impl-failures"
 CLIENT = "meta-impl-client"
 
 
-class _TakesAnything(MetaCache):
+class TakesAnything(MetaCache):
+    """Looks at no version."""
+
     def insert(self, answer: CollectionVersion) -> None:
+        """Keep the answer."""
         self.entries[answer.name] = answer
 
 
 @mutant(killer="meta.caches_are_not_behind", source="facts 12; hazard 36", instance=TWO)
 def an_answer_is_always_taken(**scenario: Any) -> MetaProgram:
     """An answer fills the cache although a newer version is known."""
-    return meta(cache=_TakesAnything, protocol=f"{_VARIANTS}.pairs:InvalidationWithoutVersion", **scenario)
+    return meta(cache=TakesAnything, protocol=f"{_VARIANTS}.pairs:InvalidationWithoutVersion", **scenario)
 
 
 class _KeepsFlights(MetaCache):
@@ -67,7 +70,9 @@ def the_entry_stays(**scenario: Any) -> MetaProgram:
     return meta(cache=_KeepsEntry, protocol=f"{_VARIANTS}.specification:KeepsTheCache", **scenario)
 
 
-class _TellsNobody(CollectionMeta):
+class TellsNobody(CollectionMeta):
+    """Waits for no answer of a proxy, and asks for none."""
+
     async def _tell_all(self, change: Change, version: int) -> None:
         await self._preemption.point("meta.acknowledge")
 
@@ -76,7 +81,7 @@ class _TellsNobody(CollectionMeta):
 def acknowledged_before_all_answer(**scenario: Any) -> MetaProgram:
     """A change is acknowledged when it is stored."""
     return meta(
-        coordinator=_TellsNobody, protocol=f"{_VARIANTS}.specification:AcknowledgesWithoutAnswers", **scenario
+        coordinator=TellsNobody, protocol=f"{_VARIANTS}.specification:AcknowledgesWithoutAnswers", **scenario
     )
 
 
