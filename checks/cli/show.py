@@ -17,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """The checks; argument, assumptions, findings, figures, actions, places, codes."""
+    """Checks; argument, assumptions, findings, figures, actions, ..."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
