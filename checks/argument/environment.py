@@ -17,6 +17,9 @@ from tidemark.spec.language.expr import Expr, Read, walk
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.spec import Spec
 
+FINER = "; with it, in finer steps: "
+"""Between the entry that drops an assumption and the one of a variant that needs it."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -50,11 +53,26 @@ class Assumptions:
             what = f"{self.manifest.name} does not read {option}"
             return Found(problem=f"{what}, and 'finer' names no entry of a variant that does")
         finer = self._with(base, option, self.finer[option])
-        return (
-            finer
-            if finer.problem
-            else Found(support=f"{found.support}; with it, in finer steps: {finer.support}")
-        )
+        return finer if finer.problem else Found(support=f"{found.support}{FINER}{finer.support}")
+
+    def derived(self, name: str) -> Found:
+        """Does the entry prove all claims of a variant of the protocol, with all assumptions?"""
+        entry = self._entry(name)
+        if entry is None:
+            return Found(problem=f"there is no entry {name!r}")
+        if not isinstance(entry, ProofEntry):
+            return Found(problem=f"{name!r} is a {entry.section}; name a proof", refuted=True)
+        own, variant = resolve(self.manifest.protocol), resolve(entry.protocol)
+        if variant is own or not issubclass(variant, own):
+            return Found(
+                problem=f"{name!r} proves nothing of a variant of {self.manifest.name}", refuted=True
+            )
+        dropped = self._dropped(own.trace(), variant.trace().options)
+        partial = entry.fails or entry.claims is not None or entry.expect.every is not Expected.PROVED
+        if dropped or partial:
+            what = f"drops {', '.join(dropped)}" if dropped else "does not expect all claims to be proved"
+            return Found(problem=f"{name!r} {what}", refuted=True)
+        return Found(support=name)
 
     def _entry(self, name: str) -> AnyEntry | None:
         return next((entry for entry in self.manifest.entries() if entry.name == name), None)

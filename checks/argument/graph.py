@@ -16,7 +16,7 @@ from functools import cached_property
 
 import networkx as nx
 
-from tidemark.checks.argument.environment import Assumptions
+from tidemark.checks.argument.environment import Assumptions, Found
 from tidemark.models.composition.reading import family, reading_of
 from tidemark.models.manifest import ArgumentEntry, Expected, Manifest, ProofEntry, load, manifest_files
 from tidemark.spec.language.protocol import resolve
@@ -24,6 +24,9 @@ from tidemark.spec.language.spec import Action, Spec
 
 ENVIRONMENT = "environment."
 """Prefix of the claim id of an option that assumes something about the environment."""
+
+DERIVED = "derived."
+"""Prefix of the claim id of what a variant proves not to be needed: ``derived.PROOF``."""
 
 FOLLOWS = "follows."
 """Prefix of the claim id of a composition: ``follows.ACTION.PROTOCOL``."""
@@ -35,9 +38,10 @@ class Reliance:
 
     Attributes:
         protocol: name of the manifest of the protocol that relies.
-        claim: property id of another protocol, or ``environment.OPTION``.
-        where: the actions that rely on it, or the sentence of the assumption.
-        support: the proof that gives the guarantee, or the entry that shows that the assumption is needed.
+        claim: property id of another protocol, ``environment.OPTION``, or ``derived.PROOF``.
+        where: the actions that rely on it, or the sentence of what is taken as given.
+        support: the proof that gives the guarantee, or that does without what is taken as given; or the
+            entry that shows that the assumption is needed.
         problem: why it is not supported.
         refuted: the manifest itself shows that it is not; else it is only not known.
     """
@@ -53,6 +57,11 @@ class Reliance:
     def of_environment(self) -> bool:
         """An assumption about the environment, which is not proved."""
         return self.claim.startswith(ENVIRONMENT)
+
+    @property
+    def of_variant(self) -> bool:
+        """Taken as given, and proved to do no harm by a variant without it."""
+        return self.claim.startswith(DERIVED)
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,11 @@ class Argument:
         ``entry``: what this one says, and no other, supports the assumptions about the environment.
         """
         entries = self._entries(name) if entry is None else (entry,)
-        return [*self._guarantees(name, entries), *self._environment(name, entries)]
+        return [
+            *self._guarantees(name, entries),
+            *self._environment(name, entries),
+            *self._derived(name, entries),
+        ]
 
     def steps(self, name: str, *, entry: ArgumentEntry | None = None) -> list[Step]:
         """The steps that rely on other protocols, each with its reading; those of variants that are read come
@@ -171,23 +184,29 @@ class Argument:
             return unsupported(f"no proof of {claim} for any size is expected in the manifest of {owner}")
         return Reliance(name, claim, users, support=proofs[0].name)
 
-    def _environment(self, name: str, entries: tuple[ArgumentEntry, ...]) -> Iterator[Reliance]:
-        manifest = self.manifests[name]
-        assumptions = Assumptions(
-            manifest,
+    def _assumptions(self, name: str, entries: tuple[ArgumentEntry, ...]) -> Assumptions:
+        return Assumptions(
+            self.manifests[name],
             needed={option: needed for one in entries for option, needed in one.needed.items()},
             finer={option: finer for one in entries for option, finer in one.finer.items()},
         )
+
+    def _environment(self, name: str, entries: tuple[ArgumentEntry, ...]) -> Iterator[Reliance]:
+        assumptions = self._assumptions(name, entries)
         for option, sentence in self.spec(name).environment.items():
-            found = assumptions.of(option)
-            yield Reliance(
-                name,
-                ENVIRONMENT + option,
-                sentence,
-                support="" if found.problem else found.support,
-                problem=found.problem,
-                refuted=found.refuted,
-            )
+            yield _found(name, ENVIRONMENT + option, sentence, assumptions.of(option))
+
+    def _derived(self, name: str, entries: tuple[ArgumentEntry, ...]) -> Iterator[Reliance]:
+        assumptions = self._assumptions(name, entries)
+        for proof, sentence in {
+            proof: said for one in entries for proof, said in one.derived.items()
+        }.items():
+            yield _found(name, DERIVED + proof, sentence, assumptions.derived(proof))
+
+
+def _found(name: str, claim: str, sentence: str, found: Found) -> Reliance:
+    support = "" if found.problem else found.support
+    return Reliance(name, claim, sentence, support=support, problem=found.problem, refuted=found.refuted)
 
 
 def _relying(actions: Iterable[Action]) -> Iterator[str]:

@@ -21,6 +21,13 @@ from tidemark.models.manifest import AnyEntry, ArgumentEntry, Kind
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.render import render
 
+_SUPPORT = {
+    (True, False): "assumed, and needed as",
+    (False, True): "taken as given, and not in the variant that is proved for any size by",
+    (False, False): "proved for any size by",
+}
+"""What supports an assumption about the environment, what a variant does without, and a guarantee."""
+
 
 class ArgueJudge:
     """Judges ``[[argument]]`` entries."""
@@ -54,7 +61,7 @@ class ArgueJudge:
         subject = context.subject(entry, self.name, one.claim)
         if one.problem:
             return inconclusive(subject, reason=f"{one.where}: {one.problem}", replay=replay)
-        kind = "assumed, and needed as" if one.of_environment else "proved for any size by"
+        kind = _SUPPORT[one.of_environment, one.of_variant]
         return holds(subject, counts={"pins": 1}, bounds=f"{kind} {one.support}", replay=replay)
 
     def _step(self, step: Step, entry: ArgumentEntry, context: Context) -> Verdict:

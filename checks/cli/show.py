@@ -17,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """The checks; argument, findings, figures, actions, places, codes."""
+    """Checks; argument, assumptions, findings, figures, actions, ..."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
@@ -37,6 +37,16 @@ def argument(
 ) -> int:
     """Show the assumptions of each protocol, and what supports them."""
     return tools.argument(protocol, dot=dot, manifests=manifest or ())
+
+
+@group.command()
+def assumptions(
+    protocol: Annotated[str, typer.Argument(help="Name of a manifest; all if left out.")] = "",
+    *,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print what the protocols assume, and what they need not assume: the table of docs/assumptions.md."""
+    return tools.assumptions(protocol, manifests=manifest or ())
 
 
 @group.command()

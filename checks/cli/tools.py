@@ -159,6 +159,20 @@ def argument(name: str, *, dot: bool, manifests: Sequence[Path] = ()) -> int:
     return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value
 
 
+def assumptions(name: str, *, manifests: Sequence[Path] = ()) -> int:
+    """Print the table of all assumptions, in Markdown."""
+    from tidemark.checks.argument.graph import Argument
+    from tidemark.checks.argument.table import assumptions_text
+
+    whole = Argument(read(manifests))
+    if name and name not in whole.manifests:
+        raise BadInputError(f"there is no protocol {name!r}", remedy=known_names(name, whole.manifests))
+    shown = [name] if name else list(whole.manifests)
+    print(assumptions_text(whole, tuple(shown)))
+    problems = [one.problem for each in shown for one in whole.reliances(each) if one.problem]
+    return (ExitCode.INCONCLUSIVE if problems else ExitCode.AS_EXPECTED).value
+
+
 def actions(name: str) -> int:
     """Print the tables of actions, in Markdown: the ones of ``impl/README.md``."""
     from tidemark.models.refinement.actions import FILE, action_table

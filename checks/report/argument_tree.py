@@ -23,7 +23,8 @@ def _heading(argument: Argument, name: str) -> str:
 def _grow(tree: Tree, argument: Argument, name: str, *, shown: set[str]) -> Tree:
     for one in argument.reliances(name):
         branch = tree.add(_line(one))
-        owner = None if one.of_environment or one.problem else argument.owner(one.claim)
+        own = one.of_environment or one.of_variant
+        owner = None if own or one.problem else argument.owner(one.claim)
         if owner in shown:
             branch.add(f"{owner}: as above")
         elif owner is not None:
@@ -47,6 +48,10 @@ def _line(one: Reliance) -> str:
     if one.of_environment:
         option = one.claim.removeprefix(ENVIRONMENT)
         return f"assumes {option}: {one.where.rstrip('.')}; without it a claim breaks in {one.support}"
+    if one.of_variant:
+        return (
+            f"needs not assume: {one.where.rstrip('.')}; in finer steps proved for any size by {one.support}"
+        )
     return f"relies on {one.claim} in {one.where}; proved for any size by {one.support}"
 
 
@@ -56,6 +61,8 @@ def argument_dot(argument: Argument) -> str:
     for name in argument.manifests:
         lines.append(f'  "{name}";')
         for one in argument.reliances(name):
+            if one.of_variant:
+                continue
             colour = ", color=red" if one.problem else ""
             if one.of_environment:
                 lines.append(f'  "{name}.{one.claim}" [shape=note, label="{one.where}"{colour}];')

@@ -338,14 +338,19 @@ class ArgumentEntry(Entry):
 
     section: Literal["argument"] = "argument"
     claims: tuple[str, ...] = Field(min_length=1)
-    """Property ids of other protocols, ``environment.OPTION`` for each option that assumes something, and
-    ``follows.ACTION.PROTOCOL`` for each step that relies on another protocol.
+    """Property ids of other protocols, ``environment.OPTION`` for each option that assumes something,
+    ``follows.ACTION.PROTOCOL`` for each step that relies on another protocol, and ``derived.PROOF`` for each
+    entry of ``derived``.
     """
     needed: dict[str, Name] = Field(default_factory=dict)
     """Option -> the entry of this manifest that drops this assumption alone and in which a claim breaks."""
     finer: dict[str, Name] = Field(default_factory=dict)
     """Option that the protocol does not read -> the entry of a variant with finer steps that does, and of
     which all claims hold. The entry under ``needed`` is then of such a variant too.
+    """
+    derived: dict[Name, str] = Field(default_factory=dict)
+    """Proof of a variant, for any size -> what the protocol takes as given and that variant does not: what
+    happens in one step, or never, and needs no assumption.
     """
     reads: tuple[Reference, ...] = ()
     """How the protocols that it relies on are read in its words: one reading for each step and protocol."""

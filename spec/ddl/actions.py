@@ -53,6 +53,12 @@ class DdlActions(Protocol, name="ddl"):
         True, assumes="when a DDL task is finished, it is known whether the logs have its message"
     )
 
+    # What happens in one step here, and in several in ``models/protocols/ddl/mutants/finer.py``.
+    DDL_FENCED: Bool = option(
+        True,
+        assumes="the logs refuse what a coordinator that has crashed had sent, before its successor serves",
+    )
+
     silent: Set[Task] = constant()  # dummy tasks: they append nothing, they move the minimum
 
     issued: Ts = 0  # the greatest timestamp that anybody was given

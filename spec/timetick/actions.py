@@ -17,7 +17,9 @@ How it is cut:
   ``overtake`` lets an older or lagging value arrive instead of the newest one.
 - ``queued`` is the channel of capacity one; ``sending`` is the round that the sender has taken from it.
 - A coordinator that starts lists, fences and learns the sessions in one step; whoever is removed is refused
-  in that step. What ``sessions`` guarantees is enough: ``models/protocols/timetick/mutants/recovery.py``.
+  in that step. What ``sessions`` guarantees is enough: ``models/protocols/timetick/mutants/recovery.py``. It
+  fences its predecessor and reads the last ticks at once, too; log by log:
+  ``models/protocols/timetick/mutants/takeover.py``.
 - Removing a session and trying to close a round are two steps: the second may follow at once.
 - A process that has lost its lease may go on appending until it is fenced, that is, until the log refuses it.
   A new process is a new source. The DDL source lives and dies with the coordinator.

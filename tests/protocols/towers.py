@@ -100,6 +100,12 @@ class InSteps(Coarse):
         s.late = False
 
 
+class Apart(InSteps):
+    """The halves of the step are two."""
+
+    TOGETHER = False
+
+
 class Peeks(Above):
     """Has a step more, which relies too."""
 

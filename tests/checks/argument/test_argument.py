@@ -269,3 +269,35 @@ def test_an_option_that_the_protocol_does_not_read_needs_a_variant_with_finer_st
     (found,) = (one for one in Argument([above, _below()]).reliances("above") if "TOGETHER" in one.claim)
     assert (says in found.problem) if says else (found.problem == "")
     assert found.support == ("" if says else "in-steps-apart; with it, in finer steps: in-steps")
+
+
+@pytest.mark.parametrize(
+    ("proof", "says"),
+    [
+        ({}, ""),
+        ({"protocol": f"{_TOWERS}:Coarse"}, "proves nothing of a variant of above"),
+        ({"protocol": _BELOW}, "proves nothing of a variant of above"),
+        ({"fails": {"above.in_order": "initiation"}}, "does not expect all claims to be proved"),
+        ({"claims": ["above.in_order"]}, "does not expect all claims to be proved"),
+        ({"expect": {"every": "refuted"}}, "does not expect all claims to be proved"),
+        ({"protocol": f"{_TOWERS}:Apart"}, "drops TOGETHER"),
+        ({"name": "another"}, "there is no entry 'in-steps-any-size'"),
+    ],
+)
+def test_what_a_variant_does_without_is_proved_of_all_claims_of_it(proof: dict[str, Any], says: str) -> None:
+    coarse = {"protocol": f"{_TOWERS}:Coarse"}
+    whole = {
+        "name": "in-steps-any-size",
+        "protocol": f"{_TOWERS}:InSteps",
+        "expect": {"every": "proved"},
+    }
+    entry = {
+        "name": "coarse-rests-on",
+        "claims": ["derived.in-steps-any-size"],
+        "derived": {"in-steps-any-size": "The halves of a step are one."},
+        "expect": {"every": "holds"},
+    }
+    above = _above(proof=[whole | proof], argument=[entry], **coarse)
+    (found,) = (one for one in Argument([above, _below()]).reliances("above") if one.of_variant)
+    assert (says in found.problem) if says else (found.problem == "")
+    assert found.support == ("" if says else "in-steps-any-size")
