@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Any
 
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams
 from tidemark.impl.broker.channel_log import ChannelLog
@@ -23,7 +22,7 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.sessions.ports import SharedSessions
-from tidemark.models.protocols.timetick.edges_refinement import EntryView, LogsView
+from tidemark.models.protocols.timetick.edges_refinement import Entries, EntryView
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -36,7 +35,6 @@ class LogEdge:
 
     Attributes:
         streams: what each incarnation of the coordinator was given.
-        shut: sources that all logs refuse, as they have told.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class LogEdge:
         streams: type[CoordinatorStreams],
     ) -> None:
         self.streams: dict[int, CoordinatorStreams] = {}
-        self.shut: set[SourceId] = set()
         self._world = world
         self._channels = channels
         self._classes = (log, broker, streams)
@@ -73,7 +70,7 @@ class LogEdge:
         await self.broker.start(spawn)
 
     def open(self, incarnation: int) -> int:
-        """An incarnation of the coordinator is given its streams: it reads the logs' own memory. Its number."""
+        """An incarnation of the coordinator is given its streams, out of the logs' memory. Its number."""
         self._world.touch(reads=self._world.interner.bit(LOGS))
         assert self.broker is not None
         streams = self.streams[incarnation] = self._classes[2](self.broker)
@@ -95,21 +92,15 @@ class LogEdge:
     async def _fence(self, source: SourceId) -> None:
         assert self.broker is not None
         await self.broker.fence(source)
-        self.shut.add(source)
 
     # What is looked at.
 
-    def view(self) -> LogsView:
-        """What the logs hold, and what they have told."""
+    def view(self) -> tuple[Entries, ...]:
+        """What the logs hold."""
         logs = {} if self.broker is None else self.broker.logs
-        return LogsView(
-            logs=tuple(
-                tuple(
-                    EntryView(entry.source, _number(entry.message), entry.message.ts) for entry in log.entries
-                )
-                for log in logs.values()
-            ),
-            shut=tuple(sorted(self.shut)),
+        return tuple(
+            tuple(EntryView(entry.source, _number(entry.message), entry.message.ts) for entry in log.entries)
+            for log in logs.values()
         )
 
     def declared(self) -> Hashable:
@@ -183,12 +174,20 @@ class SourceLogs:
 
 
 class FencedSessions(SharedSessions):
-    """The store of sessions. Its fences are those of the logs."""
+    """The store of sessions. Its fences are those of the logs: ``fenced`` are the sources of which a
+    coordinator was told that all logs refuse them.
+    """
 
     async def fence(self, source: SourceId) -> None:
         """See Fences."""
         network, caller = self.world.network, self.world.caller
         await network.call(caller, LOGS, "fence", (source,))
+        self.fenced.append(source)
+
+    @property
+    def shut(self) -> tuple[SourceId, ...]:
+        """Whom all logs refuse, as a coordinator was told."""
+        return tuple(sorted(set(self.fenced)))
 
     def states(self) -> tuple[tuple[SourceId, str], ...]:
         """The sessions in the store, with their states."""
@@ -233,6 +232,3 @@ class SessionEdge:
 def shared_sessions(world: World, store: type[SqliteSessions]) -> FencedSessions:
     """The store, in a database of this world."""
     return FencedSessions(world, store)
-
-
-Rows = tuple[tuple[Any, ...], ...]

@@ -10,12 +10,13 @@ message, ts            what the sources have noted; in the log or not, ``Channel
                        source of a coordinator that has crashed: on its way until the log has told its
                        successor that it refuses it
 session, fenced        the rows of ``SqliteSessions``
-shut                   ``Broker.fence`` has returned
+shut                   a coordinator has the answer of ``Broker.fence``
 listed                 what the first transaction of ``SqliteSessions.take_over`` has read
 closed                 a successor has the answer of ``CoordinatorStreams.last_tick``: the log refuses the
                        predecessor
 has_read, seen         the same of the coordinator that starts now, and what the answer was
-stray                  the tick that the predecessor was sending when it crashed, until its log has it or is closed
+stray                  the tick that the predecessor was sending when it crashed, until its log has it or is
+                       closed
 to_send, last, synced  ``TickSender``; a tick that is in its log counts, though its sender has not heard of it
 tick, highest          the ticks in ``ChannelLog.entries``
 =====================  =====================================================================================
@@ -51,18 +52,12 @@ Entries = tuple[EntryView, ...]
 """What a log holds, in its order."""
 
 
-class LogsView(NamedTuple):
-    """All logs, and whom all of them refuse."""
-
-    logs: tuple[Entries, ...]
-    shut: tuple[SourceId, ...]
-
-
 @dataclass(frozen=True)
 class LifeView:
-    """One incarnation of the coordinator. ``number``: as the logs know it; ``told``: the last ticks of which
-    it was told, by channel; ``memory``: once it serves; ``under_way``: ticks of which it has heard nothing, by
-    channel; ``ddl``: its DDL source; ``listed``: the sessions of its list.
+    """One incarnation of the coordinator.
+
+    number: as the logs know it. told: the last ticks of which it was told, by channel. memory: once it
+    serves. under_way: ticks of which it has heard nothing, by channel. listed: the sessions of its list.
     """
 
     number: int
@@ -75,14 +70,17 @@ class LifeView:
 
 @dataclass(frozen=True)
 class CoordinatorsView:
-    """The living incarnation, if one lives, and the last one that served and has crashed. ``closed``: channels
-    whose logs have told a later one that they refuse that.
+    """The living incarnation, if one lives, and the last one that served and has crashed.
+
+    closed: channels whose logs have told a later one that they refuse that. shut: proxies of which one was
+    told that all logs refuse them.
     """
 
     living: LifeView | None
     before: LifeView | None
     closed: tuple[str, ...]
     serving: tuple[SourceId, ...]
+    shut: tuple[SourceId, ...]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class Edges:
 
     issued: int
     channels: tuple[str, ...]
-    logs: LogsView
+    logs: tuple[Entries, ...]
     coordinators: CoordinatorsView
     proxies: dict[SourceId, SourceView]
     sessions: tuple[tuple[SourceId, str], ...]
@@ -100,7 +98,9 @@ class Edges:
 _STATES = {"alive": "registered", "ended": "expired", "fenced": "expired"}
 
 
-def abstract_edges(whole: Edges, *, channel_of: Sequence[int], ticks_end: bool, ddl_ends: bool) -> dict[str, Any]:
+def abstract_edges(
+    whole: Edges, *, channel_of: Sequence[int], ticks_end: bool, ddl_ends: bool
+) -> dict[str, Any]:
     """The state of ``OverTheEdges``, by variable name and without the fault counter.
 
     Args:
@@ -124,7 +124,7 @@ def abstract_edges(whole: Edges, *, channel_of: Sequence[int], ticks_end: bool, 
         "closed": {c: closed[c] for c, _ in every},
         "has_read": {c: name in told for c, name in every},
         "seen": {c: told.get(name, 0) for c, name in every},
-        "shut": {p: source in whole.logs.shut for p, source in enumerate((*proxies, DDL_SOURCE))},
+        "shut": {p: source in whole.coordinators.shut for p, source in enumerate((*proxies, DDL_SOURCE))},
         "listed": {p: source in listed for p, source in enumerate((*proxies, DDL_SOURCE))},
     }
 
@@ -142,13 +142,8 @@ def _whole(whole: Edges) -> Whole:
         coordinator=_counted(whole, living) if living is not None else None,
         sources={DDL_SOURCE: ddl, **whole.proxies},
         sessions=SessionsView(ended, fenced),
-        appended={
-            entry.number: entry.ts
-            for log in whole.logs.logs
-            for entry in log
-            if entry.number is not None
-        },
-        ticks=tuple(_ticks(log) for log in whole.logs.logs) or (TickView(0, 0),) * len(whole.channels),
+        appended={entry.number: entry.ts for log in whole.logs for entry in log if entry.number is not None},
+        ticks=tuple(_ticks(log) for log in whole.logs) or (TickView(0, 0),) * len(whole.channels),
         serving=whole.coordinators.serving,
     )
 
@@ -162,7 +157,7 @@ def _under_way(whole: Edges, life: LifeView | None) -> dict[str, int]:
     """The ticks of an incarnation that its logs do not have."""
     if life is None:
         return {}
-    logs = dict(zip(whole.channels, whole.logs.logs, strict=True))
+    logs = dict(zip(whole.channels, whole.logs, strict=True))
     return {c: ts for c, ts in life.under_way if EntryView(life.number, None, ts) not in logs[c]}
 
 
@@ -189,7 +184,7 @@ def _add_strays(
     serves = living is not None and living.memory is not None
     known = dict(living.ddl.messages) if living is not None and serves else {}
     for number, view in before.ddl.messages:
-        if values["message"][number] == "appended" or number in known and known[number].stage != "dropped":
+        if values["message"][number] == "appended" or (number in known and known[number].stage != "dropped"):
             continue
         found = MessageView("dropped", 0, 0)
         if view.stage == "open" and not closed[channel_of[number]]:

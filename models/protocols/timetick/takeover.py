@@ -1,5 +1,5 @@
-"""The root coordinator over the logs and the session store that run in a cluster: it crashes while ticks and DDL
-messages are on their way, and another one takes over.
+"""The root coordinator over the logs and the session store that run in a cluster: it crashes while ticks and
+DDL messages are on their way, and another one takes over.
 
 Each step must be a step of ``tidemark.models.protocols.timetick.mutants.edges``, or change nothing of it.
 """
@@ -188,7 +188,11 @@ class TakeoverProgram(RefiningProgram):
         )
         self.proxies = {
             source: Source(
-                source, self.scenario.channels, self.scenario.sent_by(source), self.answers, self.scenario.reports
+                source,
+                self.scenario.channels,
+                self.scenario.sent_by(source),
+                self.answers,
+                self.scenario.reports,
             )
             for source in range(1, self.scenario.proxies + 1)
         }
@@ -215,11 +219,9 @@ class TakeoverProgram(RefiningProgram):
         self.lives.append(life)
         process.serve("update_channel_time_tick", life.coordinator.update_channel_time_tick)
         await life.coordinator.start()
-        logs = SourceLogs(process, lambda number: self.scenario.messages[number][1])
-        oracle = self._oracle_of(process)
         for number in life.ddl.channel_of:
             if number not in life.ddl.messages:
-                process.spawn(_write(process, life.ddl, number, oracle, logs, "ddl.write"), f"ddl {number}")
+                process.spawn(self._write(process, life.ddl, number, "ddl.write"), f"ddl {number}")
         await life.coordinator.supervisor.wait_failed()
 
     def _make_life(self, process: Process) -> Life:
@@ -257,12 +259,8 @@ class TakeoverProgram(RefiningProgram):
         serving = asyncio.Event()
         process.spawn(self._run_reports(process, source, serving), "reports")
         await serving.wait()
-        logs = SourceLogs(process, lambda message: self.scenario.messages[message][1])
-        oracle = self._oracle_of(process)
         for message in source.channel_of:
-            process.spawn(
-                _write(process, source, message, oracle, logs, "client.write"), f"client {message}"
-            )
+            process.spawn(self._write(process, source, message, "client.write"), f"client {message}")
         if self.scenario.expires:
             await self.sessions.end(number)
 
@@ -271,6 +269,11 @@ class TakeoverProgram(RefiningProgram):
             await remote(process, ROOT_COORD, "update_channel_time_tick", report)
 
         await run_reports(process, source, serving, call)
+
+    async def _write(self, process: Process, source: Source, number: int, point: str) -> None:
+        await process.point(point)
+        logs = SourceLogs(process, lambda message: self.scenario.messages[message][1])
+        await source.write(number, self._oracle_of(process), logs)
 
     # What is looked at.
 
@@ -312,6 +315,7 @@ class TakeoverProgram(RefiningProgram):
             before=self.lives[dead[-1]].view() if dead else None,
             closed=tuple(sorted({channel for life in later for channel in life.streams.told})),
             serving=tuple(sorted(serving)),
+            shut=self.sessions.shut,
         )
 
     def declared(self) -> Hashable:
@@ -336,13 +340,6 @@ class TakeoverProgram(RefiningProgram):
             tuple(source.reports_left for source in self.proxies.values()),
             self.oracle.given,
         )
-
-
-async def _write(
-    process: Process, source: Source, number: int, oracle: OracleCalls, logs: SourceLogs, point: str
-) -> None:
-    await process.point(point)
-    await source.write(number, oracle, logs)
 
 
 @functools.cache

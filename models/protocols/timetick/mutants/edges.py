@@ -19,6 +19,7 @@ from tidemark.spec.language import (
     option,
     reachable,
     require,
+    transition_invariant,
 )
 from tidemark.spec.timetick import TimeTick
 
@@ -101,6 +102,14 @@ class OverTheEdges(TakesOverLogByLog):
         super().restart()
         s.known = each(s.Source, lambda p: (p == s.ddl) | listed[p] & ~fenced[p])
         s.fenced = fenced
+
+    @transition_invariant(source="facts 4; hazard 29", frame=True)
+    def a_dead_coordinator_sends_nothing(before, after):
+        """While no coordinator runs, nothing is added to the logs but messages and what was sent before."""
+        return implies(
+            ~before.up,
+            forall(after.Channel, lambda c: (after.highest[c] == before.highest[c]) | (before.stray[c] > 0)),
+        )
 
     @lemma(source="hazard 11; B46")
     def lists_and_logs_follow_the_leases(s):
