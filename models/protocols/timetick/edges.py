@@ -21,7 +21,7 @@ from tidemark.impl.runtime import Work
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.memory_files import MemoryFiles
-from tidemark.models.protocols.sessions.ports import SharedSessions
+from tidemark.models.protocols.sessions.ports import SharedSessions, at_once
 from tidemark.models.protocols.timetick.edges_refinement import Entries, EntryView
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -183,6 +183,12 @@ class FencedSessions(SharedSessions):
         network, caller = self.world.network, self.world.caller
         await network.call(caller, LOGS, "fence", (source,))
         self.fenced.append(source)
+
+    def begin(self, name: str) -> SourceId:
+        """A node has begun a session before the program begins."""
+        source = at_once(self._own.register(name, lease=1.0))
+        self._changed()
+        return source
 
     @property
     def shut(self) -> tuple[SourceId, ...]:

@@ -46,7 +46,7 @@ from tidemark.models.protocols.timetick.edges_refinement import (
     abstract_edges,
 )
 from tidemark.models.protocols.timetick.ports import ROOT_COORD, Source, run_reports
-from tidemark.models.protocols.timetick.program import OTHERS, StubDdl
+from tidemark.models.protocols.timetick.program import OTHERS, StubDdl, memory_of
 from tidemark.models.protocols.timetick.refinement import MessageView, SourceView, coordinator_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
@@ -323,12 +323,8 @@ class TakeoverProgram(RefiningProgram):
         living = next((life for life in self.lives if life.process.alive), None)
         memory: Hashable = None
         if living is not None:
-            sync, watch = living.coordinator.sync, living.coordinator.watch
             memory = (
-                tuple(sync.lock.users),
-                watch.revision,
-                tuple(repr(sorted(complete.items())) for complete in sync.rounds.waiting),
-                tuple(sorted(living.clock.left.items())),
+                memory_of(living.coordinator, living.clock),
                 tuple(living.coordinator.sender.last.items()),
             )
         return (
