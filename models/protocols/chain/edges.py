@@ -2,8 +2,8 @@
 but the oracle are the real parts.
 
 An append may be late: its time is up in ``ProxyStreams`` while the message waits for a line or is being
-written, or before it has reached the broker; the proxy has to settle it. A coordinator that has crashed leaves
-ticks on their way.
+written, or before it has reached the broker; the proxy has to settle it. A coordinator that has crashed
+leaves ticks on their way.
 """
 
 from __future__ import annotations
