@@ -28,7 +28,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from tidemark.impl.broker.broker import Broker, CoordinatorStreams
+from tidemark.impl.broker.channel_log import ChannelLog
+from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
+from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.tick_sender import TickSender
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.models.protocols.timetick.refinement import (
     CoordinatorView,
     MessageView,
@@ -38,6 +45,7 @@ from tidemark.models.protocols.timetick.refinement import (
     Whole,
     abstract,
 )
+from tidemark.models.refinement.origins import Origins, environment, read
 
 
 class EntryView(NamedTuple):
@@ -192,3 +200,65 @@ def _add_strays(
         elif view.stage == "open" and not ddl_ends:
             found = MessageView("lost", 0, view.ts)
         values["message"][number], values["floor"][number], values["ts"][number] = found
+
+
+ORIGINS = Origins(
+    "tidemark.models.protocols.timetick.mutants.edges:OverTheEdges",
+    (
+        environment(
+            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+        ),
+        read(
+            "message",
+            "ts",
+            of=[(ChannelLog, "entries")],
+            why="before they are in a log: what the sources, which are simulated, know of them",
+        ),
+        environment(
+            "floor",
+            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
+        ),
+        environment(
+            "session", "fenced", why="rows of SqliteSessions, in a database in memory: read by a query"
+        ),
+        read("shut", of=[(Broker, "fence")], why="that a coordinator has its answer is noted by the adapter"),
+        read("serves", of=[(TimeTickSync, "accepted")]),
+        read("promised", of=[(RootCoord, "reporting")], why="the last report of a proxy, which is simulated"),
+        read("up", of=[(TimeTickSync, "entries")], why="whether the process lives"),
+        read("known", "entry", "entry_ts", of=[(TimeTickSync, "entries")]),
+        read("queued", "queued_ts", of=[(RoundQueue, "waiting")]),
+        read("sending", "round_ts", of=[(TickSender, "round")]),
+        read(
+            "to_send",
+            "last",
+            "synced",
+            of=[
+                (TickSender, "to_send"),
+                (TickSender, "last"),
+                (TickSender, "synced"),
+                (ChannelLog, "entries"),
+            ],
+            why="a tick counts when its log has it, though its sender has not heard of it yet",
+        ),
+        read("tick", "highest", of=[(ChannelLog, "entries")]),
+        read(
+            "stray",
+            of=[(ChannelLog, "entries"), (CoordinatorStreams, "source")],
+            why="the calls of the dead coordinator that were on their way: noted by the adapter",
+        ),
+        read(
+            "closed",
+            "has_read",
+            "seen",
+            of=[(CoordinatorStreams, "last_tick")],
+            why="that a coordinator has its answer is noted by the adapter",
+        ),
+        read(
+            "listed",
+            of=[(SqliteSessions, "take_over")],
+            why="what its first transaction has read: noted there",
+        ),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""
