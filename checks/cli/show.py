@@ -17,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """Checks, argument, findings, figures, actions, origins, and others."""
+    """Checks, argument, findings, figures, actions, origins and others."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
