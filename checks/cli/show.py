@@ -17,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """Checks; argument, assumptions, findings, figures, actions, ..."""
+    """Checks; argument, assumptions, origins, findings, figures, ..."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
@@ -82,6 +82,16 @@ def actions(
 def places(*, manifest: ManifestOption = None) -> int:
     """Print how many mutants rules make from which files of the implementation, and what sees them."""
     return tools.places(manifest or ())
+
+
+@group.command()
+def origins(
+    protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
+    *,
+    adapters: Annotated[bool, typer.Option("--adapters", help="Only what is not wholly read.")] = False,
+) -> int:
+    """Print what each refinement reads from the implementation, and what from adapters and environment."""
+    return tools.origins(protocol, only_adapters=adapters)
 
 
 @group.command()

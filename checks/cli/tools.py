@@ -186,6 +186,18 @@ def actions(name: str) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
+def origins(name: str, *, only_adapters: bool) -> int:
+    """Print where the refinement mappings read the variables of the specifications."""
+    from tidemark.models.refinement.origins import all_origins, origins_text
+
+    tables = all_origins()
+    known = [one for one in tables if not name or one.partition("/")[0] == name]
+    if not known:
+        raise BadInputError(f"{name!r} has no refinement mapping", remedy=known_names(name, list(tables)))
+    print(origins_text({one: tables[one] for one in known}, only_adapters=only_adapters))
+    return ExitCode.AS_EXPECTED.value
+
+
 def places(manifests: Sequence[Path] = ()) -> int:
     """Print the table of mutants made by rule from the implementation: that of ``docs/mutation.md``."""
     from tidemark.checks.report.places import places_text

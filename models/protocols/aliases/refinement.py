@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
-from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.impl.rootcoord.collection_meta import Change, CollectionMeta
+from tidemark.models.refinement.origins import Origins, environment, read
 from tidemark.models.refinement.step import NoCounterpartError
 
 Records = tuple[CollectionVersion, ...]
@@ -262,3 +263,27 @@ def _place(record: CollectionVersion, past: Past, sizes: Sizes) -> int | None:
             f"{record}: collection {record.number}, stored as number {place}, is no {name!r}"
         )
     return place
+
+
+ORIGINS = Origins(
+    "tidemark.models.protocols.aliases.mutants.finer:AsBuilt",
+    (
+        read("now", of=[(CollectionMeta, "last")]),
+        read("changing", "told", of=[(CollectionMeta, "change"), (Change, "told")]),
+        read("live", "alias", "changed", of=[(CollectionMeta, "versions")]),
+        read("settled", of=[(CollectionMeta, "acknowledged")]),
+        environment("made", "shown", why="a history: what was stored at each version, and what it meant"),
+        read("keeps", "lacks", of=[(MetaCache, "entries")]),
+        read("floor", of=[(MetaCache, "floors")], why="what was stored when the cache began"),
+        environment("moment", why="a history: the changes that were stored when the coordinator answered"),
+        environment(
+            "stage",
+            "through",
+            "brings",
+            "pick",
+            why="what a request asks the cache, and is answered: noted there",
+        ),
+        environment("given", "last", "before", "meant", why="histories of requests: noted by the program"),
+    ),
+)
+"""Where each variable is read."""

@@ -176,7 +176,7 @@ class DdlChainProgram(Program):
             tuple(self.entries),
             (self.oracle.given, self.answers.answered),
             coordinator_view(coordinator),
-            timetick_program.memory_of(coordinator, clock, calls),
+            (timetick_program.memory_of(coordinator, clock), calls.told),
             coordinator.reporting,
             (ddl.background, scheduler.min_ddl_ts, tuple(scheduler.lock.users)),
             tuple((task.ts, task.phase.value) for task in scheduler.heap),

@@ -8,16 +8,16 @@ come. The parts are taken in coarser steps than in their own programs, which fol
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
-from tidemark.impl.proxy.ports import ProxyPorts
+from tidemark.impl.proxy.ports import MessageStream, ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.rootcoord.config import RootCoordConfig
-from tidemark.impl.rootcoord.ports import RootCoordPorts
+from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStreams
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.timestamp import Timestamp
@@ -224,7 +224,7 @@ class ChainProgram(Program):
         self.beginning = Beginning()
         self.attempts = dict.fromkeys(scenario.proxies, _ATTEMPTS)
         self.proxies: dict[SourceId, tuple[Proxy, CountedClock]] = {}
-        self.coordinator: tuple[RootCoord, CountedClock, SessionCalls] | None = None
+        self.coordinator: tuple[RootCoord, CountedClock] | None = None
         self._proxy_class = proxy
         self._proxy_parts = proxy_parts
         self._root_parts = root_parts if root_parts is not None else RootCoordParts()
@@ -234,17 +234,49 @@ class ChainProgram(Program):
         """Define the processes. All proxies but one that joins late are registered before the start."""
         self.world = world
         self.answers = Answers(world)
-        self.sessions = Sessions(world)
-        self.logs = Logs(world, self.sessions)
-        for source in self._registered():
-            self.sessions.change(source, alive=True)
-        world.process(LOG, self.logs.run, daemon=True)
+        self.make_edges(world)
         world.process(ROOT_COORD, self._run_root_coord, daemon=True)
         for source in self.scenario.proxies:
             run = functools.partial(self._run_proxy, source)
             world.process(_name(source), run, daemon=True, restarts=False)
 
-    def _registered(self) -> tuple[SourceId, ...]:
+    # Logs and session store: a variant has others.
+
+    def make_edges(self, world: World) -> None:
+        """Make logs and session store."""
+        self.sessions = Sessions(world)
+        self.logs = Logs(world, self.sessions)
+        self.calls: SessionCalls | None = None
+        for source in self.registered():
+            self.sessions.change(source, alive=True)
+        world.process(LOG, self.logs.run, daemon=True)
+
+    def edges_of(self, process: Process) -> tuple[SessionStore, TickStreams]:
+        """Session store and logs as an incarnation of the coordinator sees them."""
+        self.calls = SessionCalls(process, self.world, self.sessions)
+        process.serve("session_changed", self.calls.tell)
+        return self.calls, self.logs
+
+    def streams_of(self, process: Process, source: SourceId) -> MessageStream:
+        """The logs as a proxy sees them."""
+        return LogCalls(process, source)
+
+    async def register(self, process: Process, source: SourceId) -> None:
+        """A proxy begins its session."""
+        await process.point("proxy.register")
+        self.sessions.change(source, alive=True)
+        process.post(ROOT_COORD, "session_changed")
+
+    def entries(self) -> Mapping[str, Sequence[Entry]]:
+        """What the logs hold."""
+        return self.logs.entries
+
+    def declared_edges(self) -> Hashable:
+        """What in logs and session store influences what happens next."""
+        return self.logs.view(), self.sessions.view(), self.calls.told if self.calls is not None else 0
+
+    def registered(self) -> tuple[SourceId, ...]:
+        """The proxies that are registered before the coordinator begins."""
         proxies = self.scenario.proxies
         return proxies[:-1] if self.scenario.late_join else proxies
 
@@ -256,12 +288,12 @@ class ChainProgram(Program):
         clock = CountedClock(
             process, {0.2: Pause("timer.ddl", self.scenario.ddl_reports), 0.3: Pause("timer.dummy", 0)}
         )
-        calls = SessionCalls(process, self.world, self.sessions)
+        sessions, ticks = self.edges_of(process)
         ddl = Source(DDL_SOURCE, self.scenario.channels, {}, self.answers)
         ports = RootCoordPorts(
             oracle=self._oracle_of(process),
-            sessions=calls,
-            ticks=self.logs,
+            sessions=sessions,
+            ticks=ticks,
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
         )
@@ -272,19 +304,16 @@ class ChainProgram(Program):
             ddl=lambda **_: StubDdl(ddl),
         )
         coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config, parts=parts)
-        process.serve("session_changed", calls.tell)
         process.serve("update_channel_time_tick", coordinator.update_channel_time_tick)
-        self.coordinator = (coordinator, clock, calls)
+        self.coordinator = (coordinator, clock)
         await coordinator.start()
         self.beginning.pass_on(process, self.scenario.proxies)
         await coordinator.supervisor.wait_failed()
 
     async def _run_proxy(self, source: SourceId, process: Process) -> None:
         await wait_for_beginning(process)
-        if source not in self._registered():
-            await process.point("proxy.register")
-            self.sessions.change(source, alive=True)
-            process.post(ROOT_COORD, "session_changed")
+        if source not in self.registered():
+            await self.register(process, source)
         config = ProxyConfig(parallel_tasks=2, tick_interval_ts=1)
         clock = CountedClock(
             process,
@@ -295,7 +324,7 @@ class ChainProgram(Program):
         )
         ports = ProxyPorts(
             oracle=self._oracle_of(process),
-            streams=LogCalls(process, source),
+            streams=self.streams_of(process, source),
             root_coord=RootCoordCalls(process),
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
@@ -331,16 +360,25 @@ class ChainProgram(Program):
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
         """What is new in a log lies above every tick that is in it."""
         del before, after, label
-        for channel, entries in self.logs.entries.items():
-            (kind, ts), highest = entries[-1], last_tick(entries[:-1])
-            if kind == "message" and ts <= highest:
-                return f"{WATERMARK}: the message {ts} of {channel} comes after the tick {highest}"
-            if kind == "tick" and ts <= highest:
-                return f"{FORWARD}: the tick {ts} of {channel} comes after the tick {highest}"
-            if kind == "message" and highest:
-                self._covered.add("a message follows a tick")
-            if kind == "tick" and any(k == "message" and t <= ts for k, t in entries):
-                self._covered.add("a tick passes a message")
+        for channel, entries in self.entries().items():
+            for place in range(len(entries)):
+                wrong = self._look_at(entries[: place + 1])
+                if wrong is not None:
+                    claim, words = wrong
+                    return (
+                        f"{claim}: the {words} of {channel} comes after the tick {last_tick(entries[:place])}"
+                    )
+        return None
+
+    def _look_at(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
+        """The claim that the last of these entries breaks, with its name."""
+        (kind, ts), highest = entries[-1], last_tick(entries[:-1])
+        if ts <= highest:
+            return (WATERMARK if kind == "message" else FORWARD), f"{kind} {ts}"
+        if kind == "message" and highest:
+            self._covered.add("a message follows a tick")
+        if kind == "tick" and any(k == "message" and t <= ts for k, t in entries):
+            self._covered.add("a tick passes a message")
         return None
 
     def covered(self) -> frozenset[str]:
@@ -354,17 +392,13 @@ class ChainProgram(Program):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         assert self.coordinator is not None
-        coordinator, clock, calls = self.coordinator
+        coordinator, clock = self.coordinator
         view: CoordinatorView | None = None
         memory: Hashable = None
         if self.world.lanes[ROOT_COORD].alive:
-            view, memory = (
-                coordinator_view(coordinator),
-                timetick_program.memory_of(coordinator, clock, calls),
-            )
+            view, memory = coordinator_view(coordinator), timetick_program.memory_of(coordinator, clock)
         return (
-            self.logs.view(),
-            self.sessions.view(),
+            self.declared_edges(),
             self.answers.answered,
             self.oracle.given,
             (self.beginning.passed_on, tuple(self.attempts.values())),

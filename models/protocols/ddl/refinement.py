@@ -23,9 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.rootcoord.ddl_lock_manager import Job
-from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
+from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager, Job
+from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler, DdlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.models.refinement.origins import Origins, environment, read
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,35 @@ def abstract(view: DdlView, appended: Sequence[int], answered: Sequence[int]) ->
         "found": view.found,
         "reported": view.reported,
     }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.ddl:Ddl",
+    (
+        environment(
+            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+        ),
+        read("phase", of=[(DdlTask, "phase")]),
+        read("ts", of=[(DdlTask, "ts")]),
+        environment(
+            "floor",
+            "job_floor",
+            "loop_floor",
+            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
+        ),
+        environment("appended", why="the logs are simulated"),
+        read("scheduler_min", of=[(DdlScheduler, "min_ddl_ts")]),
+        read("stage", of=[(Job, "stage")]),
+        read("job_ts", of=[(Job, "ts")]),
+        read("counted", of=[(Job, "counted")]),
+        read("last_ts", of=[(DdlTsLockManager, "last_ts")]),
+        read(
+            "loop",
+            of=[(DdlTsLockManager, "reader"), (DdlSource, "background")],
+            why="that the minimum is there is noted by the reporter, which is simulated",
+        ),
+        read("background", of=[(DdlSource, "background")]),
+        environment("found", "reported", why="what the simulated reporter was given, and has reported"),
+    ),
+)
+"""Where each variable is read."""

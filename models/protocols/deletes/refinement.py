@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.sync_task import SyncStage
+from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
-from tidemark.impl.types import ChannelName, SegmentId
+from tidemark.impl.types import ChannelName, ChannelRecord, SegmentId, SegmentRecord
 from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
+from tidemark.models.refinement.origins import Origins, environment, read
 
 Levels = Mapping[str, tuple[int, ...]]
 """Syncs of level-zero segments: path of the object -> positions of its deletes."""
@@ -148,3 +149,38 @@ def _row(position: int, memory: MemoryView, records: RecordsView, syncing: set[i
     if position in memory.rows:
         return "buffered"
     return "syncing" if position in syncing else "none"
+
+
+ORIGINS = Origins(
+    "tidemark.spec.deletes:Deletes",
+    (
+        read("consumed", of=[(WriteBuffer, "consumed")]),
+        read("row", of=[(WriteBuffer, "buffers"), (WriteBuffer, "tasks"), (SegmentRecord, "binlogs")]),
+        read(
+            "buffer",
+            of=[(WriteBuffer, "buffers"), (SyncTask, "stage")],
+            why="whether the last save of a task was handled: noted on the network",
+        ),
+        read(
+            "content",
+            of=[(WriteBuffer, "buffers"), (SyncTask, "rows"), (SegmentRecord, "binlogs")],
+            why="the order of the syncs, and their deletes before they are recorded: noted by the program",
+        ),
+        environment("sent", why="a history: the syncs of level-zero segments that were begun"),
+        read("checkpoint", of=[(ChannelRecord, "checkpoint")]),
+        environment("report", why="a history: the greatest checkpoint that was ever sent"),
+        read("level", of=[(SegmentRecord, "binlogs")]),
+        environment(
+            "flushed",
+            "applied",
+            "delta",
+            "start",
+            "lifted",
+            "read",
+            "shown",
+            why="compaction and query nodes: not in these programs",
+        ),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

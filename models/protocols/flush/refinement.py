@@ -31,9 +31,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datanode.buffer_manager import BufferManager
+from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
 from tidemark.impl.datanode.data_node import DataNode
-from tidemark.impl.datanode.sync_task import SyncStage
-from tidemark.impl.types import CallStage, ChannelName, SegmentId
+from tidemark.impl.datanode.metacache import SegmentInfo
+from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
+from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.types import (
+    CallStage,
+    ChannelName,
+    ChannelRecord,
+    CheckpointCall,
+    SegmentId,
+    SegmentRecord,
+)
+from tidemark.models.refinement.origins import Origins, environment, read
 
 CallId = tuple[int, int]
 """A remote call: incarnation of the sender, number within it."""
@@ -293,3 +305,49 @@ def _rpc(running: NodeView, coordinator: CoordinatorView) -> tuple[str, int, int
     if stage == CallStage.SENT.value and call in coordinator.handled_checkpoints:
         stage = "stored"
     return stage, position, saw
+
+
+ORIGINS = Origins(
+    "tidemark.spec.flush:Flush",
+    (
+        read("alive", of=[(DataNode, "pipelines")], why="whether the process lives"),
+        read("consumed", of=[(WriteBuffer, "consumed")]),
+        read("held", of=[(WriteBuffer, "buffers"), (WriteBuffer, "tasks"), (SyncTask, "rows")]),
+        read(
+            "task",
+            of=[(SyncTask, "stage")],
+            why="which save call it waits for, and whether that was handled: noted on the network",
+        ),
+        read("flush_task", of=[(SyncTask, "is_flush")]),
+        read("phase", of=[(WriteBuffer, "metacache"), (SegmentInfo, "phase")]),
+        read("flush_ts", of=[(WriteBuffer, "flush_ts")]),
+        read("tick", "tick_position", of=[(BufferManager, "reading")]),
+        read(
+            "pending",
+            "pending_position",
+            "pending_flush",
+            of=[(CheckpointUpdater, "tasks"), (CheckpointTask, "position"), (CheckpointTask, "flush")],
+        ),
+        read("signal", of=[(CheckpointUpdater, "signal")]),
+        read(
+            "rpc",
+            "rpc_position",
+            "saw_flush_ts",
+            of=[(CheckpointUpdater, "in_flight"), (CheckpointCall, "saw_flush_ts")],
+            why="whether the call was handled: noted on the network",
+        ),
+        read("assigned", of=[(ChannelRecord, "assigned_to")]),
+        read("stored", of=[(ChannelRecord, "checkpoint")]),
+        read("copies", of=[(SegmentRecord, "binlogs")]),
+        read("dml", of=[(SegmentRecord, "dml_position")]),
+        read("flushed", of=[(SegmentRecord, "flushed")]),
+        read(
+            "request",
+            of=[(ChannelRecord, "flush_requests")],
+            why="what clients have asked for, and FlushChannel has brought to the node: noted",
+        ),
+        environment("in_network", why="a history: each position that was ever sent"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.proxy.ids import IdCache
+from tidemark.impl.proxy.ids import IdCache, IdRequest
 from tidemark.impl.timestamp import Batch
+from tidemark.models.refinement.origins import Origins, environment, read
 
 
 @dataclass(eq=False)
@@ -128,3 +129,17 @@ def _next(view: QuestionView, granted: Batch | None, key: Callable[[int], int]) 
 
 def _is_of(run: Batch | None, batch: Batch | None, mine: bool) -> bool:  # noqa: FBT001
     return run is not None and batch is not None and mine and batch.first <= run.first <= batch.last
+
+
+ORIGINS = Origins(
+    "tidemark.spec.ids:Ids",
+    (
+        environment(
+            "stage", "lowest", "highest", why="questions and answers on the network, and who awaited them"
+        ),
+        read("next", of=[(IdCache, "left")]),
+        read("has", "id", "last", "uses", of=[(IdRequest, "runs")]),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

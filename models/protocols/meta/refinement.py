@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import MetaCache
+from tidemark.impl.proxy.meta_cache import Flight, MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.models.refinement.origins import Origins, environment, read
 from tidemark.models.refinement.step import NoCounterpartError
 
 NAME = "things"
@@ -146,3 +147,26 @@ def _stage(request: RequestView, cache: CacheView, waits: bool) -> str:  # noqa:
     if request.failed or cache.closed:
         return "failed"
     return "waiting" if waits else "begun"
+
+
+ORIGINS = Origins(
+    "tidemark.spec.meta:Meta",
+    (
+        read("current", of=[(CollectionMeta, "describe")]),
+        read("changing", of=[(CollectionMeta, "change")]),
+        read("acknowledged", "stamped", of=[(CollectionMeta, "acknowledged")]),
+        environment(
+            "listed", "told", "alive", why="sessions, and whom the coordinator has told: noted by the program"
+        ),
+        read("has", "cache", of=[(MetaCache, "entries")]),
+        read("floor", of=[(MetaCache, "floors")]),
+        read("flight", "value", of=[(MetaCache, "flights"), (Flight, "answer")]),
+        read("shared", of=[(MetaCache, "shared")]),
+        read("waits", of=[(Flight, "waiting")]),
+        environment(
+            "stage", "version", "since", "after", why="requests: what they were given, and when they began"
+        ),
+        read("faults", of=[(MetaCache, "closed")]),
+    ),
+)
+"""Where each variable is read."""

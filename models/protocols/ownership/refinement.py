@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.types import DROPPED_CHECKPOINT, LOG_BEGINNING, ChannelRecord, Owner, SegmentRecord
+from tidemark.models.refinement.origins import Origins, environment, read
 
 CHANNEL = "channel"
 SEGMENT = 1
@@ -144,3 +145,36 @@ def _record(channel: ChannelRecord, segment: SegmentRecord | None, past: PastVie
     if segment is None:
         return "kept" if past.segment is None else "collected"
     return "dropped" if channel.dropped else "kept"
+
+
+ORIGINS = Origins(
+    "tidemark.spec.ownership:Ownership",
+    (
+        read("life", of=[(ChannelRecord, "dropped"), (ChannelRecord, "collected")]),
+        read("has_checkpoint", "stored", of=[(ChannelRecord, "checkpoint")]),
+        read("assigned", of=[(ChannelRecord, "assigned_to"), (ChannelRecord, "session")]),
+        read(
+            "record",
+            "dml",
+            "copies",
+            of=[(SegmentRecord, "binlogs"), (SegmentRecord, "dml_position")],
+            why="what was collected is kept by the program as it was",
+        ),
+        environment(
+            "epoch", "epoch_of", why="terms, counted by the program without those that recovered nothing"
+        ),
+        environment(
+            "alive",
+            "read",
+            "save",
+            "low",
+            "high",
+            "top",
+            "asks",
+            why="what a node knows of its tenure: simulated",
+        ),
+        environment("start", "ended", "end", "seen", why="the log, and who collects the channel: simulated"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

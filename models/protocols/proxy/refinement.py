@@ -27,8 +27,10 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.statistics import ScanStatistics, Tracked
+from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask
 from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.models.refinement.origins import Origins, environment, read
 
 ChannelTs = tuple[str, int]
 """A channel and a timestamp: what names a message in the logs."""
@@ -204,3 +206,37 @@ def _ticker(ticker: TickerView, channels: Sequence[str]) -> dict[str, Any]:
 
 def _reported(report: tuple[tuple[ChannelTs, ...], int] | None, channel: str) -> int:
     return 0 if report is None else dict(report[0]).get(channel, report[1])
+
+
+ORIGINS = Origins(
+    "tidemark.spec.proxy:Proxy",
+    (
+        environment(
+            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+        ),
+        read("phase", of=[(DmlTask, "phase")]),
+        read("ts", of=[(DmlTask, "ts")]),
+        read("committed", of=[(DmlTask, "committed")]),
+        environment(
+            "floor",
+            "now_floor",
+            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
+        ),
+        environment(
+            "appended", why="the log; ChannelLog.entries where the broker's own log is under the proxy"
+        ),
+        read(
+            "unknown", of=[(DmlTask, "outcomes")], why="whether the log has the message, or has ruled it out"
+        ),
+        read("present", "tracked", "min_ts", of=[(ScanStatistics, "channels"), (ScanStatistics, "least")]),
+        read("max_ts", of=[(Tracked, "max_ts")]),
+        read("tick", of=[(ChannelsTimeTicker, "stage")]),
+        read("now", of=[(ChannelsTimeTicker, "now")]),
+        read("snap_present", "snap_min", "snap_max", of=[(ChannelsTimeTicker, "snapshot")]),
+        read("follows", "published", of=[(ChannelsTimeTicker, "published")]),
+        read("current", of=[(ChannelsTimeTicker, "current")]),
+        read("default", of=[(ChannelsTimeTicker, "default")]),
+        environment("reported", why="the last report that was sent: the coordinator is simulated"),
+    ),
+)
+"""Where each variable is read."""

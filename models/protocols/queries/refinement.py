@@ -22,6 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.queries.replica import CollectionReplica
+from tidemark.impl.queries.requests import PendingQuery, ResultCollector
+from tidemark.impl.queries.streams import QueryStream
+from tidemark.models.refinement.origins import Origins, environment, read
 
 SHARDS = "abcd"
 
@@ -165,3 +168,25 @@ def _results(view: QueriesView, sizes: Sizes) -> dict[str, Any]:
 
 def _has(got: Parts, row: int) -> bool:
     return any(row in found for _, found in got)
+
+
+ORIGINS = Origins(
+    "tidemark.spec.queries:Queries",
+    (
+        environment(
+            "phase", "stored", "persisted", "wanted", why="the coordinators of these programs are simulated"
+        ),
+        read("told", of=[(CollectionReplica, "loaded")]),
+        read("copy", of=[(CollectionReplica, "rows"), (CollectionReplica, "fetching")]),
+        read("serves", of=[(CollectionReplica, "serving")]),
+        read("object", "uses", of=[(QueryStream, "phase"), (QueryStream, "writers")]),
+        environment("stage", "times", "number", why="what the caller of a query was told, and how far it is"),
+        read("entry", "got", "found", of=[(ResultCollector, "pending"), (PendingQuery, "rows")]),
+        environment(
+            "written", "sent", "covers", "carries", why="the channels of requests and results are simulated"
+        ),
+        environment("due", why="a history: what was wanted when the request began"),
+        environment("faults", why="noted by the program"),
+    ),
+)
+"""Where each variable is read."""

@@ -30,8 +30,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.delete_buffer import DeleteBuffer
 from tidemark.impl.querynode.pipeline import ShardPipeline
+from tidemark.impl.querynode.segments import Segment
 from tidemark.models.protocols.segments.ports import KEY, Stored, WritePlan, number_of
+from tidemark.models.refinement.origins import Origins, environment, read
 
 
 @dataclass(frozen=True)
@@ -127,3 +130,41 @@ def abstract(
         "files_upto": {g: loads.get(g, 0) for g in segments},
         "knows": {(g, w): knows(g, w) for g in segments for w in every},
     }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.segments:Segments",
+    (
+        environment("logged", "ts", "tick", why="the log is simulated"),
+        environment(
+            "checkpoint",
+            "delete_checkpoint",
+            "flushed",
+            "filed",
+            why="what a data coordinator stores: simulated",
+        ),
+        environment(
+            "watching",
+            "wanted",
+            "start",
+            "files_at_start",
+            "excluded",
+            why="the description with which the channel was taken up: what the program has given the node",
+        ),
+        read("pack", of=[(ShardPipeline, "pack")]),
+        read("applied", of=[(ShardPipeline, "pack"), (ShardPipeline, "waiting")]),
+        read("safe", of=[(ShardDelegator, "service_time")]),
+        read("grown", of=[(ShardDelegator, "growing")], why="before they are read, the rows of the files"),
+        read("buffer", of=[(ShardDelegator, "deletes"), (DeleteBuffer, "kept")]),
+        read(
+            "load",
+            "files_upto",
+            of=[(ShardDelegator, "sealed"), (ShardDelegator, "begun")],
+            why="the requests that were made",
+        ),
+        read("knows", of=[(ShardDelegator, "sealed"), (Segment, "deletes")]),
+        environment("twice", why="nothing: a segment of this implementation takes no copy of a row"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

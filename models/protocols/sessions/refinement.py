@@ -25,6 +25,9 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.report import SourceId
+from tidemark.impl.rootcoord.session_watch import SessionWatch
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.models.refinement.origins import Origins, environment, read
 
 
 class StoreView(NamedTuple):
@@ -78,3 +81,28 @@ def _known(store: StoreView, coordinator: CoordinatorView) -> tuple[int, tuple[S
     if last.alive:
         return revision, (*entries, last.source)
     return revision - 1 if last.source in entries else revision, entries
+
+
+ORIGINS = Origins(
+    "tidemark.spec.sessions:Sessions",
+    (
+        environment(
+            "revision",
+            "began",
+            "ended",
+            "compacted",
+            why="rows of SqliteSessions, or keys of EtcdSessions: read by a query",
+        ),
+        environment("fenced", why="the logs are simulated: Fences.fence has returned"),
+        read("admitted", of=[(TimeTickSync, "accepted")]),
+        environment("phase", "first", why="when take_over was called, has listed, and has returned: noted"),
+        read(
+            "seen",
+            "view",
+            of=[(SessionWatch, "revision"), (TimeTickSync, "entries")],
+            why="before the coordinator serves: what its list has read, noted",
+        ),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

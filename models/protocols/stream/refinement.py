@@ -26,7 +26,9 @@ from typing import Any
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
+from tidemark.impl.stream.reader import ChannelReader
 from tidemark.models.protocols.stream.ports import Stored, number_of
+from tidemark.models.refinement.origins import Origins, environment, read
 from tidemark.models.refinement.step import NoCounterpartError
 
 Entries = tuple[tuple[str, int, int], ...]
@@ -133,3 +135,40 @@ def _logs(logs: Sequence[Entries], messages: int, places: int) -> dict[str, Any]
         "tick_at": ticks,
         "highest": {c: max(value for (d, _), value in ticks.items() if d == c) for c in range(len(logs))},
     }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.stream:Stream",
+    (
+        environment(
+            "end",
+            "place",
+            "again",
+            "ts",
+            "tick_at",
+            "highest",
+            why="the logs; ChannelLog.entries, as far as they are forced, in the programs over the broker",
+        ),
+        read("read", of=[(ChannelReader, "read")]),
+        read("at", of=[(ChannelReader, "tick")]),
+        read("seeking", of=[(ChannelReader, "seeking")]),
+        read("buffered", of=[(ChannelReader, "buffered")]),
+        read("last", of=[(ChannelConsumer, "last"), (AlignedConsumer, "last")]),
+        read(
+            "held",
+            "next_ts",
+            "next_place",
+            of=[(AlignedConsumer, "pack"), (StreamPack, "messages"), (StreamPack, "finish")],
+            why="the pack that was given last is kept by the program until it is stored",
+        ),
+        environment(
+            "done",
+            "twice",
+            "position_ts",
+            "position_place",
+            why="what whoever takes the packs has stored: simulated",
+        ),
+        environment("faults", why="how often the memory was lost: noted by the program"),
+    ),
+)
+"""Where each variable is read."""

@@ -24,9 +24,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tidemark.impl.storage.fenced_log import FencedLog
+from tidemark.impl.streaming.ack_manager import AckManager
+from tidemark.impl.streaming.flusher import Flusher
+from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm
+from tidemark.impl.streaming.time_tick import TimeTickOperator
 from tidemark.impl.streaming.values import Append, AppendStage
 from tidemark.models.protocols.streaming.ports import Place
+from tidemark.models.refinement.origins import Origins, environment, read
 
 
 class AppendView(NamedTuple):
@@ -126,3 +132,28 @@ def _copy(place: int, stored: frozenset[int], term: TermView) -> str:
     if place in stored:
         return "stored"
     return "buffered" if place in term.buffered else "none"
+
+
+ORIGINS = Origins(
+    "tidemark.spec.streaming:Streaming",
+    (
+        read("issued", of=[(Append, "ts"), (AckManager, "passed")]),
+        read("stage", of=[(Append, "stage")], why="whether its message is in the log: noted there"),
+        read("ts", of=[(Append, "ts")]),
+        read("since", of=[(Append, "since")]),
+        read("mine", of=[(Append, "term"), (OpenTerm, "opening")]),
+        read("is_open", of=[(OpenTerm, "closed")], why="whether the process lives"),
+        read("passed", of=[(AckManager, "passed")]),
+        read("confirmed", of=[(AckManager, "confirmed")]),
+        read(
+            "to_write", of=[(TimeTickOperator, "to_write")], why="whether the tick is in the log: noted there"
+        ),
+        environment("end", "place", "tick", why="what came to the log: noted in its order"),
+        read("cut", of=[(FencedLog, "cut")]),
+        read("reading", of=[(Flusher, "reading"), (RecoveryStorage, "start")]),
+        read("copy", of=[(Flusher, "buffered")], why="what is stored, the simulated stores say"),
+        environment("flusher", "recovery", why="the stored checkpoints, in simulated stores"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ports import SessionEvent
@@ -122,6 +123,13 @@ class SessionCalls:
         await self._world.operation(f"fence {source}", lambda: self._sessions.fence(source))
 
 
+class MessageLogs(Protocol):
+    """The logs as a source sees them."""
+
+    async def append(self, source: SourceId, number: int, ts: Timestamp) -> bool:
+        """Append a message. Return whether the log has it."""
+
+
 class Logs:
     """The messages in the logs, by number, with their timestamps. A fenced source is refused."""
 
@@ -218,7 +226,7 @@ class Source:
         before = 0 if self.promised is None else self.promised.value(channel)
         return max(before, min(limits))
 
-    async def write(self, number: int, oracle: OracleCalls, logs: Logs) -> None:
+    async def write(self, number: int, oracle: OracleCalls, logs: MessageLogs) -> None:
         """Write one message."""
         self.messages[number] = MessageView("asked", self.answers.latest(), 0)
         ts = await oracle.alloc(1)
@@ -251,7 +259,7 @@ async def run_proxy(
         sessions.change(source.source, alive=True)
         process.post(ROOT_COORD, "session_changed")
     serving = asyncio.Event()
-    process.spawn(_run_reports(process, source, serving, call), "reports")
+    process.spawn(run_reports(process, source, serving, call), "reports")
     await serving.wait()
     for number in source.channel_of:
         process.spawn(_run_client(process, source, number, oracle, logs), f"client {number}")
@@ -313,12 +321,13 @@ class Beginning:
                 process.post(f"proxy {source}", "begin")
 
 
-async def _run_reports(
+async def run_reports(
     process: Process,
     source: Source,
     serving: asyncio.Event,
     call: Callable[[TimeTickReport], Awaitable[None]],
 ) -> None:
+    """Report now and then. Tell when the first report was accepted."""
     while source.reports_left:
         await process.point("timer.report")
         source.reports_left -= 1

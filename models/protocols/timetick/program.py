@@ -337,7 +337,7 @@ class TimeTickProgram(RefiningProgram):
         alive = self.world.lanes[ROOT_COORD].alive
         memory: Hashable = None
         if alive and self.coordinators:
-            memory = memory_of(self.coordinators[-1], self.clocks[-1], self.calls[-1])
+            memory = (memory_of(self.coordinators[-1], self.clocks[-1]), self.calls[-1].told)
         return (
             tuple(self.observe().values()),
             memory,
@@ -348,13 +348,12 @@ class TimeTickProgram(RefiningProgram):
         )
 
 
-def memory_of(coordinator: RootCoord, clock: CountedClock, calls: SessionCalls) -> Hashable:
+def memory_of(coordinator: RootCoord, clock: CountedClock) -> Hashable:
     """Return what influences the future of a coordinator, beyond its view."""
     rounds = coordinator.sync.rounds
     return (
         tuple(coordinator.sync.lock.users),
         coordinator.watch.revision,
-        calls.told,
         tuple(repr(sorted(complete.items())) for complete in rounds.waiting),
         tuple(sorted(clock.left.items())),
     )

@@ -28,6 +28,10 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.tick_sender import TickSender
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.models.refinement.origins import Origins, environment, read
 
 Values = tuple[int, ...]
 """A value for each channel, in the order of the specification's elements."""
@@ -177,3 +181,35 @@ def _coordinator(view: CoordinatorView | None, place: dict[SourceId, int], chann
         "last": dict(enumerate(memory.last)),
         "synced": dict(enumerate(memory.synced)),
     }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.timetick:TimeTick",
+    (
+        environment(
+            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+        ),
+        environment("message", "floor", "ts", why="the sources of messages and the logs are simulated"),
+        environment("session", "fenced", why="the session store and its fences are simulated"),
+        read("serves", of=[(TimeTickSync, "accepted")]),
+        read(
+            "promised",
+            of=[(RootCoord, "reporting")],
+            why="the last report of a proxy, which is simulated",
+        ),
+        read("up", of=[(TimeTickSync, "entries")], why="whether the process lives"),
+        read("known", "entry", "entry_ts", of=[(TimeTickSync, "entries"), (TimeTickReport, "value")]),
+        read("queued", "queued_ts", of=[(RoundQueue, "waiting")]),
+        read("sending", "round_ts", of=[(TickSender, "round")]),
+        read("to_send", of=[(TickSender, "to_send")]),
+        read("last", of=[(TickSender, "last")]),
+        read("synced", of=[(TickSender, "synced")]),
+        environment(
+            "tick",
+            "highest",
+            why="the logs of ticks are simulated; edges_refinement reads those of the broker",
+        ),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

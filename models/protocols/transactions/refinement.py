@@ -26,7 +26,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
+from tidemark.impl.streaming.transactions import Transaction, Transactions
+from tidemark.models.refinement.origins import Origins, environment, read
 
 TICK = "tick"
 
@@ -127,3 +130,30 @@ def abstract(
         "start": reader.start,
         "delivered": {b: b in reader.delivered for b in bodies},
     }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.transactions:Transactions",
+    (
+        environment(
+            "end",
+            "tick",
+            "tick_at",
+            "begun",
+            "until",
+            "ended",
+            "commit_ts",
+            "place",
+            why="what came to the log: noted in its order",
+        ),
+        read("stage", of=[(Transactions, "kept")], why="what came to the log"),
+        read("sent", of=[(Transaction, "under_way")], why="what came to the log, and whose client waits"),
+        read("cut", of=[(FencedLog, "cut")]),
+        environment(
+            "origin", "start", "passed", "reading", why="the positions that the reader's program has stored"
+        ),
+        environment("delivered", why="the rows that are stored with the position: simulated"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""

@@ -27,7 +27,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.tso.oracle import Phase, Published, Stage, TimestampOracle
+from tidemark.impl.tso.oracle import Phase, Published, Stage, TimestampOracle, Update
+from tidemark.models.refinement.origins import Origins, environment, read
 
 FIRST_SAVE = -1
 """Stands for the updater in the number of the save that a starting server sends."""
@@ -214,3 +215,40 @@ def _calls(servers: Sequence[ServerView], shape: Shape) -> dict[str, Any]:
         "last": {c: begun[c].last // unit.logical if c in begun else 0 for c in calls},
         "precedes": {(a, b): b in begun and a in begun[b].before for a in calls for b in calls},
     }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.tso:Tso",
+    (
+        environment(
+            "saved", "led", "leader", why="the store; programs over SQLite and etcd read the same from it"
+        ),
+        read(
+            "role",
+            of=[(TimestampOracle, "phase")],
+            why="elected and stopped also by the store and by whether the process lives",
+        ),
+        read("base", of=[(TimestampOracle, "base")]),
+        read("next", of=[(TimestampOracle, "first")]),
+        read("window", of=[(TimestampOracle, "window")]),
+        read("current", of=[(TimestampOracle, "published"), (Published, "physical")]),
+        read("logical", of=[(Published, "logical")], why="the program keeps each object that was published"),
+        read(
+            "stage",
+            "update_now",
+            "update_next",
+            of=[(TimestampOracle, "updates"), (Update, "stage"), (Update, "now"), (Update, "next")],
+            why="after the end of the process: whether its last save has reached the store",
+        ),
+        environment(
+            "call",
+            "at",
+            "count",
+            "object",
+            "last",
+            why="calls of clients: what they asked, from whom, and heard",
+        ),
+        environment("precedes", why="a history: which calls were answered when a client began"),
+    ),
+)
+"""Where each variable is read."""

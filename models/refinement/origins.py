@@ -1,0 +1,119 @@
+"""Where a refinement mapping has each variable of the specification from: objects of the implementation, or
+what surrounds them. One table beside each mapping, ``ORIGINS``; ``tidemark show origins`` prints them.
+
+What is read from the implementation is wrong only if the implementation is. What an adapter notes is taken on
+trust: it is to be environment, or a history that nobody keeps.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tidemark.models.rooms import PACKAGE, ROOT, protocol_files
+
+FILES = "*refinement.py"
+_NAME = "ORIGINS"
+
+Field = tuple[type, str]
+"""A class of the implementation, and one of its fields, properties or methods."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where some variables come from.
+
+    Attributes:
+        variables: their names in the specification.
+        fields: what is read. Empty for what is environment.
+        why: why it is not read from the implementation, or what beside the fields is not.
+    """
+
+    variables: tuple[str, ...]
+    fields: tuple[Field, ...]
+    why: str
+
+    @property
+    def kind(self) -> str:
+        """Whether it is read, read in part, or environment."""
+        if not self.fields:
+            return "environment"
+        return "in part" if self.why else "read"
+
+    def missing(self) -> Iterator[str]:
+        """Fields that their classes do not have."""
+        for owner, name in self.fields:
+            if not has_field(owner, name):
+                yield f"{owner.__name__}.{name}"
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The table of one mapping. ``protocol``: the specification, as "module:Class"."""
+
+    protocol: str
+    rows: tuple[Origin, ...]
+
+    def variables(self) -> list[str]:
+        """All variables in the order of the table, as often as they are in it."""
+        return [name for row in self.rows for name in row.variables]
+
+
+def read(*variables: str, of: Sequence[Field], why: str = "") -> Origin:
+    """Return a row for what is read from the implementation. ``why``: what of it is not."""
+    return Origin(variables, tuple(of), why)
+
+
+def environment(*variables: str, why: str) -> Origin:
+    """Return a row for what is not read from the implementation, with the reason."""
+    return Origin(variables, (), why)
+
+
+def has_field(owner: type, name: str) -> bool:
+    """Whether a class has a field, a property or a method of this name."""
+    if hasattr(owner, name):
+        return True
+    for each in inspect.getmro(owner)[:-1]:
+        if name in inspect.get_annotations(each):
+            return True
+        if each.__module__.startswith(PACKAGE) and f"self.{name}" in inspect.getsource(each):
+            return True
+    return False
+
+
+def all_origins() -> dict[str, Origins]:
+    """The tables of all mappings that have one, by folder; a further one of a folder by its file too."""
+    found = {}
+    for path in protocol_files(FILES):
+        module = importlib.import_module(".".join((PACKAGE, *path.relative_to(ROOT).with_suffix("").parts)))
+        table = getattr(module, _NAME, None)
+        if isinstance(table, Origins):
+            name = path.parent.name
+            found[name if path.stem == "refinement" else f"{name}/{path.stem}"] = table
+    return found
+
+
+def origins_text(tables: dict[str, Origins], *, only_adapters: bool = False) -> str:
+    """The tables as text. ``only_adapters``: what is not wholly read from the implementation."""
+    lines = []
+    for name, table in tables.items():
+        rows = [row for row in table.rows if row.why or not only_adapters]
+        lines += [name, *(f"  {_line(row)}" for row in rows), ""]
+    count = [name for table in tables.values() for name in table.variables()]
+    kinds = {
+        kind: sum(len(row.variables) for table in tables.values() for row in table.rows if row.kind == kind)
+        for kind in ("read", "in part", "environment")
+    }
+    lines.append(
+        f"{len(count)} variables of {len(tables)} mappings: {kinds['read']} are read from the implementation,"
+        f" {kinds['in part']} in part, {kinds['environment']} are environment or noted by adapters"
+    )
+    return "\n".join(lines)
+
+
+def _line(row: Origin) -> str:
+    fields = ", ".join(f"{owner.__name__}.{name}" for owner, name in row.fields)
+    words = "; ".join(word for word in (fields, row.why) if word)
+    return f"{', '.join(row.variables)} ({row.kind}): {words}"
