@@ -94,7 +94,7 @@ class RefusedProgram(Program):
         collector: class of the map of requests. channels: class of the channels.
     """
 
-    claims = (ENDS, IN_VAIN, WHOLE)
+    claims: tuple[str, ...] = (ENDS, IN_VAIN, WHOLE)
     settings = Settings(clock=ClockOrder.UNTIMED)
     node_class = Node
     """Class of the nodes."""

@@ -178,7 +178,7 @@ class Reckoning:
         """See Client: not in the history."""
         if size < 1:
             raise ValueError
-        asked = {"collection": collection, "level": level, "keys": None}
+        asked: Json = {"collection": collection, "level": level, "keys": None}
         asked["ts"] = self.ts if level == "session" else at_least
         found: list[tuple[dict[int, str], int, dict[str, int]]] = []
         while not found or len(found[-1][0]) == size:
