@@ -9,8 +9,8 @@ from tidemark.impl.client.connection import Json, RequestRefusedError
 from tidemark.impl.client.line_server import Handler
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.gateway import Gateway
-from tidemark.impl.proxy.pages import Page
 from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.querynode.nearest import Nearest
 
 METHODS = (

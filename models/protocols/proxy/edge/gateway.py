@@ -14,11 +14,11 @@ from tidemark.impl.errors import CollectionError, ImplementationError, RpcError,
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.meta_cache import CollectionVersion
-from tidemark.impl.proxy.pages import Page
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, Message
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.types import Row
