@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,14 +138,51 @@ class Client:
     async def _read(
         self, operation: str, collection: str, level: ConsistencyLevel, at_least: Timestamp, **asked: Any
     ) -> Result:
-        named = self.session.timestamp if level is ConsistencyLevel.SESSION else at_least
+        named = self._named(level, at_least)
         facts: dict[str, Any] = {"level": level.value.capitalize(), "keys": runs(asked["keys"] or ())}
         if level is ConsistencyLevel.CUSTOMIZED:
             facts["guarantee"] = at_least
         answer = await self._call(operation, collection, facts, level=level.value, ts=named, **asked)
+        return self._found(answer)
+
+    def _named(self, level: ConsistencyLevel, at_least: Timestamp) -> Timestamp:
+        """What a read of this level names itself."""
+        return self.session.timestamp if level is ConsistencyLevel.SESSION else at_least
+
+    def _found(self, answer: Json) -> Result:
+        """What an answer has brought; the session carries its moment along."""
         found = Result(dict(answer["rows"]), answer["guarantee"], answer["moments"])
         self.session.saw(found.moment)
         return found
+
+    async def pages(
+        self,
+        collection: str,
+        *,
+        size: int = 1_000,
+        level: ConsistencyLevel = ConsistencyLevel.BOUNDED,
+        at_least: Timestamp = ZERO,
+    ) -> AsyncIterator[Result]:
+        """Read all rows by key, ``size`` keys a page. The last page is not full, and may be empty.
+
+        Every page shows of each channel the moment of the first one: what is written meanwhile is on none,
+        and all pages together are one answer. It may miss what a query of this level may miss. Pages are not
+        in the history, which knows whole answers. Raises ValueError for a size below 1, with the first page.
+        """
+        if size < 1:
+            raise ValueError(f"the size of a page is {size}; ask for at least 1 row")
+        named = self._named(level, at_least)
+        page: Json = {"limit": size, "after": None, "moments": {}}
+        while True:
+            found = self._found(
+                await self.connection.call(
+                    "read", collection=collection, level=level.value, ts=named, keys=None, page=page
+                )
+            )
+            yield found
+            if len(found.rows) < size:
+                return
+            page = {"limit": size, "after": max(found.rows), "moments": page["moments"] or found.moments}
 
     async def count(self, collection: str, *, level: ConsistencyLevel = ConsistencyLevel.BOUNDED) -> int:
         """How many rows there are."""

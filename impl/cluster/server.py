@@ -10,6 +10,7 @@ from tidemark.impl.client.line_server import Handler
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.querynode.nearest import Nearest
 
 METHODS = (
@@ -61,6 +62,7 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
                 keys=given["keys"],
                 client_ts=given["ts"],
                 nearest=Nearest(*given["nearest"]) if given.get("nearest") else None,
+                page=Page(**given["page"]) if given.get("page") else None,
             )
             return {"rows": list(reply.rows), "guarantee": reply.guarantee, "moments": reply.moments}
     raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")

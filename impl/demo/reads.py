@@ -2,8 +2,10 @@
 
 A cluster, a writer, a reader, and two query nodes in processes of their own, over the cluster's files. One of
 the query nodes is killed with SIGKILL while reads wait at it; the other one answers; a new one is started
-from binlogs and log and takes over. Every answer is checked against what its level promises. Exit code 0:
-all are as promised, and nothing was lost or stored twice. 1: otherwise.
+from binlogs and log and takes over. A further page that is asked after the kill shows what the first has
+shown before it, and a client reads page by page while rows are written. Every answer is checked against what
+its level promises. Exit code 0: all are as promised, and nothing was lost or stored twice. 1: otherwise, or a
+kill has met no read, and has shown nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tidemark.impl.client.client import Client, Result
 from tidemark.impl.client.connection import Connection
@@ -28,16 +32,20 @@ from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import promises_of
 from tidemark.impl.cluster.promises import Promises, Write
 from tidemark.impl.cluster.stored import audit_cluster
-from tidemark.impl.errors import ImplementationError
-from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReaderConfig, ReadTask
+from tidemark.impl.errors import ImplementationError, NotServableError
+from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, Reader, ReaderConfig, ReadTask
 from tidemark.impl.querynode.remote import RemoteReplica
+from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.system.clocks import SystemTimestampClock
-from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.timestamp import MILLISECOND, Interval, Timestamp
 from tidemark.impl.types import ChannelName
 
 COLLECTION = "c"
 SIZES = ("--full-buffer-bytes", "600", "--segment-rows", "60", "--query-nodes", "1")
 TIME_LIMIT_SECONDS = 120.0
+AHEAD = 500 * MILLISECOND
+"""By how much the customized read of a kill is ahead of the last write: it waits until the node is dead."""
+PAGE_SIZE = 7
 CONFIG = ClusterConfig()
 
 
@@ -53,14 +61,42 @@ class RemoteOracle:
         return int((await self._connection.call("now"))["ts"])
 
 
+class Watched(RemoteReplica):
+    """A query node. waiting: reads that it has not answered. refused: how many it has failed to answer."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.waiting = 0
+        self.refused = 0
+
+    async def query(
+        self,
+        channel: ChannelName,
+        *,
+        guarantee: Timestamp,
+        mvcc: Timestamp | None,
+        keys: tuple[int, ...] | None,
+        deadline: float,
+    ) -> ShardAnswer:
+        """See Replica."""
+        self.waiting += 1
+        try:
+            return await super().query(channel, guarantee=guarantee, mvcc=mvcc, keys=keys, deadline=deadline)
+        except NotServableError:
+            self.refused += 1
+            raise
+        finally:
+            self.waiting -= 1
+
+
 @dataclass
 class Nodes:
     """The query nodes: a ``Replicas`` whose first one changes from read to read."""
 
-    replicas: list[RemoteReplica] = field(default_factory=list)
+    replicas: list[Watched] = field(default_factory=list)
     turn: int = 0
 
-    def of(self, channel: ChannelName) -> Sequence[RemoteReplica]:
+    def of(self, channel: ChannelName) -> Sequence[Watched]:
         """See Replicas."""
         del channel
         return self.replicas[self.turn :] + self.replicas[: self.turn]
@@ -98,11 +134,12 @@ class Story:
             )
             channels = tuple(found["channels"])
             first, second = [await self._query_node(name, stack) for name in ("a", "b")]
-            await self._chapter(writer, reader, channels, "two query nodes")
-            await self._chapter(writer, reader, channels, "a is killed with SIGKILL", kill=first)
+            play = partial(self._chapter, writer, asker, reader, channels)
+            await play("two query nodes")
+            await play("a is killed with SIGKILL", kill=first)
             self.nodes.replicas.pop(0)
             third = await self._query_node("a again", stack)
-            await self._chapter(writer, reader, channels, "b is killed", kill=second, turn=0)
+            await play("b is killed", kill=second, turn=0)
             await writer.flush(COLLECTION)
             for client in (writer, asker):
                 await client.close()
@@ -117,13 +154,14 @@ class Story:
             "tidemark.impl.demo.query_process", "--dir", str(self.directory), "--node-id", name
         )
         stack.push_async_callback(child.kill)
-        self.nodes.replicas.append(RemoteReplica(child.port))
+        self.nodes.replicas.append(Watched(child.port))
         say(f"query node {name} serves after {child.seconds:.1f} s")
         return child
 
     async def _chapter(
         self,
         writer: Client,
+        asker: Client,
         reader: Reader,
         channels: tuple[ChannelName, ...],
         title: str,
@@ -131,20 +169,69 @@ class Story:
         kill: Child | None = None,
         turn: int | None = None,
     ) -> None:
-        """Rounds of a write and a read at each level at the same time; the kill is in the middle of one."""
-        before = self.promises.judged
+        """Rounds of a write and a read at each level at the same time; the kill is in the middle of one. In
+        the first round a client reads page by page, too.
+        """
+        before, met = self.promises.judged, ""
         for number in range(self.rounds):
             self.nodes.turn = number % len(self.nodes.replicas) if turn is None else turn
-            if kill is not None and number == 0:
+            killed = kill if number == 0 else None
+            if killed is not None:
                 self.nodes.turn = 0
-            work = [self._write(writer), *(self._read(reader, channels, level) for level in ConsistencyLevel)]
-            running = [asyncio.create_task(one) for one in work]
-            if kill is not None and number == 0:
-                await asyncio.sleep(self.rng.uniform(0, CONFIG.tick_seconds / 2))
-                await kill.kill()
-            await asyncio.gather(*running)
+            ahead = 0 if killed is None else AHEAD
+            reads = [self._read(reader, channels, level, ahead=ahead) for level in ConsistencyLevel]
+            work = [self._write(writer), *reads, *([self._pages(asker, channels)] if number == 0 else [])]
+            if killed is None:
+                await asyncio.gather(*work)
+            else:
+                met = await self.kill_under_work(killed, reader, channels, work)
         answered = ", ".join(str(replica.answered) for replica in self.nodes.replicas)
-        say(f"{title}: {self.promises.judged - before} reads; shards answered by node: {answered}")
+        say(f"{title}: {self.promises.judged - before} reads{met}; shards answered by node: {answered}")
+
+    async def kill_under_work(
+        self,
+        kill: Child,
+        reader: Reader,
+        channels: tuple[ChannelName, ...],
+        work: Sequence[Coroutine[Any, Any, None]],
+    ) -> str:
+        """Kill the first node while it has work, and ask for a further page of what was read before. What the
+        kill has met; a kill that meets no read shows nothing, and is wrong.
+        """
+        node = self.nodes.replicas[0]
+        first = await reader.execute(ReadTask(ConsistencyLevel.STRONG, channels))
+        running = [asyncio.create_task(one) for one in work]
+        refused = node.refused
+        await asyncio.sleep(self.rng.uniform(0, CONFIG.tick_seconds / 2))
+        waited = node.waiting
+        await kill.kill()
+        await asyncio.gather(*running)
+        failed = node.refused - refused
+        if not waited and not failed:
+            self.wrong.append("the kill has met no read: none waited at the query node, and none was refused")
+        await self._further_page(reader, channels, first)
+        return f", {waited} of shards waited at it and {failed} were refused"
+
+    async def _further_page(
+        self, reader: Reader, channels: tuple[ChannelName, ...], first: ReadAnswer
+    ) -> None:
+        """Another node shows the moments that the first page has shown."""
+        found = await reader.execute(ReadTask(ConsistencyLevel.STRONG, channels, page_of=first))
+        if (found.moments, found.rows) != (first.moments, first.rows):
+            self.wrong.append(f"a further page shows {found.moments}, and the first one {first.moments}")
+
+    async def _pages(self, asker: Client, channels: tuple[ChannelName, ...]) -> None:
+        """Read page by page; all pages together are one strong answer."""
+        begun, found = time.monotonic_ns(), list[Result]()
+        async for page in asker.pages(COLLECTION, size=PAGE_SIZE, level=ConsistencyLevel.STRONG):
+            found.append(page)
+            await asyncio.sleep(CONFIG.tick_seconds / 2)
+        rows = {key: value for page in found for key, value in page.rows.items()}
+        moments = {channel: found[-1].moments[channel] for channel in channels}
+        answer = Result(rows, found[0].guarantee, moments)
+        self.wrong.extend(
+            self.promises.broken(answer, level=ConsistencyLevel.STRONG, client="asker", begun=begun)
+        )
 
     async def _write(self, writer: Client) -> None:
         """A few rows, now and then a delete."""
@@ -166,13 +253,18 @@ class Story:
             write.ts, write.ended = ts, time.monotonic_ns()
         self.keys.extend(rows)
 
-    async def _read(self, reader: Reader, channels: tuple[ChannelName, ...], level: ConsistencyLevel) -> None:
-        """One read, judged. A customized read names the last write that was acknowledged."""
+    async def _read(
+        self, reader: Reader, channels: tuple[ChannelName, ...], level: ConsistencyLevel, *, ahead: Interval
+    ) -> None:
+        """One read, judged. A customized read names the last write that was acknowledged, or what is ahead of
+        it.
+        """
         named = {
             ConsistencyLevel.SESSION: self.session.timestamp,
             ConsistencyLevel.CUSTOMIZED: max(
                 (w.ts for w in self.promises.writes if w.ts is not None), default=0
-            ),
+            )
+            + ahead,
         }.get(level, 0)
         begun = time.monotonic_ns()
         task = ReadTask(level, channels, client_ts=named)

@@ -16,6 +16,7 @@ from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, CallTask
 from tidemark.impl.proxy.writes import SegmentSource, WriteTask, delete_task, insert_task
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
@@ -197,18 +198,27 @@ class Gateway:
         keys: Sequence[int] | None = None,
         client_ts: Timestamp = ZERO,
         nearest: Nearest | None = None,
+        page: Page | None = None,
     ) -> ReadReply:
-        """Read all rows, those of some keys, or the nearest. ``client_ts``, ``nearest``: see ReadTask."""
+        """Read all rows, those of some keys, the nearest, or a page of all. ``client_ts``: see ReadTask.
+
+        A further page shows the moments of the first, whatever its level. Raises UnknownChannelError if the
+        collection has a channel that the first has not shown.
+        """
         some = None if keys is None else tuple(keys)
+        first = None if page is None else page.first
 
         async def execute(proxy: Proxy, ts: Timestamp) -> ReadReply:
             del ts  # the level says what the read has to see
             known = await _present(proxy, collection)
-            task = ReadTask(level, known.channels, keys=some, client_ts=client_ts, nearest=nearest)
+            task = ReadTask(
+                level, known.channels, keys=some, client_ts=client_ts, page_of=first, nearest=nearest
+            )
             task.collection = known.title
             answer = await self._reader.execute(task)
             rows = [(row.key, row.value) for row in answer.rows]
             listed = tuple(sorted(rows) if nearest is None else rows)
+            listed = listed if page is None else page.cut(listed)
             return ReadReply(task.guarantee, dict(answer.moments), listed)
 
         return await self._call(QueueKind.QUERY, "query nodes", execute)

@@ -94,10 +94,12 @@ class RefusedProgram(Program):
         collector: class of the map of requests. channels: class of the channels.
     """
 
-    claims = (ENDS, IN_VAIN, WHOLE)
+    claims: tuple[str, ...] = (ENDS, IN_VAIN, WHOLE)
     settings = Settings(clock=ClockOrder.UNTIMED)
     node_class = Node
     """Class of the nodes."""
+    follower_class = NodeFollower
+    """Class of what answers the requests of a node."""
 
     def __init__(
         self,
@@ -169,7 +171,7 @@ class RefusedProgram(Program):
 
     def _come(self, node: Node) -> None:
         node.reader = self.channels.subscribe(COLLECTION, node.node_id)
-        follower = NodeFollower(node, _Results(self))  # type: ignore[arg-type]  # what a follower needs of a node
+        follower = self.follower_class(node, _Results(self))  # type: ignore[arg-type]  # what a follower needs of a node
         node.spawn(partial(follower.follow, node.reader), f"requests of {node.node_id}")
 
     async def _come_late(self, process: Process, node: Node) -> None:

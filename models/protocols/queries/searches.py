@@ -53,7 +53,7 @@ class _Node(Node):
         return ShardAnswer(MOMENTS[channel], read.nearest.cut(ROWS[channel]))
 
 
-class _NoEdge:
+class NoEdge:
     """Oracle and clock of reads that ask neither."""
 
     async def alloc(self, count: int) -> int:
@@ -91,7 +91,7 @@ class SearchProgram(RefusedProgram):
         del client
         await process.point("client.come")
         self._ask_for_nothing()
-        reads = self._reads_class(oracle=_NoEdge(), clock=_NoEdge(), requests=self.reader)
+        reads = self._reads_class(oracle=NoEdge(), clock=NoEdge(), requests=self.reader)
         for number, (place, limit) in enumerate(self.searches, start=1):
             nearest = Nearest(place, limit)
             task = ReadTask(ConsistencyLevel.EVENTUALLY, SHARDS, collection=COLLECTION, nearest=nearest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -174,6 +174,22 @@ class Reckoning:
         rows, _, _ = yield from self.query(collection, **how)
         return len(rows)
 
+    def pages(self, collection: str, *, size: int = 1000, level: str = "bounded", at_least: int = 0) -> Steps:
+        """See Client: not in the history."""
+        if size < 1:
+            raise ValueError
+        asked: Json = {"collection": collection, "level": level, "keys": None}
+        asked["ts"] = self.ts if level == "session" else at_least
+        found: list[tuple[dict[int, str], int, dict[str, int]]] = []
+        while not found or len(found[-1][0]) == size:
+            page: Json = {"limit": size, "after": None, "moments": {}}
+            if found:
+                page |= {"after": max(found[-1][0]), "moments": found[0][2]}
+            answer = yield ("read", asked | {"page": page})
+            self.ts = max(self.ts, *answer["moments"].values())
+            found.append((dict(answer["rows"]), answer["guarantee"], answer["moments"]))
+        return found
+
     def _read(
         self, operation: str, collection: str, asked: Json, *, level: str = "bounded", at_least: int = 0
     ) -> Steps:
@@ -242,7 +258,10 @@ class ClientProgram(ComparedProgram):
 
     async def _outcome(self, call: Callable[[], Any]) -> Any:
         try:
-            found = await call()
+            found = call()
+            if isinstance(found, AsyncIterator):
+                return [(page.rows, page.guarantee, page.moments) async for page in found]
+            found = await found
         except Exception as failure:  # noqa: BLE001  whatever it is, it is looked at
             return _error(failure)
         if hasattr(found, "rows"):

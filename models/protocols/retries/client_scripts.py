@@ -76,6 +76,32 @@ SCRIPTS: tuple[Script, ...] = (
             step("search", "c", near=4, limit=0),
         ]
     },
+    # Pages: further ones name the moments of the first, and the last one is not full.
+    {
+        "calls": [
+            step(
+                "pages",
+                "c",
+                size=2,
+                level="strong",
+                answers=[
+                    _found({"x": 30, "y": 20}, (1, "a"), (4, "b")),
+                    _found({"x": 31, "y": 20}, (5, "c"), (9, "d")),
+                    _found({"x": 30, "y": 20}),
+                ],
+            ),
+            step(
+                "pages",
+                "c",
+                size=1,
+                level="session",
+                answers=[_found({"x": 40}, (1, "a")), "NotServableError"],
+            ),
+            step("pages", "c", level="customized", at_least=7, answers=[_found({"x": 50}, (1, "a"))]),
+            step("pages", "c", level="session", answers=[LOST]),
+            *(step("pages", "c", size=size) for size in (0, -1)),
+        ]
+    },
     # Versions that are refused.
     {
         "calls": [

@@ -152,6 +152,9 @@ class CallReckoning:
             return "WriteFailedError"
         if request.method in (*_WRITES, "describe") and not request.known.exists:
             return "CollectionError"
+        limit, after, moments = arguments.get("page", (1, None, {}))
+        if limit < 1 or (after is None) == bool(moments):
+            return "ValueError"
         version = arguments.get("version")
         if version is not None and version != request.known.version:
             return "SchemaMismatchError"
@@ -201,6 +204,7 @@ class CallReckoning:
                     "client_ts": given.get("client_ts", 0), "channels": known.channels,
                     "title": f"{known.name} (number {known.number})",
                     "nearest": tuple(given.get("nearest", ())),
+                    "shown": given.get("page", (1, None, {}))[2],
                 }  # fmt: skip
         return dict(given)
 
@@ -276,8 +280,8 @@ class CallReckoning:
             case "read":
                 known = self._meant(request.arguments["collection"])
                 moments = {channel: 50 + place for place, channel in enumerate(known.channels)}
-                found = ((9, "nine"), (2, "two"), (4, "four"))
-                rows = found if "nearest" in request.arguments else tuple(sorted(found))
+                found = ((9, "nine"), (2, "two"), (4, "four"), (4, "again"))
+                rows = found if "nearest" in request.arguments else _paged(sorted(found), request.arguments)
                 return ReadReply(request.arguments.get("client_ts", 0) + 100, moments, rows)
         return request.answer
 
@@ -354,6 +358,13 @@ class CallReckoning:
         if self.wrong is None and len(self.told) != calls:
             return f"{NOTHING_WAITS}: {len(self.told)} of {calls} calls were answered"
         return self.wrong
+
+
+def _paged(rows: list[tuple[int, str]], arguments: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
+    """The rows that a page of them shows, key by key."""
+    limit, after, _ = arguments.get("page", (len(rows), None, {}))
+    left = [key for key in dict(rows) if after is None or after < key][:limit]
+    return tuple((key, value) for key, value in rows if key in left)
 
 
 def _keys(message: InsertMessage | DeleteMessage) -> tuple[int, ...]:

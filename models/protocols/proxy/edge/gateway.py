@@ -18,6 +18,7 @@ from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, Message
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.types import Row
@@ -81,8 +82,8 @@ class GatewayLife(ScriptedProgram):
     async def _client(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         for method, arguments in calls:
             request = self.reckoning.comes(method, arguments)
-            given = {name: _plain(name, value) for name, value in arguments.items()}
             try:
+                given = {name: _plain(name, value) for name, value in arguments.items()}
                 answer = await getattr(self.gateway, method)(**given)
             except Exception as failure:  # noqa: BLE001  whatever it is, it is looked at
                 self.reckoning.is_refused(request, type(failure).__name__, str(failure))
@@ -115,6 +116,8 @@ def _plain(name: str, value: Any) -> Any:
             return ConsistencyLevel(value)
         case "nearest":
             return Nearest(*value)
+        case "page":
+            return Page(*value)
     return value
 
 
@@ -240,9 +243,10 @@ class _Edges:
             "level": task.level.value, "keys": task.keys, "client_ts": task.client_ts,
             "channels": task.channels, "title": task.collection,
             "nearest": () if task.nearest is None else (task.nearest.place, task.nearest.limit),
+            "shown": {} if task.page_of is None else task.page_of.moments,
         })  # fmt: skip
         task.guarantee = task.client_ts + 100
-        rows = (Row(5, 1, 9, "nine"), Row(4, 1, 2, "two"), Row(6, 1, 4, "four"))
+        rows = (Row(5, 1, 9, "nine"), Row(4, 1, 2, "two"), Row(6, 1, 4, "four"), Row(7, 1, 4, "again"))
         return ReadAnswer(rows, {channel: 50 + place for place, channel in enumerate(task.channels)})
 
     async def flush(self, channels: Sequence[str]) -> int:

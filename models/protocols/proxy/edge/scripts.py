@@ -50,6 +50,21 @@ SCRIPTS: tuple[Script, ...] = (
             ]
         ],
     },
+    # Pages, and what is none.
+    {
+        "clients": [
+            [
+                *(_call("read", level="strong", page=(limit, None, {})) for limit in (1, 2, 3, 9, 0, -1)),
+                *(
+                    _call("read", "also", level="bounded", page=(limit, after, {"a": 5, "b": 7}))
+                    for limit in (1, 2, 0)
+                    for after in (1, 2, 4, 9)
+                ),
+                _call("read", level="strong", page=(1, 2, {})),
+                _call("read", level="strong", page=(1, None, {"a": 5})),
+            ]
+        ]
+    },
     {"clients": [[_call("read", level="strong"), _call("flush")]], "read": ["fail"], "flush": ["timeout"]},
     # Writes: rows, keys, and keys that are made.
     {
