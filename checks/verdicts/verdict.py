@@ -20,8 +20,8 @@ WORK = ("distinct", "obligations", "executions", "examples", "events", "queries"
 """Counts that measure work done. A decided verdict has at least one of them, and none of them is zero."""
 
 RUN_STEPS = "counterexample_steps"
-"""A count of a refuted verdict of an exhaustive search: the steps of a shortest run. A lasso has none: it need
-not be a shortest one.
+"""A count of a refuted verdict of an exhaustive search: the steps of a shortest run. A lasso has none: it
+need not be a shortest one.
 """
 
 SECOND_OPINION = "second-opinion"

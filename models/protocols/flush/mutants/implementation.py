@@ -340,7 +340,7 @@ def flush_service_gives_up(**scenario: Any) -> FlushProgram:
 # ---- what no step says ----
 
 
-@mutant(killer="footprints", source="docs/interleavings.md: footprints", instance="tiny-footprints")
+@mutant(killer="footprints", source="property I", instance="tiny-footprints")
 def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
     """A poll leaves a mark where the node finds it, and no step says so: an order may be left out."""
     polls: list[ChannelName] = []
