@@ -188,7 +188,7 @@ def actions(name: str) -> int:
 
 def origins(name: str, *, only_adapters: bool) -> int:
     """Print where the refinement mappings read the variables of the specifications."""
-    from tidemark.models.refinement.origins import all_origins, origins_text
+    from tidemark.models.refinement.origins_table import all_origins, origins_text
 
     tables = all_origins()
     known = [one for one in tables if not name or one.partition("/")[0] == name]

@@ -193,7 +193,8 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
         whole = len(decided) == sum(is_counted(v) for v in verdicts)
         problem = _nothing_pinned(decided) if whole else "no count is pinned; what was seen is not the whole"
         return [_pin(task, COUNTS, [problem], pins=1)]
-    due = OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else ()
+    due = (RUN_STEPS,) if _seen(RUN_STEPS, decided) else ()
+    due = OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else due
     problems = [f"{name}: not pinned" for name in due if name not in entry.counts]
     for name, pinned in entry.counts.items():
         seen = _seen(name, decided)

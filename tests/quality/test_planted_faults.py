@@ -71,6 +71,13 @@ JUDGES = {
         "interpreted/timetick-tiny-refuted",
         ExitCode.MISSING_REFUTATION,
     ),
+    "a run need not be the shortest": (
+        "models/interpreted/search.py",
+        "if prop.id not in reached.found and not self._interpreter.holds(prop, state):",
+        "if not self._interpreter.holds(prop, state):",
+        "interpreted/timetick-tiny-refuted",
+        ExitCode.VACUOUS_OR_UNPINNED,
+    ),
     "the search sees no broken state": (
         "models/native/search/breadth_first.py",
         "for claim, state in broken:",

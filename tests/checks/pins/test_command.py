@@ -46,11 +46,16 @@ def test_a_new_manifest_gets_ids_counts_and_the_entry(tmp_path, capsys):
     wrong = path.read_text().replace('every = "holds"', 'every = "holds", refuted = ["doors.all_shut"]', 1)
     path.write_text(wrong)
     assert pinned(path) == ExitCode.AS_EXPECTED
-    assert f"{name}: instance tiny: pinned distinct = 2, generated = 3, depth = 2" in capsys.readouterr().out
+    assert (
+        f"{name}: instance tiny: pinned distinct = 2, generated = 3, depth = 2, counterexample_steps = 1"
+        in capsys.readouterr().out
+    )
     text = path.read_text()
     assert text.startswith("# My doors.")
-    assert "# it is wrong on purpose\ncounts = { distinct = 2, generated = 3, depth = 2 }\n# The end." in text
-    assert load(path).instance[0].counts == {"distinct": 2, "generated": 3, "depth": 2}
+    counts = {"distinct": 2, "generated": 3, "depth": 2, "counterexample_steps": 1}
+    line = ", ".join(f"{count} = {number}" for count, number in counts.items())
+    assert f"# it is wrong on purpose\ncounts = {{ {line} }}\n# The end." in text
+    assert load(path).instance[0].counts == counts
     build = ["--build", str(tmp_path / "build"), "--jobs", "1"]
     assert command(["verify", "--manifest", str(path), *build]) == ExitCode.AS_EXPECTED
 
@@ -68,7 +73,7 @@ def test_a_pinned_count_changes_only_if_that_is_asked_for(tmp_path, capsys):
     capsys.readouterr()
     assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
     assert f"{name}: instance tiny: distinct: 7 -> 2" in capsys.readouterr().out
-    assert "counts = { distinct = 2 } # why" in path.read_text()
+    assert "counts = { distinct = 2, counterexample_steps = 1 } # why" in path.read_text()
     assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
     assert f"{name}: instance tiny: counts as before" in capsys.readouterr().out
 

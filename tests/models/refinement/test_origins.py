@@ -5,14 +5,8 @@ import ast
 import pytest
 
 from tests.models.refinement.test_actions import PROTOCOLS
-from tidemark.models.refinement.origins import (
-    Origins,
-    all_origins,
-    environment,
-    has_field,
-    origins_text,
-    read,
-)
+from tidemark.models.refinement.origins import Origins, environment, has_field, read
+from tidemark.models.refinement.origins_table import all_origins, origins_text
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
