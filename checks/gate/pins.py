@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.judge import Judge
@@ -193,16 +193,26 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
         whole = len(decided) == sum(is_counted(v) for v in verdicts)
         problem = _nothing_pinned(decided) if whole else "no count is pinned; what was seen is not the whole"
         return [_pin(task, COUNTS, [problem], pins=1)]
-    due = (RUN_STEPS,) if _seen(RUN_STEPS, decided) else ()
-    due = OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else due
-    problems = [f"{name}: not pinned" for name in due if name not in entry.counts]
-    for name, pinned in entry.counts.items():
+    problems = _differing(task, entry.counts, decided)
+    return [_pin(task, COUNTS, problems, pins=len(entry.counts))]
+
+
+def _differing(task: Task, counts: Mapping[str, int], decided: Sequence[Verdict]) -> list[str]:
+    """What is not as pinned. The sum of runs only if the claims are as expected: else that is the news."""
+    entry = task.entry
+    as_expected = all(v.outcome is expected_outcome(task, v) for v in decided)
+    due = list(OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else ())
+    due += [RUN_STEPS] if as_expected and _seen(RUN_STEPS, decided) else []
+    problems = [f"{name}: not pinned" for name in due if name not in counts]
+    for name, pinned in counts.items():
         seen = _seen(name, decided)
+        if name == RUN_STEPS and not as_expected:
+            continue
         if not seen:
             problems.append(f"{name}: pinned {pinned}, not reported")
         elif seen != [pinned]:
             problems.append(f"{name}: pinned {pinned}, seen {', '.join(map(str, seen))}")
-    return [_pin(task, COUNTS, problems, pins=len(entry.counts))]
+    return problems
 
 
 def _seen(name: str, decided: Sequence[Verdict]) -> list[int]:

@@ -69,6 +69,11 @@ def grid_verdicts(spark, tmp_path_factory):
     return by_id(distribute(GRID, spark=spark, workdir=folder, limits=EVERYTHING_ON_SPARK))
 
 
+def steps_of(verdict):
+    """The count of a shortest run's steps, of a verdict that has one."""
+    return {"counterexample_steps": len(verdict.counterexample.steps)} if verdict.counterexample else {}
+
+
 def test_verdicts_of_the_grid(grid_verdicts):
     outcomes = {name.partition(".")[2]: verdict.outcome for name, verdict in grid_verdicts.items()}
     assert outcomes == {
@@ -85,6 +90,7 @@ def test_verdicts_of_the_grid(grid_verdicts):
             "generated": native_summary(GRID)["generated"],
             "depth": 16,
             "outside": 12,
+            **steps_of(verdict),
         }
         assert "Place 6" in verdict.bounds
         assert "12 steps leave the bounds" in verdict.bounds
