@@ -262,7 +262,7 @@ class RetriesAdapter(DrivenRun):
             case "acknowledge":
                 self._must_fire("resume meta.acknowledge")
             case "begin":
-                self._come(*args, chance)
+                self._come(args[0], args[1], chance)
             case _:
                 self._call(*args)
         self._settle()

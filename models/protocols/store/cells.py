@@ -139,8 +139,11 @@ class _FileCell:
 
     def held(self) -> tuple[int, int, int, bool]:
         """See Cell."""
-        now = self.value_of(self._system.now())
-        return now, min(self.value_of(image) for image in self._system.left()), 0, False
+        return self.value_of(self._system.now()), min(self.left()), 0, False
+
+    def left(self) -> list[int]:
+        """Return what a power failure may leave, in the order of its outcomes."""
+        return [self.value_of(image) for image in self._system.left()]
 
     def lapse(self) -> None:
         """See Cell."""

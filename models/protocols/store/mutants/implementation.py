@@ -185,21 +185,25 @@ class _KeepsItsEnd(FileLogWriter):
             self._whole = known or self._whole
 
 
-class _LogOfKnownEnds(Log):
+class LogOfKnownEnds(Log):
+    """Its writer does not look at the file again after a failure."""
+
     adapter: ClassVar[type[FileLogWriter]] = _KeepsItsEnd
 
 
 @mutant(killer="refinement", source="property D", instance="store-file-log-faults")
 def end_is_kept_after_a_failure(**scenario: Any) -> StoreProgram:
     """After an append that failed the writer does not look at the file again."""
-    return programs.log(_LogOfKnownEnds, **scenario)
+    return programs.log(LogOfKnownEnds, **scenario)
 
 
 class _LogWithRests(Log):
     adapter: ClassVar[type[FileLogWriter]] = _KeepsTheRest
 
 
-class _LookingAhead(Log):
+class LookingAhead(Log):
+    """Its readers do not force what they see."""
+
     def client(self, process: Any) -> Any:
         """Read without forcing; append as ever."""
         made = super().client(process)
@@ -216,7 +220,7 @@ def rest_is_not_cut_off(**scenario: Any) -> StoreProgram:
 @mutant(killer="refinement", source="property L", instance="store-file-log")
 def reader_does_not_force(**scenario: Any) -> StoreProgram:
     """A reader answers with a line that is not forced."""
-    return programs.log(_LookingAhead, **scenario)
+    return programs.log(LookingAhead, **scenario)
 
 
 @mutant(killer="contents_are_whole", source="property D", instance="store-file-log")
@@ -328,16 +332,28 @@ def _window_with(adapter: type[SqliteOracleStore]) -> type[Window]:
     return type("Mutant", (Window,), {"adapter": adapter})
 
 
+class FallingWindow(Window):
+    """It keeps what was saved last."""
+
+    adapter: ClassVar[type[SqliteOracleStore]] = _PlainSave
+
+
 @mutant(killer="refinement", source="property M", instance="store-sqlite-window")
 def window_falls(**scenario: Any) -> StoreProgram:
     """The window is what was saved last."""
-    return programs.window(_window_with(_PlainSave), **scenario)
+    return programs.window(FallingWindow, **scenario)
+
+
+class WindowOfAnyTerm(Window):
+    """It takes saves of any term."""
+
+    adapter: ClassVar[type[SqliteOracleStore]] = _NoFence
 
 
 @mutant(killer="refinement", source="H43", instance="store-sqlite-window-lapse")
 def fence_is_ignored(**scenario: Any) -> StoreProgram:
     """Saves of any term are taken."""
-    return programs.window(_window_with(_NoFence), **scenario)
+    return programs.window(WindowOfAnyTerm, **scenario)
 
 
 @mutant(killer="refinement", source="facts 2.4", instance="store-sqlite-window-lapse")
