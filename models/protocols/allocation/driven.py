@@ -121,6 +121,8 @@ class DrivenAllocation(Program):
         self.work: list[asyncio.Task[None]] = []
         self.flush_of: dict[str, int] = {}
         """By task the timestamp of its flush, once the node is to be told of it."""
+        self.asked: dict[int, set[SegmentId]] = {}
+        """By its timestamp the segments that the node was to end for a flush, once it was asked."""
         self.segments_of: dict[str, Iterator[SegmentId]] = {}
         self.next_to_seal: dict[str, SegmentId] = {}
         """By task the segment that the node ends next, once it has looked at those before."""
@@ -239,6 +241,7 @@ class DrivenAllocation(Program):
     ) -> bool:
         """See DataNodeClient."""
         del deadline
+        self.asked.setdefault(expires, set()).update(segments)
         self.segments_of[task_name()] = iter(sorted(segments)[1:])
         return await self.node.seal_segments(channel, segments, expires=expires)
 

@@ -17,7 +17,6 @@ from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.types import FlushRequest
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -117,10 +116,6 @@ class AllocationAdapter(DrivenRun):
         ended = [] if allocator is None else allocator.ended.get(CHANNEL, [])
         return {known - 1 for known in [*ended, *self._program.named]}
 
-    def _requests(self) -> tuple[FlushRequest, ...]:
-        record = self._program.meta.channels.get(CHANNEL)
-        return record.flush_requests if record is not None else ()
-
     # What the machine asks.
 
     def offers(self, step: Step) -> bool:
@@ -192,7 +187,7 @@ class AllocationAdapter(DrivenRun):
             or not event.label.startswith((_SEAL, _TELL, "resume pause"))
         ):
             return None
-        named = [one for f in self._requests() if f.flush_ts == ts for one in f.segments]
+        named = sorted(self._program.asked.get(ts, ()))
         if event.label.startswith(_SEAL):
             named = [self._program.next_to_seal[event.owner]]
         left = [one - 1 for one in named if not self._program.is_ended(one)]
