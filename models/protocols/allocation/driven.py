@@ -18,6 +18,7 @@ from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.datanode.buffer_manager import BufferManager
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.writes import insert_task
 from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
@@ -29,10 +30,10 @@ from tidemark.impl.types import (
     SaveBinlogPaths,
     SaveOutcome,
     SegmentId,
-    SegmentPhase,
     StartPosition,
     UpdateCheckpoints,
 )
+from tidemark.models.protocols.allocation.refinement import InsertView
 from tidemark.models.simulation.program import Program
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -45,19 +46,11 @@ MAX_ROWS = 2
 
 
 class DrivenWrite:
-    """One insert of one row.
-
-    Attributes:
-        stage: as in the specification.
-        floor: what the oracle had issued when it was asked. ts: what it has answered.
-        segment: of the row, once its message is made.
-    """
+    """One insert of one row. ``view``: how far it has come."""
 
     def __init__(self, program: DrivenAllocation, number: int) -> None:
         self.name = f"row {number}"
-        self.stage = "new"
-        self.floor = self.ts = 0
-        self.segment: SegmentId | None = None
+        self.view = InsertView()
         self.task: asyncio.Task[None] | None = None
         self._program = program
         self._number = number
@@ -70,22 +63,23 @@ class DrivenWrite:
         """The insert fails, wherever it is."""
         assert self.task is not None
         self.task.cancel()
-        self.stage, self.floor, self.ts = "failed", 0, 0
+        self.view.stage, self.view.floor, self.view.ts = "failed", 0, 0
 
     async def _live(self, process: Process) -> None:
+        view, program = self.view, self._program
         await process.point("row.come")
-        self.stage, self.floor = "asked", self._program.issued
-        write = insert_task([CHANNEL], [(self._number, "row")], self._program)
-        write.ts = self.ts = await self._program.alloc(1)
-        self.stage, self.floor = "stamped", 0
+        view.stage, view.floor = "asked", program.issued
+        write = insert_task([CHANNEL], [(self._number, "row")], program)
+        write.ts = view.ts = await program.alloc(1)
+        view.stage, view.floor = "stamped", 0
         await process.point("row.make")
         made: Any = decode_text(write.message(physical(CHANNEL)).payload)
         (row,) = rows_of(made)
-        self.segment = row.segment_id
+        view.segment = row.segment_id
         await process.point("row.send")
-        self.stage = "assigned"
-        await self._program.world.operation("append", lambda: self._program.append(row))
-        self.stage = "logged"
+        view.stage = "assigned"
+        await program.world.operation("append", lambda: program.append(row))
+        view.stage = "logged"
 
 
 class DrivenAllocation(Program):
@@ -280,14 +274,9 @@ class DrivenAllocation(Program):
     # What is looked at.
 
     @property
-    def told(self) -> int:
-        """Up to where the data node has read."""
-        return self.node.buffers.get(CHANNEL).consumed.ts
-
-    def is_ended(self, segment: SegmentId) -> bool:
-        """Whether the data node flushes the segment, or will with the next tick."""
-        info = self.node.buffers.get(CHANNEL).metacache.find(segment)
-        return info is not None and info.phase is not SegmentPhase.GROWING
+    def buffer(self) -> WriteBuffer:
+        """The data node's buffer of the channel."""
+        return self.node.buffers.get(CHANNEL)
 
 
 class _Pauses:

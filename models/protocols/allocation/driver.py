@@ -17,10 +17,12 @@ from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.datanode.buffer_manager import BufferManager
+from tidemark.impl.types import SegmentId
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.allocation.driven import CHANNEL, HAND, MAX_ROWS, DrivenAllocation, DrivenWrite
+from tidemark.models.protocols.allocation.refinement import GrantView, full, growing, is_ended, phase, rows
 from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.loop.lane import Event
@@ -54,9 +56,8 @@ class AllocationAdapter(DrivenRun):
             buffers=self.buffers,
         )
         self._program.order = lambda: None
-        self._given: dict[int, tuple[DrivenWrite, int]] = {}
-        """By grant its row, and the row's timestamp."""
-        self._sealed: set[int] = set()
+        self._given: dict[int, GrantView] = {}
+        self._sealed: set[SegmentId] = set()
         """Segments that were seen to take no rows any more: they stay so."""
         self._expiry: dict[int, int] = {}
         self._flushes = 0
@@ -71,50 +72,29 @@ class AllocationAdapter(DrivenRun):
     def _look(self) -> State:
         if not self._begun:
             return ()
-        program, rows = self._program, range(len(self._program.writes))
-        grants, writes = range(len(self._of)), self._program.writes
+        program = self._program
+        self._sealed |= full(program.allocator, CHANNEL) | program.named
         return self._checker.encode(
             {
+                **rows([write.view for write in program.writes], self._given, len(self._of)),
                 "issued": program.issued,
-                "stage": {r: writes[r].stage for r in rows},
-                "floor": {r: writes[r].floor for r in rows},
-                "ts": {r: writes[r].ts for r in rows},
-                "uses": {(r, a): self._uses(writes[r], a) for r in rows for a in grants},
                 "tick": program.packs[-1].end.ts if program.packs else 0,
-                "told": program.told,
+                "told": program.buffer.consumed.ts,
                 "up": program.coordinator is not None,
                 "since": program.since,
                 "span": 0,
-                "given": {a: a in self._given for a in grants},
-                "until": {a: self._given[a][1] if a in self._given else 0 for a in grants},
                 "expiry": {g: self._expiry.get(g, 0) for g in range(self._segments)},
                 "phase": {g: self._phase(g) for g in range(self._segments)},
                 "faults": program.crashes,
             }
-        )  # fmt: skip
-
-    def _uses(self, row: DrivenWrite, grant: int) -> bool:
-        used = grant in self._given and self._given[grant][0] is row
-        return used and row.stage in ("assigned", "logged")
+        )
 
     def _phase(self, segment: int) -> str:
-        if self._program.is_ended(segment + 1):
-            return "ended"
-        if segment in self._growing():
-            return "growing"
-        self._sealed |= self._named()
-        return "sealed" if segment in self._sealed else "growing"
+        program = self._program
+        return phase(segment + 1, buffer=program.buffer, allocator=program.allocator, sealed=self._sealed)
 
-    def _growing(self) -> set[int]:
-        """The segments to which the allocator gives rows."""
-        allocator = self._program.allocator
-        return set() if allocator is None else {one.segment_id - 1 for one in allocator.growing.values()}
-
-    def _named(self) -> set[int]:
-        """The segments that have ended for the allocator, or that a flush has named."""
-        allocator = self._program.allocator
-        ended = [] if allocator is None else allocator.ended.get(CHANNEL, [])
-        return {known - 1 for known in [*ended, *self._program.named]}
+    def _is_ended(self, segment: int) -> bool:
+        return is_ended(self._program.buffer, segment + 1)
 
     # What the machine asks.
 
@@ -134,13 +114,13 @@ class AllocationAdapter(DrivenRun):
             case "fail":
                 return args[0] == len(program.writes) - 1
             case "send_tick":
-                return args[0] in (program.issued, *(row.ts for row in program.writes))
+                return args[0] in (program.issued, *(row.view.ts for row in program.writes))
             case "stamp":
                 return args[1] == program.issued + 1
             case "allocate":
                 return self._of[args[0]] == self._next() and self._row_at(args[1]) is not None
             case "assign":
-                return args[1] in self._given and self._given[args[1]][0] is program.writes[args[0]]
+                return args[1] in self._given and self._given[args[1]].insert is program.writes[args[0]].view
             case "tell":
                 return args[0] in [pack.end.ts for pack in program.packs]
             case "seal":
@@ -154,22 +134,23 @@ class AllocationAdapter(DrivenRun):
 
     def _row_at(self, ts: int) -> DrivenWrite | None:
         """The row that has this timestamp, and no segment yet."""
-        found = (one for one in self._program.writes if one.stage == "stamped" and one.segment is None)
-        return next((one for one in found if one.ts == ts), None)
+        waiting = (one for one in self._program.writes if one.view.stage == "stamped")
+        return next((one for one in waiting if one.view.ts == ts and one.view.segment is None), None)
 
     def _next(self) -> int | None:
         """The segment to which the next row has to go; None if another one ends before."""
         allocator = self._program.allocator
-        growing = None if allocator is None else allocator.growing.get((CHANNEL, False))
-        if growing is None:
+        taking = None if allocator is None else allocator.growing.get((CHANNEL, False))
+        if taking is None:
             return self._program.number
-        return growing.segment_id - 1 if growing.rows < MAX_ROWS else None
+        return taking.segment_id - 1 if taking.rows < MAX_ROWS else None
 
     def _would_seal(self) -> set[int]:
         """What a flush ends that takes rows: what grows, and what was left open by an earlier coordinator."""
         records = self._program.meta.segments.values()
-        left = {one.segment_id - 1 for one in records if not (one.flushed or one.dropped)}
-        return {g for g in self._growing() | left if self._phase(g) == "growing"}
+        left = {one.segment_id for one in records if not (one.flushed or one.dropped)}
+        taking = growing(self._program.allocator) | left
+        return {known - 1 for known in taking if self._phase(known - 1) == "growing"}
 
     def _asking(self) -> list[Event]:
         """Flushes that ask the oracle."""
@@ -183,14 +164,14 @@ class AllocationAdapter(DrivenRun):
         ts = self._program.flush_of.get(event.owner)
         if (
             ts is None
-            or ts > self._program.told
+            or ts > self._program.buffer.consumed.ts
             or not event.label.startswith((_SEAL, _TELL, "resume pause"))
         ):
             return None
         named = sorted(self._program.asked.get(ts, ()))
         if event.label.startswith(_SEAL):
             named = [self._program.next_to_seal[event.owner]]
-        left = [one - 1 for one in named if not self._program.is_ended(one)]
+        left = [one - 1 for one in named if not self._is_ended(one - 1)]
         return left[0] if left else None
 
     def perform(self, step: Step, chance: int) -> None:
@@ -241,21 +222,22 @@ class AllocationAdapter(DrivenRun):
         assert row is not None
         self._must_fire("resume row.make", row.name)
         self._settle()
-        if row.segment is None:
+        if row.view.segment is None:
             raise BrokenRunError(f"{row.name} gets no segment")
-        if row.segment - 1 != self._of[grant]:
-            free = [a for a, g in enumerate(self._of) if g == row.segment - 1 and a not in self._given]
+        segment = row.view.segment - 1
+        if segment != self._of[grant]:
+            free = [a for a, g in enumerate(self._of) if g == segment and a not in self._given]
             if not free:
-                raise BrokenRunError(f"{row.name} goes to segment {row.segment - 1}, of which all was given")
+                raise BrokenRunError(f"{row.name} goes to segment {segment}, of which all was given")
             grant = free[0]
-        self._given[grant] = (row, ts)
+        self._given[grant] = GrantView(row.view, ts)
         self._expiry[self._of[grant]] = max(self._expiry.get(self._of[grant], 0), ts)
 
     def _seal(self, chance: int) -> None:
         """A segment is full when the next row comes, which is nobody's here; or the collection is flushed."""
         program = self._program
         room = program.number < self._segments
-        if chance % 2 and self._growing() and self._next() is None and room:
+        if chance % 2 and growing(program.allocator) and self._next() is None and room:
             self._order(lambda: program.begin(self._one_more_row(), "more"))
             return
         self._flushes += 1
@@ -275,7 +257,7 @@ class AllocationAdapter(DrivenRun):
                 break
             self._fire(event)
             self._settle()
-            if self._program.is_ended(segment + 1):
+            if self._is_ended(segment):
                 return
         raise BrokenRunError(f"segment {segment} is not ended by any flush")
 

@@ -24,6 +24,7 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.meta.clients import CHANNEL, ClientProgram
 from tidemark.models.protocols.meta.refinement import NAME
+from tidemark.models.protocols.retries.refinement import RequestView, abstract, known_to
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.process import Process
@@ -37,51 +38,40 @@ _OWN = ("refuse", "accept")
 
 
 class DrivenRequest:
-    """One request and its client's connection: what goes over it.
-
-    Attributes:
-        stage: as in the specification.
-        sent: the versions of its inserts. refused: those of them that a proxy has refused.
-        since: acknowledged when it began. read_in_calm: no change was under way when a version was read, and
-            none has come since.
-    """
+    """One request and its client's connection. ``view``: what has gone over it."""
 
     def __init__(self, program: DrivenClients, number: int, ways: Sequence[LocalConnection]) -> None:
         self.name = f"request {number}"
-        self.stage = "new"
-        self.sent: list[int] = []
-        self.refused: list[int] = []
-        self.since = 0
-        self.read_in_calm = False
+        self.view = RequestView()
         self._program, self._ways = program, ways
         self.client = program.client_class(self)
 
     async def live(self, process: Process) -> None:
         """Insert once."""
         await process.point("client.come")
-        self.since = self._program.meta.acknowledged[NAME]
+        self.view.since = self._program.meta.acknowledged[NAME]
         try:
             await self.client.insert(NAME, {1: "row"})
         except RequestRefusedError as refusal:
             if refusal.kind != MISMATCH:
                 raise
-            self.stage = "failed"
+            self.view.stage = "failed"
         else:
-            self.stage = "accepted"
+            self.view.stage = "accepted"
 
     async def call(self, method: str, **arguments: Any) -> Json:
         """See Connection: the driver says which proxy it is."""
-        self.stage = "reads" if method == "describe" else "tries"
+        self.view.stage = "reads" if method == "describe" else "tries"
         if method != "describe":
-            self.sent.append(arguments["version"])
+            self.view.sent.append(arguments["version"])
         way = self._ways[await self._program.world.draw(len(self._ways), "proxy")]
         try:
             answer = await way.call(method, **arguments)
         except RequestRefusedError:
-            self.refused.append(arguments["version"])
+            self.view.refused.append(arguments["version"])
             raise
-        if method == "describe" and self.refused:
-            self.read_in_calm = self._program.meta.change is None
+        if method == "describe" and self.view.refused:
+            self.view.read_in_calm = self._program.meta.change is None
         return answer
 
     async def close(self) -> None:
@@ -133,7 +123,7 @@ class DrivenClients(ClientProgram):
 
         def store() -> None:
             for request in self.requests:
-                request.read_in_calm = False
+                request.view.read_in_calm = False
 
         await self.world.operation(f"store {record.version}", store)
 
@@ -161,29 +151,12 @@ class RetriesAdapter(DrivenRun):
     # What is looked at.
 
     def _look(self) -> State:
-        meta, requests = self._program.meta, self._program.requests
-        every = range(len(requests))
-        return self._checker.encode(
-            {
-                "current": meta.describe(NAME).version,
-                "changing": meta.change is not None,
-                "acknowledged": meta.acknowledged[NAME],
-                "knows": {p: self._knows(p) for p in range(len(self._program.proxies))},
-                "stage": {r: requests[r].stage for r in every},
-                "holds": {r: (requests[r].sent or [0])[-1] for r in every},
-                "tried": {r: bool(requests[r].refused) for r in every},
-                "refused": {r: (requests[r].refused or [0])[-1] for r in every},
-                "attempts": {r: len(requests[r].refused) for r in every},
-                "since": {r: requests[r].since for r in every},
-                "calm": {r: requests[r].read_in_calm for r in every},
-            }
-        )
+        program = self._program
+        caches, views = [one.meta for one in program.proxies], [one.view for one in program.requests]
+        return self._checker.encode(abstract(program.meta, caches, views))
 
     def _knows(self, proxy: int) -> int:
-        """What its cache serves. Without an entry it will ask: it was told, and has not been asked since."""
-        cache = self._program.proxies[proxy].meta
-        entry = cache.entries.get(NAME)
-        return cache.floors.get(NAME, 0) if entry is None else entry.version
+        return known_to(self._program.proxies[proxy].meta)
 
     def _asks(self, proxy: int) -> bool:
         """The proxy would learn of a change because it is asked."""
@@ -228,7 +201,7 @@ class RetriesAdapter(DrivenRun):
 
     def _others_come_first(self) -> bool:
         """Fewer requests have begun than there were changes, or one may still be refused that is to be."""
-        begun = sum(request.stage != "new" for request in self._program.requests)
+        begun = sum(request.view.stage != "new" for request in self._program.requests)
         meets = min(self._program.meta.describe(NAME).version, self._count)
         return begun < meets or any(self._may_be_refused(r) for r in range(1, self._count, 2))
 
@@ -246,9 +219,9 @@ class RetriesAdapter(DrivenRun):
         """The request is under way, and proxies do not agree, or none has what it was made for."""
         request = self._program.requests[number]
         known = {self._knows(p) for p in range(len(self._program.proxies))}
-        if request.stage == "reads":
+        if request.view.stage == "reads":
             return len(known) > 1
-        return request.stage == "tries" and known != {request.sent[-1]}
+        return request.view.stage == "tries" and known != {request.view.sent[-1]}
 
     def perform(self, step: Step, chance: int) -> None:
         """See ``Adapter``."""
@@ -285,7 +258,11 @@ class RetriesAdapter(DrivenRun):
     def _pause_an_insert(self, proxy: int) -> None:
         """A request comes to the proxy, and waits there for its timestamp."""
         for number, request in enumerate(self._program.requests):
-            if request.stage == "tries" and request.sent[-1] == self._knows(proxy) and not self._asks(proxy):
+            if (
+                request.view.stage == "tries"
+                and request.view.sent[-1] == self._knows(proxy)
+                and not self._asks(proxy)
+            ):
                 self._late = (number, proxy)
                 self._must_fire(f"draw proxy={proxy}", self._owner(number))
                 self._settle()

@@ -99,6 +99,9 @@ class Cell(Protocol):
         whether that is over.
         """
 
+    def term_of(self, client: Client) -> int:
+        """Return the term that a user takes for the present one, who has just begun it."""
+
     def lapse(self) -> None:
         """End the present term from outside."""
 
@@ -144,6 +147,11 @@ class _FileCell:
     def left(self) -> list[int]:
         """Return what a power failure may leave, in the order of its outcomes."""
         return [self.value_of(image) for image in self._system.left()]
+
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        del client
+        return 0
 
     def lapse(self) -> None:
         """See Cell."""
@@ -317,6 +325,11 @@ class _DatabaseCell:
         except CorruptDataError:
             return DAMAGED
 
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        del client
+        return 0
+
     def lapse(self) -> None:
         """See Cell."""
 
@@ -464,6 +477,11 @@ class Window(_DatabaseCell):
         lapsed = bool(rows) and not renewed <= self.clock.shown < expires
         return self.value_of(self.file.copy()), self.value_of(self.file.forced()), int(term), lapsed
 
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        assert isinstance(client, ElectorClient)
+        return 0 if client.leadership is None else client.leadership.term
+
     def lapse(self) -> None:
         """See Cell."""
         self.clock.pass_lease()
@@ -509,6 +527,11 @@ class EtcdWindow:
         term = content.get("terms", 0)
         led = any(pair.lease for _, pair in content[etcd.KEYS])
         return value, value, term, term > 0 and not led
+
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        del client  # whose term is the number of a lease
+        return int(self._store.content().get("terms", 0))
 
     def lapse(self) -> None:
         """See Cell. Every lease is over."""
