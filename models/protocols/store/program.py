@@ -17,8 +17,10 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.store.cells import MACHINE, Cell, Client, ElectorClient
 from tidemark.models.protocols.store.refinement import Held, Looking, Saving, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.world.files import InjectedDiskError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -27,7 +29,10 @@ CONTENTS_ARE_WHOLE = "contents_are_whole"
 too: after any power failure."""
 
 NO_FAILURE_WITHOUT_A_FAULT = "no_failure_without_a_fault"
-"""Claim id: an adapter reports a failure only if an operation of its medium has failed."""
+"""Claim id: an adapter reports a failure only if an operation of its medium has failed in that call. That
+another one has failed before, or the power, is no reason.
+"""
+_INJECTED = (InjectedDiskError, StorageFailedError, StorageUnknownError)
 
 T = TypeVar("T")
 STORES = "tidemark.models.protocols.store.mutants.pairs"
@@ -227,7 +232,7 @@ class StoreProgram(RefiningProgram):
     def _complain(self, failure: Exception) -> None:
         if isinstance(failure, CorruptDataError):
             self._wrong.append(f"{CONTENTS_ARE_WHOLE}: {failure}")
-        elif self.world.budget == self.settings.faults.remaining():
+        elif not _is_injected(failure):
             self._wrong.append(f"{NO_FAILURE_WITHOUT_A_FAULT}: {failure}")
 
     def _touch(self, *, write: bool) -> None:
@@ -258,6 +263,14 @@ class StoreProgram(RefiningProgram):
         if not self._wrong and min(self.cell.held()[:2]) < 0:
             return f"{CONTENTS_ARE_WHOLE}: a reader finds damage, now or after a power failure"
         return self._wrong[0] if self._wrong else None
+
+
+def _is_injected(failure: BaseException) -> bool:
+    """Whether a failure comes from one that the simulation has made happen."""
+    cause: BaseException | None = failure
+    while cause is not None and not isinstance(cause, _INJECTED):
+        cause = cause.__cause__
+    return cause is not None
 
 
 def _ended(stage: str) -> str:

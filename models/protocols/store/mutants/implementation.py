@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import Json
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.file_log import FileLogWriter
@@ -195,6 +196,45 @@ class LogOfKnownEnds(Log):
 def end_is_kept_after_a_failure(**scenario: Any) -> StoreProgram:
     """After an append that failed the writer does not look at the file again."""
     return programs.log(LogOfKnownEnds, **scenario)
+
+
+class _GivesUp(FileLogWriter):
+    """A failed append is the last."""
+
+    async def append(self, pack: Pack) -> None:
+        """Refuse what comes after a failure."""
+        if self._broken:
+            raise StoreError(f"the log in {self._file} has failed before")
+        self._broken = True
+        await super().append(pack)
+        self._broken = False
+
+    _broken = False
+
+
+class _LogThatGivesUp(Log):
+    adapter: ClassVar[type[FileLogWriter]] = _GivesUp
+
+
+@mutant(killer="no_failure_without_a_fault", source="property D", instance="store-file-log-faults")
+def writer_gives_up_after_a_failure(**scenario: Any) -> StoreProgram:
+    """After an append that failed the writer reports every other one as failed."""
+    return programs.log(_LogThatGivesUp, **scenario)
+
+
+class _RefusesTails(_Files):
+    async def read(self, path: Path, *, offset: int = 0) -> bytes:
+        """Refuse a file that does not end with a whole line."""
+        found: bytes = await self._files.read(path, offset=offset)
+        if found and not found.endswith(b"\n"):
+            raise OSError(f"{path} has a last line without an end")
+        return found
+
+
+@mutant(killer="no_failure_without_a_fault", source="property D", instance="store-file-log")
+def tail_fails_its_readers(**scenario: Any) -> StoreProgram:
+    """After a power failure a last line without an end is reported as a failure, and none was injected."""
+    return programs.log(_log_over(_RefusesTails), **scenario)
 
 
 class _LogWithRests(Log):
