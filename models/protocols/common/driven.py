@@ -10,6 +10,7 @@ from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.simulation.execution import Execution
 from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.loop.lane import Event
+from tidemark.models.simulation.program import Program
 
 _MANY = 200
 
@@ -25,7 +26,7 @@ class DrivenRun:
     ignored: ClassVar[tuple[str, ...]] = ()
     never_offered: ClassVar[dict[str, str]] = {}
 
-    def __init__(self, program: RefiningProgram) -> None:
+    def __init__(self, program: Program) -> None:
         self._run = program
         self._execution = Execution(program, Interner())
         self._execution.start(checked=True)
@@ -43,6 +44,8 @@ class DrivenRun:
         self._execution.close()
 
     def _look(self) -> State:
+        """The state by the program's own mapping. A subclass whose program has none overrides this."""
+        assert isinstance(self._run, RefiningProgram)
         observed = self._run.observe()
         assert observed is not None  # a program that refines a protocol can be observed
         return self._run.abstract(observed)

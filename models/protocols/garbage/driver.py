@@ -27,7 +27,8 @@ from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun
-from tidemark.models.protocols.garbage.program import CHANNEL, CLUSTER, NODE, GarbageProgram, GarbageView
+from tidemark.models.protocols.garbage.program import CHANNEL, CLUSTER, NODE, GarbageProgram
+from tidemark.models.protocols.garbage.refinement import GarbageView
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.process import Process

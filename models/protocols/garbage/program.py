@@ -22,9 +22,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -44,6 +43,7 @@ from tidemark.impl.types import (
 )
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.at_once import finish
+from tidemark.models.protocols.garbage.refinement import GarbageView, abstract, named_in, terms_of
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
@@ -52,19 +52,6 @@ from tidemark.models.simulation.world.world import World
 
 CHANNEL, NODE, CLUSTER, READER = "channel", "node", "cluster", "reader"
 SPECIFICATION = "tidemark.spec.garbage:Garbage"
-
-
-@dataclass(frozen=True)
-class GarbageView:
-    """What is stored, read and about to be deleted; files by their terms."""
-
-    files: tuple[int, ...]
-    written: tuple[int, ...]
-    given: tuple[int, ...]
-    deleting: tuple[int, ...]
-    named: tuple[int, ...]
-    record: ChannelRecord
-    first: int
 
 
 class GarbageProgram(RefiningProgram):
@@ -98,8 +85,9 @@ class GarbageProgram(RefiningProgram):
         self.plan, self.with_readers = plan, readers
         self.files: set[str] = set()
         self.written: set[str] = set()
-        self.named: set[str] = set()
         self.done = self.first = 0
+        self.unnamed: tuple[int, ...] = ()
+        """What records named that are gone, until the channel's own record says so, too."""
         self._collector_class, self._lending_class = collector, lending
         self.unread: set[str] = set()
         self._stored = MemoryMetaStore()
@@ -213,7 +201,7 @@ class GarbageProgram(RefiningProgram):
             if records[0].dropped and not self._stored.channels[CHANNEL].dropped:
                 self.first = records[0].term + 1
             if records[0].collected:
-                self.named.clear()
+                self.unnamed = ()
             finish(self._stored.save_channels(records))
             self.news.set()
 
@@ -224,7 +212,6 @@ class GarbageProgram(RefiningProgram):
 
         def store() -> None:
             finish(self._stored.save_segment(record))
-            self.named.update(one.path for one in record.binlogs)
             self.news.set()
 
         await self.world.operation(f"store segment {record.segment_id}", store)
@@ -237,7 +224,9 @@ class GarbageProgram(RefiningProgram):
         """See MetaStore."""
 
         def store() -> None:
+            self.unnamed = (*self.unnamed, *named_in(self._stored))
             finish(self._stored.collect(channel, segments))
+            self.unnamed = tuple(sorted({*self.unnamed} - {*named_in(self._stored)}))
             self.news.set()
 
         await self.world.operation("forget the segments", store)
@@ -274,11 +263,11 @@ class GarbageProgram(RefiningProgram):
     def observe(self) -> Observation:
         """Return files, readers and records."""
         view = GarbageView(
-            files=_terms(self.files),
-            written=_terms(self.written),
-            given=_terms(self.unread),
-            deleting=_terms(self.deleting),
-            named=_terms(self.named),
+            files=terms_of(self.files),
+            written=terms_of(self.written),
+            given=terms_of(self.unread),
+            deleting=terms_of(self.deleting),
+            named=tuple(sorted({*named_in(self._stored), *self.unnamed})),
             record=self._stored.channels[CHANNEL],
             first=self.first,
         )
@@ -302,10 +291,6 @@ class GarbageProgram(RefiningProgram):
         )
 
 
-def _terms(paths: Iterable[str]) -> tuple[int, ...]:
-    return tuple(sorted(int(path.partition("/term-")[2].partition("-")[0]) for path in paths))
-
-
 @functools.cache
 def _abstraction(terms: int) -> Abstraction:
     """A pure function of its argument: it may outlive executions."""
@@ -321,22 +306,6 @@ def _abstraction(terms: int) -> Abstraction:
         name="scheduled",
     )
     return Abstraction(instance, values, ignored=("faults",))
-
-
-def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
-    """The state of ``tidemark.spec.garbage``, by variable name and without the fault counter."""
-    every, record = range(terms + 1), view.record
-    life = "gone" if record.collected else "dropped" if record.dropped else "living"
-    return {
-        "stored": {f: f in view.files for f in every},
-        "written": {f: f in view.written for f in every},
-        "reading": {(0, f): f in view.given for f in every},
-        "life": life,
-        "term": record.term,
-        "first": view.first,
-        "entry": {f: "named" if f in view.named else "none" for f in every},
-        "marked": {f: f in view.deleting for f in every},
-    }
 
 
 def garbage(

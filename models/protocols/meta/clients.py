@@ -80,7 +80,15 @@ class ClientProgram(Program):
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        client, gateway = self._classes
+        client, _ = self._classes
+        self.client = client(_EitherWay(self, self.start_proxies(process)))
+        self.client.schemas.versions[self.records[0].name] = 1
+        process.spawn(self._insert(process), "client")
+        process.spawn(self._change(process), "changes")
+
+    def start_proxies(self, process: Process) -> list[LocalConnection]:
+        """Start coordinator and proxies. Returns a client's way to each of the proxies."""
+        _, gateway = self._classes
         self.meta = CollectionMeta(store=self, proxies=self, preemption=process)
         self.meta.load(self.records)
         self.source = DirectMetaSource(self.meta)
@@ -88,7 +96,7 @@ class ClientProgram(Program):
         sync.init_sessions(_SOURCES)
         self.caches = DirectProxyCaches(sync)
         self.proxies = [self._proxy(process, source) for source in _SOURCES]
-        ways = [
+        return [
             LocalConnection(
                 gateway(
                     host=_Host(proxy), oracle=self, collections=self.catalogue(), segments=self,
@@ -97,10 +105,6 @@ class ClientProgram(Program):
             )
             for proxy in self.proxies
         ]  # fmt: skip
-        self.client = client(_EitherWay(self, ways))
-        self.client.schemas.versions[self.records[0].name] = 1
-        process.spawn(self._insert(process), "client")
-        process.spawn(self._change(process), "changes")
 
     def catalogue(self) -> Any:
         """Return the catalogue that the gateways ask."""

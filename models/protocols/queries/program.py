@@ -29,6 +29,7 @@ from tidemark.models.protocols.queries.refinement import (
     parts_of,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -115,6 +116,11 @@ class _Coordinators:
     persisted: list[int] = field(default_factory=list)
     wanted: list[int] = field(default_factory=list)
 
+    @property
+    def serve(self) -> bool:
+        """The collection is loaded, or being loaded: its channels can be asked for."""
+        return self.phase in ("loading", "loaded")
+
 
 class _Writer:
     """A stream of the request channel."""
@@ -197,7 +203,7 @@ class _Edges:
         del collection
 
         def find() -> _Writer:
-            if self._program.coordinators.phase not in ("loading", "loaded"):
+            if not self._program.coordinators.serve:
                 raise ReplicaClosedError("not loaded")
             writer = _Writer(self._program, self._world)
             self._program.writers.append(writer)
@@ -409,6 +415,10 @@ class QueriesProgram(RefiningProgram):
         request.times += 1
 
     # What is looked at.
+
+    def condition(self, name: str, event: Event) -> bool:
+        """Whether the question for channels is refused: ``not_loaded``, the one condition of the table."""
+        return not self.coordinators.serve if name == "not_loaded" else super().condition(name, event)
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
         """Each request is over, no load and no release is half-way, no removed stream is open or kept."""

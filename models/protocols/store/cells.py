@@ -99,6 +99,9 @@ class Cell(Protocol):
         whether that is over.
         """
 
+    def term_of(self, client: Client) -> int:
+        """Return the term that a user takes for the present one, who has just begun it."""
+
     def lapse(self) -> None:
         """End the present term from outside."""
 
@@ -139,8 +142,16 @@ class _FileCell:
 
     def held(self) -> tuple[int, int, int, bool]:
         """See Cell."""
-        now = self.value_of(self._system.now())
-        return now, min(self.value_of(image) for image in self._system.left()), 0, False
+        return self.value_of(self._system.now()), min(self.left()), 0, False
+
+    def left(self) -> list[int]:
+        """Return what a power failure may leave, in the order of its outcomes."""
+        return [self.value_of(image) for image in self._system.left()]
+
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        del client
+        return 0
 
     def lapse(self) -> None:
         """See Cell."""
@@ -314,6 +325,11 @@ class _DatabaseCell:
         except CorruptDataError:
             return DAMAGED
 
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        del client
+        return 0
+
     def lapse(self) -> None:
         """See Cell."""
 
@@ -461,6 +477,11 @@ class Window(_DatabaseCell):
         lapsed = bool(rows) and not renewed <= self.clock.shown < expires
         return self.value_of(self.file.copy()), self.value_of(self.file.forced()), int(term), lapsed
 
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        assert isinstance(client, ElectorClient)
+        return 0 if client.leadership is None else client.leadership.term
+
     def lapse(self) -> None:
         """See Cell."""
         self.clock.pass_lease()
@@ -506,6 +527,11 @@ class EtcdWindow:
         term = content.get("terms", 0)
         led = any(pair.lease for _, pair in content[etcd.KEYS])
         return value, value, term, term > 0 and not led
+
+    def term_of(self, client: Client) -> int:
+        """See Cell."""
+        del client  # whose term is the number of a lease
+        return int(self._store.content().get("terms", 0))
 
     def lapse(self) -> None:
         """See Cell. Every lease is over."""

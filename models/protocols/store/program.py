@@ -10,14 +10,17 @@ import asyncio
 import functools
 from collections.abc import Coroutine, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.store.cells import MACHINE, Cell, Client, ElectorClient
+from tidemark.models.protocols.store.refinement import Held, Looking, Saving, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.world.files import InjectedDiskError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -26,34 +29,13 @@ CONTENTS_ARE_WHOLE = "contents_are_whole"
 too: after any power failure."""
 
 NO_FAILURE_WITHOUT_A_FAULT = "no_failure_without_a_fault"
-"""Claim id: an adapter reports a failure only if an operation of its medium has failed."""
+"""Claim id: an adapter reports a failure only if an operation of its medium has failed in that call. That
+another one has failed before, or the power, is no reason.
+"""
+_INJECTED = (InjectedDiskError, StorageFailedError, StorageUnknownError)
 
 T = TypeVar("T")
 STORES = "tidemark.models.protocols.store.mutants.pairs"
-
-
-class Saving(NamedTuple):
-    """How far a save has come."""
-
-    stage: str
-    term: int
-
-
-class Looking(NamedTuple):
-    """How far a read has come."""
-
-    stage: str
-    least: int
-    got: int
-
-
-class Held(NamedTuple):
-    """What a cell holds, see ``Cell.held``, and whose saves were applied as far as the medium can tell."""
-
-    visible: int
-    forced: int
-    term: int
-    lapsed: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +168,8 @@ class StoreProgram(RefiningProgram):
         except StoreError as failure:
             self._complain(failure)
             return False
-        _, _, self._terms[name], _ = await self._look()
+        self._touch(write=False)
+        self._terms[name] = self.cell.term_of(client)
         return True
 
     def _ended(self) -> None:
@@ -249,7 +232,7 @@ class StoreProgram(RefiningProgram):
     def _complain(self, failure: Exception) -> None:
         if isinstance(failure, CorruptDataError):
             self._wrong.append(f"{CONTENTS_ARE_WHOLE}: {failure}")
-        elif self.world.budget == self.settings.faults.remaining():
+        elif not _is_injected(failure):
             self._wrong.append(f"{NO_FAILURE_WITHOUT_A_FAULT}: {failure}")
 
     def _touch(self, *, write: bool) -> None:
@@ -282,6 +265,14 @@ class StoreProgram(RefiningProgram):
         return self._wrong[0] if self._wrong else None
 
 
+def _is_injected(failure: BaseException) -> bool:
+    """Whether a failure comes from one that the simulation has made happen."""
+    cause: BaseException | None = failure
+    while cause is not None and not isinstance(cause, _INJECTED):
+        cause = cause.__cause__
+    return cause is not None
+
+
 def _ended(stage: str) -> str:
     return "failed" if stage == "open" else stage
 
@@ -293,27 +284,10 @@ def _over(read: Looking) -> Looking:
 @functools.cache
 def _abstraction(scenario: StoreScenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-    values = scenario.values
 
-    def abstract(observation: Observation) -> Mapping[str, Any]:
+    def values(observation: Observation) -> Mapping[str, Any]:
         notes: Any = observation[MACHINE]
-        saves, reads = notes
         store: Any = next(value for key, value in observation.items() if key != MACHINE)
-        held, inherited, told = store
-        visible, forced = max(held.visible, 0), max(held.forced, 0)
-        applied = {n: n in told and values[n] <= visible for n in range(len(values))}
-        return {
-            "fence": held.term,
-            "lapsed": held.lapsed,
-            "visible": visible,
-            "forced": forced,
-            "inherited": inherited,
-            "stage": {n: save.stage for n, save in enumerate(saves)},
-            "term": {n: save.term for n, save in enumerate(saves)},
-            "applied": applied,
-            "look": {n: read.stage for n, read in enumerate(reads)},
-            "least": {n: read.least for n, read in enumerate(reads)},
-            "got": {n: read.got for n, read in enumerate(reads)},
-        }
+        return abstract(*notes, *store, values=scenario.values)
 
-    return Abstraction(scenario.instance(protocol), abstract)
+    return Abstraction(scenario.instance(protocol), values)

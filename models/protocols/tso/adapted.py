@@ -16,7 +16,7 @@ from tidemark.impl.tso.ports import Leadership, OracleStore
 from tidemark.models.protocols.tso.ports import LEADER, SETTLED, STORE, WINDOW, SharedStore, updater_of_task
 from tidemark.models.protocols.tso.program import OracleProgram
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE
-from tidemark.models.refinement.program import WORK_IS_DONE
+from tidemark.models.refinement.program import REFINEMENT, WORK_IS_DONE
 from tidemark.models.simulation.world.process import Process
 
 
@@ -26,6 +26,7 @@ class AdaptedStore(SharedStore, ABC):
     Args:
         adapter: of the store.
         look: to be called when the store may hold something else, and ``adapter`` does not tell.
+        failed: told of a call that has failed. No fault of a store is injected here.
     """
 
     def __init__(
@@ -37,10 +38,12 @@ class AdaptedStore(SharedStore, ABC):
         others: tuple[str, ...],
         adapter: OracleStore,
         look: Callable[[], None],
+        failed: Callable[[StoreError], None],
     ) -> None:
         super().__init__(process, place, elected=elected, others=others)
         self.adapter = adapter
         self.look = look
+        self._failed = failed
 
     def led(self) -> None:
         """The store has taken this server as the leader."""
@@ -63,7 +66,11 @@ class AdaptedStore(SharedStore, ABC):
 
     async def load(self) -> int:
         """See tidemark.impl.tso.ports.WindowStore."""
-        return await self.adapter.load()
+        try:
+            return await self.adapter.load()
+        except StoreError as failure:
+            self._failed(failure)
+            raise
 
     async def save(self, end: int, leadership: Leadership) -> None:
         """See tidemark.impl.tso.ports.WindowStore. A save that was refused never arrives."""
@@ -79,9 +86,10 @@ class AdaptedStore(SharedStore, ABC):
                 self.settles(updater)
                 self.look()
             raise
-        except StoreError:
+        except StoreError as failure:
             self.first_save_is_open = False
             del self.sent[updater]
+            self._failed(failure)
             raise
         self.first_save_is_open = False
 
@@ -114,6 +122,19 @@ class AdaptedProgram(OracleProgram, ABC):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.stores: dict[int, AdaptedStore] = {}
+        self._failure: StoreError | None = None
+
+    def failed(self, failure: StoreError) -> None:
+        """A call of an adapter has failed, and no fault explains it."""
+        self._failure = self._failure or failure
+
+    def complaint(self) -> str | None:
+        """Return what is wrong: see OracleProgram. A server whose store fails by itself would take a step of
+        the specification, in which stores may fail.
+        """
+        if self._failure is not None:
+            return f"{REFINEMENT}: a store fails, and no fault was injected that explains it: {self._failure}"
+        return super().complaint()
 
     @abstractmethod
     def shown(self) -> tuple[int, tuple[int, bool]]:

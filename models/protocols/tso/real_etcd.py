@@ -204,6 +204,7 @@ class EtcdOracleProgram(AdaptedProgram):
             adapter=self.adapter("http://elsewhere", prefix=_PREFIX, client=door),
             machine=self._machine,
             look=self.look,
+            failed=self.failed,
         )
         self.stores[place] = made
         return made

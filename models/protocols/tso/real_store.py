@@ -106,6 +106,7 @@ class RealOracleProgram(AdaptedProgram):
             file=self._file,
             clock=self._leases,
             look=self.look,
+            failed=self.failed,
         )
         self.stores[place] = made
         return made

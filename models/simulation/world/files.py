@@ -272,6 +272,10 @@ class FileSystem:
         return FileOperations(self._world, self)
 
 
+class InjectedDiskError(OSError):
+    """The simulation has made an operation fail."""
+
+
 class FileOperations:
     """The operations of ``tidemark.impl.storage.files.Files``, each a step of the world."""
 
@@ -347,7 +351,7 @@ class FileOperations:
                 if part is not None:
                     self._system.watched(task, part)
                 if not future.done():
-                    future.set_exception(OSError(errno.EIO, f"{verb} failed", str(path)))
+                    future.set_exception(InjectedDiskError(errno.EIO, f"{verb} failed", str(path)))
 
             return fire
 

@@ -11,12 +11,10 @@ from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
 TABLES = all_origins()
-UNSAID = {"garbage", "store"}
-"""Programs of these map their state themselves, and have no table."""
 
 
 def test_each_mapping_has_a_table():
-    assert {name for name in TABLES if "/" not in name} == PROTOCOLS.keys() - UNSAID
+    assert {name for name in TABLES if "/" not in name} == PROTOCOLS.keys()
 
 
 @pytest.mark.parametrize("name", TABLES)

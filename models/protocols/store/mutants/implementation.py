@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import Json
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.file_log import FileLogWriter
@@ -185,21 +186,64 @@ class _KeepsItsEnd(FileLogWriter):
             self._whole = known or self._whole
 
 
-class _LogOfKnownEnds(Log):
+class LogOfKnownEnds(Log):
+    """Its writer does not look at the file again after a failure."""
+
     adapter: ClassVar[type[FileLogWriter]] = _KeepsItsEnd
 
 
 @mutant(killer="refinement", source="property D", instance="store-file-log-faults")
 def end_is_kept_after_a_failure(**scenario: Any) -> StoreProgram:
     """After an append that failed the writer does not look at the file again."""
-    return programs.log(_LogOfKnownEnds, **scenario)
+    return programs.log(LogOfKnownEnds, **scenario)
+
+
+class _GivesUp(FileLogWriter):
+    """A failed append is the last."""
+
+    async def append(self, pack: Pack) -> None:
+        """Refuse what comes after a failure."""
+        if self._broken:
+            raise StoreError(f"the log in {self._file} has failed before")
+        self._broken = True
+        await super().append(pack)
+        self._broken = False
+
+    _broken = False
+
+
+class _LogThatGivesUp(Log):
+    adapter: ClassVar[type[FileLogWriter]] = _GivesUp
+
+
+@mutant(killer="no_failure_without_a_fault", source="property D", instance="store-file-log-faults")
+def writer_gives_up_after_a_failure(**scenario: Any) -> StoreProgram:
+    """After an append that failed the writer reports every other one as failed."""
+    return programs.log(_LogThatGivesUp, **scenario)
+
+
+class _RefusesTails(_Files):
+    async def read(self, path: Path, *, offset: int = 0) -> bytes:
+        """Refuse a file that does not end with a whole line."""
+        found: bytes = await self._files.read(path, offset=offset)
+        if found and not found.endswith(b"\n"):
+            raise OSError(f"{path} has a last line without an end")
+        return found
+
+
+@mutant(killer="no_failure_without_a_fault", source="property D", instance="store-file-log")
+def tail_fails_its_readers(**scenario: Any) -> StoreProgram:
+    """After a power failure a last line without an end is reported as a failure, and none was injected."""
+    return programs.log(_log_over(_RefusesTails), **scenario)
 
 
 class _LogWithRests(Log):
     adapter: ClassVar[type[FileLogWriter]] = _KeepsTheRest
 
 
-class _LookingAhead(Log):
+class LookingAhead(Log):
+    """Its readers do not force what they see."""
+
     def client(self, process: Any) -> Any:
         """Read without forcing; append as ever."""
         made = super().client(process)
@@ -216,7 +260,7 @@ def rest_is_not_cut_off(**scenario: Any) -> StoreProgram:
 @mutant(killer="refinement", source="property L", instance="store-file-log")
 def reader_does_not_force(**scenario: Any) -> StoreProgram:
     """A reader answers with a line that is not forced."""
-    return programs.log(_LookingAhead, **scenario)
+    return programs.log(LookingAhead, **scenario)
 
 
 @mutant(killer="contents_are_whole", source="property D", instance="store-file-log")
@@ -328,16 +372,28 @@ def _window_with(adapter: type[SqliteOracleStore]) -> type[Window]:
     return type("Mutant", (Window,), {"adapter": adapter})
 
 
+class FallingWindow(Window):
+    """It keeps what was saved last."""
+
+    adapter: ClassVar[type[SqliteOracleStore]] = _PlainSave
+
+
 @mutant(killer="refinement", source="property M", instance="store-sqlite-window")
 def window_falls(**scenario: Any) -> StoreProgram:
     """The window is what was saved last."""
-    return programs.window(_window_with(_PlainSave), **scenario)
+    return programs.window(FallingWindow, **scenario)
+
+
+class WindowOfAnyTerm(Window):
+    """It takes saves of any term."""
+
+    adapter: ClassVar[type[SqliteOracleStore]] = _NoFence
 
 
 @mutant(killer="refinement", source="H43", instance="store-sqlite-window-lapse")
 def fence_is_ignored(**scenario: Any) -> StoreProgram:
     """Saves of any term are taken."""
-    return programs.window(_window_with(_NoFence), **scenario)
+    return programs.window(WindowOfAnyTerm, **scenario)
 
 
 @mutant(killer="refinement", source="facts 2.4", instance="store-sqlite-window-lapse")

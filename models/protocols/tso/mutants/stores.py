@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import encode
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.tso.ports import Leadership
@@ -52,3 +53,19 @@ class _ComparesWithAnotherLease(EtcdOracleStore):
 def no_save_is_taken(**scenario: Any) -> EtcdOracleProgram:
     """A save is compared with a lease that is not the leader's: no server ever serves."""
     return over_etcd(adapter=_ComparesWithAnotherLease, **scenario)
+
+
+class _ReportsAnUpdate(EtcdOracleStore):
+    _saved = False
+
+    async def save(self, end: int, leadership: Leadership) -> None:
+        await super().save(end, leadership)
+        if self._saved:
+            raise StoreError("the window was there before")
+        self._saved = True
+
+
+@mutant(killer="refinement", source="facts 2.2: on save error return", instance="tso-over-etcd-early")
+def the_save_of_an_update_is_reported_as_failed(**scenario: Any) -> EtcdOracleProgram:
+    """A window that was replaced is reported as not saved; the oracle goes on with what it has."""
+    return over_etcd(adapter=_ReportsAnUpdate, **scenario)

@@ -1,0 +1,96 @@
+"""From what is stored, and what readers and collector do, to the state of ``tidemark.spec.garbage``.
+
+===================  =======================================================================================
+specification        implementation
+===================  =======================================================================================
+stored, written      the object store: what is in it, and what was put into it once
+reading              what a reader was given and has not read: it need not have given it back
+life, term           ``ChannelRecord``, as it is stored
+first                the term after the last drop: noted when that is stored
+entry                ``SegmentRecord.binlogs``, as they are stored. The records of segments go before that of
+                     their channel: in between they count as there
+marked               deletions that are on their way to the object store
+faults               left out: it counts
+===================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.types import BinlogRecord, ChannelRecord, SegmentRecord
+from tidemark.models.refinement.origins import Origins, environment, read
+
+
+@dataclass(frozen=True)
+class GarbageView:
+    """What is stored, read and about to be deleted; files by their terms.
+
+    Attributes:
+        files, written: what is in the object store, and what was put there once.
+        given: what readers have been given, and have not read.
+        deleting: what the collector has told the object store to delete.
+        named: what a stored record names, or has named until the channel's records began to go.
+        record: of the channel, as it is stored.
+        first: the first term of the present collection, or of the next one.
+    """
+
+    files: tuple[int, ...]
+    written: tuple[int, ...]
+    given: tuple[int, ...]
+    deleting: tuple[int, ...]
+    named: tuple[int, ...]
+    record: ChannelRecord
+    first: int
+
+
+def named_in(stored: MemoryMetaStore) -> tuple[int, ...]:
+    """The files that a stored record names, by their terms."""
+    return terms_of(one.path for record in stored.segments.values() for one in record.binlogs)
+
+
+def terms_of(paths: Iterable[str]) -> tuple[int, ...]:
+    """The terms in the names of files, in order."""
+    return tuple(sorted(int(path.partition("/term-")[2].partition("-")[0]) for path in paths))
+
+
+def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
+    """The state of ``tidemark.spec.garbage``, by variable name and without the fault counter."""
+    every, record = range(terms + 1), view.record
+    life = "gone" if record.collected else "dropped" if record.dropped else "living"
+    return {
+        "stored": {f: f in view.files for f in every},
+        "written": {f: f in view.written for f in every},
+        "reading": {(0, f): f in view.given for f in every},
+        "life": life,
+        "term": record.term,
+        "first": view.first,
+        "entry": {f: "named" if f in view.named else "none" for f in every},
+        "marked": {f: f in view.deleting for f in every},
+    }
+
+
+ORIGINS = Origins(
+    "tidemark.spec.garbage:Garbage",
+    (
+        environment("stored", "written", why="the object store"),
+        environment("reading", why="what a reader has yet to read; what it was lent may be more"),
+        read(
+            "life",
+            of=[(MemoryMetaStore, "channels"), (ChannelRecord, "dropped"), (ChannelRecord, "collected")],
+        ),
+        read("term", of=[(MemoryMetaStore, "channels"), (ChannelRecord, "term")]),
+        environment("first", why="a history: which term the last drop has ended"),
+        read(
+            "entry",
+            of=[(MemoryMetaStore, "segments"), (SegmentRecord, "binlogs"), (BinlogRecord, "path")],
+            why="records of segments count as there until the channel's own is gone: one step of forget",
+        ),
+        environment("marked", why="deletions that are on their way to the object store"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""
