@@ -30,6 +30,16 @@ from tidemark.spec.language import (
 )
 from tidemark.spec.segments import Segments
 
+_ADDS = {
+    "lemma": ["segments.files_go_up_to_the_position", "segments.what_was_loaded_is_left_out"],
+    "reachable": [
+        "segments.a_position_passes_the_checkpoint",
+        "segments.a_row_above_the_checkpoint_is_left_out",
+        "segments.a_row_was_taken_above_what_is_forgotten",
+    ],
+}
+"""What the wrong protocols declare beyond the base."""
+
 
 class OwnPositions(Segments):
     """The rows of a segment are left out up to the position of its own files, be it growing or sealed."""
@@ -165,13 +175,15 @@ class OwnPositions(Segments):
     def growing_segments_are_complete(s):
         return forall(
             s.Write,
-            lambda w: s.grown[w]
-            == all_of(
-                s.watching,
-                s.is_row(w),
-                ~s.wanted[s.segment[w]],
-                s.load[s.segment[w]] != "served",
-                s.applied[w] | (s.ts[w] <= s.taken[s.segment[w]]),
+            lambda w: (
+                s.grown[w]
+                == all_of(
+                    s.watching,
+                    s.is_row(w),
+                    ~s.wanted[s.segment[w]],
+                    s.load[s.segment[w]] != "served",
+                    s.applied[w] | (s.ts[w] <= s.taken[s.segment[w]]),
+                )
             ),
         )
 
@@ -193,13 +205,13 @@ class OwnPositions(Segments):
         return all_of(before.ts[w] > before.checkpoint, before.is_read(w), before.grown[w] == after.grown[w])
 
     @reachable(after="end_pack", source="facts 6.1: forgotten when below the tick")
-    def a_later_row_finds_nothing_excluded(before, after):
-        """An excluded timestamp is forgotten, and a row of its segment is still to come."""
+    def a_row_was_taken_above_what_is_forgotten(before, after):
+        """An excluded timestamp is forgotten, and the segment has grown by a row above it."""
         return exists(
             after.Write,
             lambda w: all_of(
-                after.is_row(w),
-                after.ts[w] > after.pack,
+                after.grown[w],
+                after.ts[w] > before.excluded[after.segment[w]],
                 before.excluded[after.segment[w]] > 0,
                 after.excluded[after.segment[w]] == 0,
             ),
@@ -234,12 +246,17 @@ class SealedAreClosed(OwnPositions):
 
     @lemma(source="facts 6.1: excluded timestamps")
     def sealed_segments_are_closed(s):
-        """Closed are the segments that were flushed when the channel was taken up, and those that are served."""
+        """Closed are the segments that were flushed when the channel was taken up, and those that are
+        served.
+        """
         return forall(s.Segment, lambda g: s.closed[g] == (s.wanted[g] | (s.load[g] == "served")))
 
 
 @mutant(
-    killer="segments.no_row_is_served_twice", source="facts 6.1, 10.4", instance="segments-positions-small"
+    killer="segments.no_row_is_served_twice",
+    source="facts 6.1, 10.4",
+    instance="segments-positions-small",
+    adds=_ADDS,
 )
 class GrowsFromTheCheckpoint(OwnPositions):
     """Rows of a growing segment are left out up to the channel's checkpoint; its files go further."""
@@ -249,7 +266,10 @@ class GrowsFromTheCheckpoint(OwnPositions):
 
 
 @mutant(
-    killer="segments.no_row_is_served_twice", source="facts 6.1, 10.4", instance="segments-positions-small"
+    killer="segments.no_row_is_served_twice",
+    source="facts 6.1, 10.4",
+    instance="segments-positions-small",
+    adds=_ADDS,
 )
 class SealedUpToTheCheckpoint(OwnPositions):
     """Rows of a segment that is loaded are left out up to the channel's checkpoint; it was flushed ahead."""
@@ -259,16 +279,23 @@ class SealedUpToTheCheckpoint(OwnPositions):
 
 
 @mutant(
-    killer="segments.no_row_is_served_twice", source="facts 6.1, 10.4", instance="segments-positions-small"
+    killer="segments.growing_segments_are_complete",
+    source="facts 6.1, 10.4",
+    instance="segments-positions-small",
+    adds=_ADDS,
 )
 class ListedUpToTheCheckpoint(OwnPositions):
-    """The same of the segments that were flushed when the channel was taken up."""
+    """The same of the segments that were flushed when the channel was taken up: they grow until they are
+    loaded. No read finds such a row, for the service time waits for the loads.
+    """
 
     def excluded_at_start(s, g):
         return ite(s.flushed[g], s.checkpoint, s.position[g])
 
 
-@mutant(killer="segments.rows_are_served", source="facts 6.1, 10.4", instance="segments-positions-two")
+@mutant(
+    killer="segments.rows_are_served", source="facts 6.1, 10.4", instance="segments-positions-two", adds=_ADDS
+)
 class OnePositionForAll(OwnPositions):
     """Rows are left out up to the greatest position of all segments."""
 
@@ -279,7 +306,10 @@ class OnePositionForAll(OwnPositions):
 
 
 @mutant(
-    killer="segments.no_row_is_served_twice", source="H46: strict", instance="segments-positions-small"
+    killer="segments.no_row_is_served_twice",
+    source="H46: strict",
+    instance="segments-positions-small",
+    adds=_ADDS,
 )
 class UpToAndWithoutThePosition(OwnPositions):
     """A row at the position itself is taken, though it is in the files."""
@@ -288,7 +318,12 @@ class UpToAndWithoutThePosition(OwnPositions):
         return s.ts[w] < s.excluded[s.segment[w]]
 
 
-@mutant(killer="segments.rows_are_served", source="B62: what a position means", instance="segments-positions-small")
+@mutant(
+    killer="segments.rows_are_served",
+    source="B62: what a position means",
+    instance="segments-positions-small",
+    adds=_ADDS,
+)
 class ThePositionIsTheNext(OwnPositions):
     """The position is taken for that of the next row: the row behind it is left out, and in no file."""
 
@@ -300,16 +335,22 @@ class ThePositionIsTheNext(OwnPositions):
     killer="segments.no_row_is_served_twice",
     source="facts 6.1: forgotten when below the tick",
     instance="segments-positions-small",
+    adds=_ADDS,
 )
 class ForgetsAtTheBeginning(OwnPositions):
-    """What is excluded below the end of a pack is forgotten when the pack comes, and not when it is applied."""
+    """What is excluded below the end of a pack is forgotten when the pack comes."""
 
     def take_pack(s, end):
         super().take_pack(end)
         s.forget()
 
 
-@mutant(killer="segments.rows_are_served", source="facts 7.6, 10.2", instance="segments-positions-small")
+@mutant(
+    killer="segments.rows_are_served",
+    source="facts 7.6, 10.2",
+    instance="segments-positions-small",
+    adds=_ADDS,
+)
 class PositionBeforeItsRows(OwnPositions):
     """A position is recorded before the last of its rows is in files."""
 
@@ -318,7 +359,10 @@ class PositionBeforeItsRows(OwnPositions):
 
 
 @mutant(
-    killer="segments.no_row_is_served_twice", source="facts 7.6, 10.2", instance="segments-positions-small"
+    killer="segments.no_row_is_served_twice",
+    source="facts 7.6, 10.2",
+    instance="segments-positions-small",
+    adds=_ADDS,
 )
 class FilesBeforeThePosition(OwnPositions):
     """Files hold rows above the position that is recorded with them."""
