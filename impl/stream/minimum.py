@@ -35,6 +35,6 @@ class MinimumConsumer(AlignedConsumer):
         """All channels have been read beyond the last pack."""
         return all(reader.tick > self.last for reader in self.readers)
 
-    def _gather(self, tick: Timestamp) -> None:
-        """Everything buffered up to the smallest tick goes into the pack."""
-        super()._gather(min(tick, *(reader.tick for reader in self.readers)))
+    async def _read_one(self) -> None:
+        if await self.next_reader().read_one() is not None and self._is_level():
+            self._gather(min(reader.tick for reader in self.readers))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.impl.stream.aligned import AlignedConsumer
-from tidemark.impl.stream.minimum import MinimumConsumer, MinimumReader
+from tidemark.impl.stream.minimum import MinimumConsumer
 from tidemark.impl.stream.reader import ChannelReader
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
@@ -27,16 +27,9 @@ def equal_ticks_are_waited_for(**scenario: Any) -> StreamProgram:
     return minimum(consumer=AlignedConsumer, protocol=SPECIFICATION, **scenario)
 
 
-class _AtTheGreatest(AlignedConsumer):
-    reader_class = MinimumReader
-
+class _Greatest(MinimumConsumer):
     def _gather(self, tick: Timestamp) -> None:
         super()._gather(max(tick, *(reader.tick for reader in self.readers)))
-
-
-class _Greatest(_AtTheGreatest):
-    def _is_level(self) -> bool:
-        return all(reader.tick > self.last for reader in self.readers)
 
 
 @mutant(killer="stream.a_position_has_the_place_of_what_comes_next", source="H32: not aligned", instance=_OWN)
@@ -45,9 +38,9 @@ def a_pack_ends_at_the_greatest_tick(**scenario: Any) -> StreamProgram:
     return minimum(consumer=_Greatest, protocol=f"{_VARIANTS}:EndsAtTheGreatest", **scenario)
 
 
-class _OneIsEnough(_AtTheGreatest):
+class _OneIsEnough(_Greatest):
     def _is_level(self) -> bool:
-        return True
+        return any(reader.tick > self.last for reader in self.readers)
 
 
 @mutant(killer="stream.a_position_has_the_place_of_what_comes_next", source="H32: not aligned", instance=_OWN)
@@ -92,7 +85,6 @@ def a_position_has_the_places_of_the_last_ticks(**scenario: Any) -> StreamProgra
 
 class _TakesAll(MinimumConsumer):
     def _gather(self, tick: Timestamp) -> None:
-        tick = min(tick, *(reader.tick for reader in self.readers))
         for reader in self.readers:
             reader.buffered = [(place, message) for place, message in reader.buffered if message.ts <= tick]
         super()._gather(tick)
