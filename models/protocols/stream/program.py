@@ -169,7 +169,7 @@ class StreamProgram(RefiningProgram):
 
     claims: tuple[str, ...] = (PACKS_MEET,)
     table = "stream"
-    at_rest = ("stream.every_message_is_stored",)
+    at_rest: tuple[str, ...] = ("stream.every_message_is_stored",)
 
     def __init__(
         self,
