@@ -30,6 +30,7 @@ class ShardDelegator:
     """
 
     delete_buffer_class: type[DeleteBuffer] = DeleteBuffer
+    excluded_class: type[ExcludedSegments] = ExcludedSegments
     service_time_class: type[ServiceTime] = ServiceTime
     segment_class: type[Segment] = Segment
 
@@ -45,7 +46,7 @@ class ShardDelegator:
         self.growing: dict[SegmentId, Segment] = {}
         self.sealed: dict[SegmentId, Segment] = {}
         self.deletes = self.delete_buffer_class()
-        self.excluded = ExcludedSegments()
+        self.excluded = self.excluded_class()
         self.begun: list[SegmentId] = []
         self.serviceable = False
         self.service_time = self.service_time_class(

@@ -36,7 +36,7 @@ class ShardPipeline:
     async def process(self, pack: StreamPack) -> None:
         """Apply one pack, then raise the service time."""
         self.pack, self.waiting = pack.end, self._in_order(pack)
-        needed = [self._delegator.needs(message) for message in self.waiting]
+        needed = tuple(self._delegator.needs(message) for message in self.waiting)
         for is_needed in needed:
             await self._apply(is_needed=is_needed)
         await self._preemption.point("pipeline.tsafe")

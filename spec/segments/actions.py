@@ -26,7 +26,8 @@ How it is cut:
 - The segments that were flushed when the channel was taken up are listed in what the node was told then. It
   loads them by itself, with the files of that moment; or it is told to, with those of a later one.
 - Rows of a growing segment that are in files are loaded when the channel is taken up.
-- An excluded timestamp is kept for good: what lies at or below it does not come again.
+- An excluded timestamp is kept for good: what lies at or below it does not come again. It is the checkpoint,
+  for all segments; a variant gives each its own, and forgets it (``OwnPositions``, proved as well).
 - Which rows are read: those of a sealed segment if it is served, else those that have grown.
 
 Left out: compactions of rows, segments that are moved between nodes (for deletes a load like any other), the

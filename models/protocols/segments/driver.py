@@ -73,16 +73,11 @@ class DrivenSegments(SegmentsProgram):
     @property
     def listed(self) -> tuple[int, ...]:
         """The segments that the recovery loads, in its order; empty once it has ended its loads."""
-        delegator = self._delegator()
+        delegator = self.delegator
         if delegator is None or self.described is None:
             return ()
         listed = tuple(sorted(self.described.flushed))
         return () if all(g + 1 in delegator.sealed for g in listed) else listed
-
-    @property
-    def delegator(self) -> ShardDelegator | None:
-        """The node's, once the channel is taken up."""
-        return self._delegator()
 
     @property
     def pipeline(self) -> ShardPipeline | None:

@@ -38,12 +38,13 @@ def number_of(message: LogMessage) -> int:
 
 
 class Stored(NamedTuple):
-    """What the coordinator knows."""
+    """What the coordinator knows. ``positions``: of segments that have their own, by segment."""
 
     checkpoint: int = 0
     delete_checkpoint: int = 0
     flushed: tuple[int, ...] = ()
     saved: tuple[int, ...] = ()
+    positions: tuple[tuple[int, int], ...] = ()
 
 
 class Storage:
@@ -65,6 +66,16 @@ class Storage:
         """The numbers of the writes in the log."""
         return [number for kind, number, _ in self.log.view() if kind == "message"]
 
+    async def perform(self, step: str) -> None:
+        """One step of the coordinator, as a scenario gives it."""
+        kind, _, value = step.partition(" ")
+        await self.change(kind, int(value))
+
+    def is_complete(self, segment: int) -> bool:
+        """The segment has rows, and all of them are in files."""
+        rows = [w for w in self.logged() if self.writes[w].segment == segment]
+        return bool(rows) and all(self.writes[w].ts <= self.stored.checkpoint for w in rows)
+
     async def change(self, kind: str, value: int) -> None:
         """A row or a delete is saved, a checkpoint moves, or a segment is flushed, as soon as it may.
 
@@ -77,9 +88,7 @@ class Storage:
             if kind == "save":
                 return value in self.logged()
             if kind == "flush":
-                rows = [w for w in self.logged() if self.writes[w].segment == value]
-                complete = bool(rows) and all(self.writes[w].ts <= stored.checkpoint for w in rows)
-                return complete and (self.taken or not later)
+                return self.is_complete(value) and (self.taken or not later)
             return value <= (self.log.highest if kind == "store" else stored.checkpoint)
 
         def make() -> None:
@@ -119,6 +128,11 @@ class Storage:
         return found
 
     # Records and files.
+
+    def records(self, stored: Stored) -> tuple[SegmentRecord, ...]:
+        """The records of the segments that have rows in files."""
+        rows = {plan.segment for plan in self.writes if plan.ts <= stored.checkpoint}
+        return tuple(self.record(g, stored) for g in sorted(g for g in rows if g is not None))
 
     def record(self, segment: int, stored: Stored) -> SegmentRecord:
         """The record of a segment with rows: its files hold its rows up to the checkpoint."""

@@ -108,7 +108,7 @@ class SegmentsProgram(RefiningProgram):
         delegator: type[ShardDelegator] = ShardDelegator,
         protocol: str = SPECIFICATION,
     ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+        super().__init__(self.abstraction_of(scenario, protocol))
         self.scenario = scenario
         crashable = frozenset({NODE} if scenario.crashes else ())
         self.settings = Settings(faults=FaultBudget(crashes=scenario.crashes), crashable=crashable)
@@ -118,9 +118,21 @@ class SegmentsProgram(RefiningProgram):
         self._living = 0
         self._delegator_class = delegator
 
+    def abstraction_of(self, scenario: SegmentsScenario, protocol: str) -> Abstraction:
+        """The refinement mapping."""
+        return _abstraction(scenario, protocol)
+
+    def storage_of(self, world: World) -> Storage:
+        """The log, the records and the files."""
+        return Storage(world, self.scenario.writes, self.scenario.failures)
+
+    def parts(self) -> QueryNodeParts:
+        """The classes of the node."""
+        return QueryNodeParts(delegator=self._delegator_class)
+
     def populate(self, world: World) -> None:
         """Define the processes."""
-        self.storage = Storage(world, self.scenario.writes, self.scenario.failures)
+        self.storage = self.storage_of(world)
         world.process("producers", self._run_producers, daemon=True)
         world.process("coordinator", self._run_coordinator, daemon=True)
         world.process(NODE, self._run_node, daemon=True, restarts=self.scenario.crashes > 0)
@@ -138,8 +150,7 @@ class SegmentsProgram(RefiningProgram):
     async def _run_coordinator(self, process: Process) -> None:
         del process
         for step in self.scenario.stored:
-            kind, _, value = step.partition(" ")
-            await self.storage.change(kind, int(value))
+            await self.storage.perform(step)
 
     async def _run_node(self, process: Process) -> None:
         storage, scenario = self.storage, self.scenario
@@ -148,7 +159,7 @@ class SegmentsProgram(RefiningProgram):
             node_id=process.name,
             ports=QueryNodePorts(log=storage.log, store=storage, preemption=process),
             config=QueryNodeConfig(replay_batch=1, load_attempts=scenario.attempts),
-            parts=QueryNodeParts(delegator=self._delegator_class),
+            parts=self.parts(),
         )
         while not await self._take_up(process, node):
             pass
@@ -159,8 +170,7 @@ class SegmentsProgram(RefiningProgram):
         storage = self.storage
         self.loads = {}
         stored = self.described = await storage.watch(self.scenario.since)
-        rows = {plan.segment for plan in storage.writes if plan.ts <= stored.checkpoint}
-        records = tuple(storage.record(g, stored) for g in sorted(g for g in rows if g is not None))
+        records = storage.records(stored)
         position = StreamPosition(0, stored.delete_checkpoint)
         beside = [
             asyncio.create_task(self._load(node, g), name=f"load {g}")
@@ -200,7 +210,9 @@ class SegmentsProgram(RefiningProgram):
 
     # What is looked at.
 
-    def _delegator(self) -> ShardDelegator | None:
+    @property
+    def delegator(self) -> ShardDelegator | None:
+        """The node's, once the channel is taken up."""
         lane = self.world.lanes[NODE]
         if self.node is None or not lane.alive or lane.incarnation != self._living:
             return None
@@ -212,7 +224,7 @@ class SegmentsProgram(RefiningProgram):
 
     def complaint(self) -> str | None:
         """What a read at the service time finds is what was written."""
-        delegator = self._delegator()
+        delegator = self.delegator
         if delegator is None or not delegator.serviceable:
             return None
         moment, writes = delegator.service_time.value, self.scenario.writes
@@ -231,14 +243,14 @@ class SegmentsProgram(RefiningProgram):
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""
-        view, delegator = NodeView(), self._delegator()
+        view, delegator = NodeView(), self.delegator
         if self.node is not None and self.described is not None and delegator is not None:
             view = node_view(self.described, delegator, self.node.pipelines.get(CHANNEL), self.loads)
         return {LOG: (self.storage.log.view(), self.storage.stored), NODE: view}
 
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
-        delegator = self._delegator()
+        delegator = self.delegator
         memory: Hashable = None
         if delegator is not None and self.node is not None:
             pipeline = self.node.pipelines.get(CHANNEL)

@@ -40,7 +40,9 @@ class AlignedProgram(StreamProgram):
 
     def _objection_to(self, pack: AlignedPack, pursuit: Pursuit, waited: float) -> str:
         start, finish = pack.start.ts, pack.finish.ts
-        for tick in sorted({tick for tick in self.scenario.ticks if start < tick < finish}):
+        channels = range(self.scenario.channels)
+        ticks = {tick for channel in channels for tick in self.scenario.ticks_of(channel)}
+        for tick in sorted(tick for tick in ticks if start < tick < finish):
             if not self._is_behind(tick, [message for message in pack.messages if message.ts <= tick]):
                 return f"a pack up to {finish} has grown beyond {tick}"
         may_grow = self._is_behind(finish, pack.messages) and not self._drops(pack)

@@ -12,6 +12,7 @@ from typing import ClassVar
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.consumer import ChannelConsumer
+from tidemark.impl.stream.minimum import MinimumConsumer
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun
@@ -158,3 +159,9 @@ class AlignedAdapter(StreamAdapter):
         if step.action == "store" and not super()._events_of(step):
             self._fire(self._events_of(step)[0])
         super().perform(step, chance)
+
+
+class MinimumAdapter(AlignedAdapter):
+    """The same of a consumer whose packs end at the smallest of the last ticks."""
+
+    aligned: ClassVar[type[AlignedConsumer]] = MinimumConsumer

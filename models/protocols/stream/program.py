@@ -36,6 +36,9 @@ from tidemark.models.simulation.world.world import World
 
 Position = StreamPosition | AlignedPosition
 SPECIFICATION = "tidemark.spec.stream:Stream"
+AT_THE_MINIMUM = "tidemark.models.protocols.stream.mutants.minimum:AtTheMinimum"
+"""A variant that keeps all properties: packs of channels with ticks of their own."""
+SOUND = frozenset({SPECIFICATION, AT_THE_MINIMUM})
 CONSUMER = "consumer"
 PACKS_MEET = "a_pack_begins_where_the_last_has_ended"
 """Claim id: the start of a pack is the end position of the last one that is stored."""
@@ -52,8 +55,9 @@ class StreamScenario:
         messages: by message its timestamp. They come in any order; one that a tick has passed comes no more.
         copies: messages that are appended twice.
         ticks: the ticks, in their order.
+        own_ticks: by channel its ticks, if they have ticks of their own; empty: each gets all ticks.
         start: timestamp of the first position.
-        channels: how many there are; each gets all ticks.
+        channels: how many there are.
         channel: by message its channel; empty: all of them are in the first.
         drops: messages that drop a collection.
         creates: messages that create one.
@@ -66,6 +70,7 @@ class StreamScenario:
     messages: tuple[int, ...]
     copies: tuple[int, ...] = ()
     ticks: tuple[int, ...] = ()
+    own_ticks: tuple[tuple[int, ...], ...] = ()
     start: int = 0
     channels: int = 1
     channel: tuple[int, ...] = ()
@@ -80,6 +85,10 @@ class StreamScenario:
     def names(self) -> tuple[ChannelName, ...]:
         """The channels."""
         return tuple(f"log{channel or ''}" for channel in range(self.channels))
+
+    def ticks_of(self, channel: int) -> tuple[int, ...]:
+        """The ticks of a channel."""
+        return self.own_ticks[channel] if self.own_ticks else self.ticks
 
     def channel_of(self, message: int) -> int:
         """The channel of a message."""
@@ -109,7 +118,8 @@ class StreamScenario:
     @property
     def places(self) -> int:
         """How many places a log may have."""
-        return len(self.messages) + len(self.copies) + len(self.ticks)
+        ticks = max(len(self.ticks_of(channel)) for channel in range(self.channels))
+        return len(self.messages) + len(self.copies) + ticks
 
     def settings(self) -> Settings:
         """The bounds of the world."""
@@ -124,7 +134,7 @@ class StreamScenario:
             bounds={
                 "Channel": self.channels,
                 "Message": len(self.messages),
-                "Ts": max(*self.messages, *self.ticks),
+                "Ts": max(*self.messages, *(v for c in range(self.channels) for v in self.ticks_of(c))),
                 "Place": self.places,
                 "Faults": faults.crashes + faults.storage_failures + faults.storage_lost_acks,
             },
@@ -159,7 +169,7 @@ class StreamProgram(RefiningProgram):
 
     claims: tuple[str, ...] = (PACKS_MEET,)
     table = "stream"
-    at_rest = ("stream.every_message_is_stored",)
+    at_rest: tuple[str, ...] = ("stream.every_message_is_stored",)
 
     def __init__(
         self,
@@ -196,7 +206,7 @@ class StreamProgram(RefiningProgram):
             log, message = self._message(number)
             process.spawn(log.append(f"again {number}", message, after=number), f"copy {number}")
         for channel, log in enumerate(self.logs):
-            process.spawn(self._send_ticks(log), f"ticks {channel or ''}".strip())
+            process.spawn(self._send_ticks(channel, log), f"ticks {channel or ''}".strip())
 
     def _message(self, number: int) -> tuple[Log, ChannelMessage]:
         """A message, and the log in which it comes."""
@@ -205,8 +215,8 @@ class StreamProgram(RefiningProgram):
         message = message_of(number, scenario.messages[number], text=text)
         return self.logs[scenario.channel_of(number)], message
 
-    async def _send_ticks(self, log: Log) -> None:
-        for value in self.scenario.ticks:
+    async def _send_ticks(self, channel: int, log: Log) -> None:
+        for value in self.scenario.ticks_of(channel):
             await log.append(f"tick {value}", Tick(value))
 
     async def _run_consumer(self, process: Process) -> None:
@@ -312,7 +322,7 @@ def _abstraction(scenario: StreamScenario, consumer: type[Consumer], protocol: s
             faults=lost,
         )
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(protocol), values, sound=protocol in SOUND)
 
 
 def stream(
