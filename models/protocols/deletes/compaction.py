@@ -286,7 +286,8 @@ class CompactionProgram(RefiningProgram):
         """Return what is left of deletes, or missing, when all is done."""
         segments = self.meta.segments.values()
         levels = [one.path for r in segments if is_level_zero(r.segment_id) for one in r.binlogs]
-        stored = {p for r in segments for one in r.binlogs for p in one.row_positions}
+        files = self.world.store(OBJECTS).content()
+        stored = {row.ts for r in segments for one in r.binlogs for row in files.get(one.path, ())}
         if levels or stored != set(self.scenario.left()):
             return f"{DELETES_ARE_GONE}: the binlogs {levels} and the positions {sorted(stored)} are left"
         return None
