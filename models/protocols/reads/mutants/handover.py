@@ -3,6 +3,7 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.reads.mutants.finer import (
     EventualHandOver,
+    HandOver,
     LeavesTheDeadAlone,
     SessionHandOver,
     StrongHandOver,
@@ -104,3 +105,15 @@ class FailsWithItsFirstReplica(LeavesTheDeadAlone):
         require(one_of(s.progress[q], "waiting", "reading"))
         require(s.stopped[s.at[q]])
         s.end_without_answer(q)
+
+
+@mutant(
+    killer="reads.answers_reach_their_guarantee",
+    source="facts 6.1, 6.3",
+    instance="reads-session-hand-over",
+)
+class TheMovedDoNotWait(HandOver):
+    """A read that has moved is answered at the service time that there is."""
+
+    def is_served(s, q):
+        return super().is_served(q) | (s.at[q] != s.replica[q])
