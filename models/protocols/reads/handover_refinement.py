@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from tidemark.impl.proxy.reads import Reader
 from tidemark.models.protocols.reads import refinement
 from tidemark.models.protocols.reads.refinement import ClientView, Whole, abstract
-from tidemark.models.refinement.origins import Origins, read
+from tidemark.models.refinement.origins import Origins, environment
 
 HAND_OVER = "tidemark.models.protocols.reads.mutants.finer:HandOver"
 
@@ -61,7 +60,7 @@ ORIGINS = Origins(
     HAND_OVER,
     (
         *refinement.ORIGINS.rows,
-        read("at", "left", of=[(Reader, "_ask")], why="which of its calls it makes is noted by the adapter"),
+        environment("at", "left", why="the calls that a proxy makes: noted where they leave it"),
     ),
 )
 """Where each variable is read."""
