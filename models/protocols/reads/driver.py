@@ -32,8 +32,8 @@ _BEGIN = "begin_"
 class DrivenReads(ReadsProgram):
     """Clients whose reads have the level, the clock and the guarantee that the driver has chosen."""
 
-    def __init__(self, scenario: ReadsScenario, *, parts: QueryNodeParts | None, protocol: str) -> None:
-        super().__init__(scenario, parts=parts, protocol=protocol)
+    def __init__(self, scenario: ReadsScenario, **options: Any) -> None:
+        super().__init__(scenario, **options)
         names = frozenset(f"node {number}" for number in range(scenario.nodes))
         self.settings = replace(self.settings, crashable=names)
         self.chosen = self.oracle = ChosenOracle()
@@ -79,11 +79,18 @@ class ReadsAdapter(DrivenRun):
     """One run of clients, proxies and query nodes. A variant of it overrides ``parts``."""
 
     parts: ClassVar[QueryNodeParts] = QueryNodeParts()
+    quiet_again: ClassVar[tuple[str, ...]] = ("take_pack", "fail_read")
+    """Steps that take several events: all but the last change nothing. A pack may have several entries, and a
+    dead node takes a question before it is refused."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenReads(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
+        self._program = self.driven(scenario_of(instance), instance.protocol)
         super().__init__(self._program)
+
+    def driven(self, scenario: ReadsScenario, protocol: str) -> DrivenReads:
+        """The program that is driven."""
+        return DrivenReads(scenario, parts=self.parts, protocol=protocol)
 
     # What the machine asks.
 
@@ -108,9 +115,7 @@ class ReadsAdapter(DrivenRun):
             self._wish(step)
             for event in self._path(step):
                 self._fire(event)
-            # A pack may take several entries, and a dead node takes a question before it is refused: all but
-            # the last change nothing.
-            while step.action in ("take_pack", "fail_read") and self._look() == self._state:
+            while step.action in self.quiet_again and self._look() == self._state:
                 self._fire(self._path(step)[0])
         self._state = self._look()
         if chance:
@@ -169,24 +174,34 @@ class ReadsAdapter(DrivenRun):
 
     def _of_read(self, step: Step, read: int) -> list[Event]:
         asks = self._labelled("allocate", owner=f"read {read}")
-        arrives, looks, collects, replies = (
-            self._carried("deliver", read),
-            self._labelled("resume tsafe.check", owner=f"read {read}"),
-            self._labelled("resume read.collect", owner=f"read {read}"),
-            self._carried("reply", read),
-        )
         if step.action == "stamp_read":
             return asks
         if step.action == "check":
-            return looks
+            return self._labelled("resume tsafe.check", owner=f"read {read}")
         if step.action == "answer":
-            return [event for event in replies if _brings_rows(event)]
+            return [event for event in self._carried("reply", read) if brings_rows(event)]
         if step.action == "cancel":
-            return (asks + self._carried("drop", read) + self._carried("lose reply", read))[:1]
-        refused = [event for event in replies if not _brings_rows(event)]
-        if self._runs(self._program.scenario.reads[read][1]):
+            return (asks + self._loses(read))[:1]
+        return self._refuses(read)
+
+    def _loses(self, read: int) -> list[Event]:
+        """A question or its answer is lost."""
+        return (self._carried("drop", read) + self._carried("lose reply", read))[:1]
+
+    def _refuses(self, read: int) -> list[Event]:
+        """A node that serves no more comes to the read, or its refusal to the client."""
+        if self._runs(self._place(read)):
             return []
-        return (arrives + looks + collects + refused)[:1]
+        return [
+            *self._carried("deliver", read),
+            *self._labelled("resume tsafe.check", owner=f"read {read}"),
+            *self._labelled("resume read.collect", owner=f"read {read}"),
+            *(event for event in self._carried("reply", read) if not brings_rows(event)),
+        ][:1]
+
+    def _place(self, read: int) -> int:
+        """The node that the read is with."""
+        return self._program.scenario.reads[read][1]
 
     def _runs(self, node: int) -> bool:
         """The node lives, and serves the channel."""
@@ -212,20 +227,24 @@ class ReadsAdapter(DrivenRun):
 
     def _hurry(self, chance: int) -> None:
         """Something happens that should change nothing: a question arrives, rows are collected."""
-        quiet = self._labelled("deliver client") + self._labelled("resume read.collect")
-        quiet = [event for event in quiet if self._runs(_node_of(event))]
+        quiet = self._quiet()
         if quiet:
             self._fire(quiet[chance % len(quiet)])
             self._state = self._look()
 
+    def _quiet(self) -> list[Event]:
+        """What changes nothing where a node serves."""
+        quiet = self._labelled("deliver client") + self._labelled("resume read.collect")
+        return [event for event in quiet if self._runs(node_of(event))]
 
-def _node_of(event: Event) -> int:
+
+def node_of(event: Event) -> int:
     """The node at which an event happens."""
     found = re.search(r"node (\d+)", event.label)
     assert found is not None, event.label
     return int(found[1])
 
 
-def _brings_rows(reply: Event) -> bool:
+def brings_rows(reply: Event) -> bool:
     """The node has answered, and not refused."""
     return reply.message is not None and reply.message.answer.startswith("ShardAnswer")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.errors import NotServableError
+from tidemark.impl.errors import NotServableError, RpcError
 from tidemark.impl.proxy.reads import Reader, ReadTask
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import ZERO
@@ -17,16 +17,18 @@ from tidemark.models.protocols.reads.handover import hand_over
 from tidemark.models.protocols.reads.program import ReadsProgram
 
 
-class _AsksTheNextForAnything(Reader):
+class AsksTheNextForAnything(Reader):
+    """The next node is asked without the guarantee."""
+
     async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
         first, *others = self._replicas.of(channel)
-        guarantee = task.guarantee
+        moment, guarantee = task.moments.get(channel), task.guarantee
         for replica in (first, *others):
             try:
                 return await replica.query(
-                    channel, guarantee=guarantee, mvcc=None, keys=task.keys, deadline=self._config.deadline
+                    channel, guarantee=guarantee, mvcc=moment, keys=task.keys, deadline=self._config.deadline
                 )
-            except NotServableError:
+            except RpcError:
                 guarantee = ZERO
         raise NotServableError(f"no replica serves channel {channel!r}")
 
@@ -39,7 +41,7 @@ class _AsksTheNextForAnything(Reader):
 def asks_the_next_for_anything(**scenario: Any) -> ReadsProgram:
     """The next node is asked without the guarantee."""
     variant = "tidemark.models.protocols.reads.mutants.handover:TheMovedDoNotWait"
-    return hand_over(reader=_AsksTheNextForAnything, protocol=variant, **scenario)
+    return hand_over(reader=AsksTheNextForAnything, protocol=variant, **scenario)
 
 
 class _AsksOneAlone(Reader):
