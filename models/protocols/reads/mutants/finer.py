@@ -1,9 +1,8 @@
 """A read that moves from one replica to another: because its replica has stopped, or is too slow.
 
 In ``spec/reads`` a read asks one replica, and ends with it. Proxies ask a second one: one after the other
-(``Reader`` in ``impl/proxy/reads.py``, as those of Milvus do), or all of them at once (``ChannelReads`` in
-``impl/queries/reads.py``). Of a read that asks all at once this is what its answer shows: the read has moved
-to the one that answers first.
+(``Reader`` in ``impl/proxy/reads.py``, as those of Milvus do), or all of them at once, which is in
+``all_at_once``.
 """
 
 from tidemark.spec.language import (
