@@ -114,6 +114,10 @@ class ReadsActions(Protocol, name="reads"):
 
     # ---- words used below ----
 
+    def place(s, q):
+        """The replica that the read asks, now or at last."""
+        return s.replica[q]
+
     def is_begun(s, w):
         """The write is on its way to the log."""
         return one_of(s.stage[w], "asked", "stamped")
@@ -251,7 +255,7 @@ class ReadsActions(Protocol, name="reads"):
         """All reads that sleep at the replica look again."""
         s.progress = each(
             s.Read,
-            lambda q: ite((s.progress[q] == "asleep") & (s.replica[q] == r), "waiting", s.progress[q]),
+            lambda q: ite((s.progress[q] == "asleep") & (s.place(q) == r), "waiting", s.progress[q]),
         )
 
     # ---- a read begins ----
@@ -327,17 +331,17 @@ class ReadsActions(Protocol, name="reads"):
 
     def is_served(s, q):
         """The service time is at or above the guarantee."""
-        return s.safe[s.replica[q]] >= s.guarantee[q]
+        return s.safe[s.place(q)] >= s.guarantee[q]
 
     def timestamp_of_answer(s, q):
         """At which timestamp the answer is taken: the one that the request names, or the service time."""
-        return ite(s.level[q] == "page", s.guarantee[q], s.safe[s.replica[q]])
+        return ite(s.level[q] == "page", s.guarantee[q], s.safe[s.place(q)])
 
     @action(fairness="weak", source="seed 002, waitTSafe; facts 6.1")
     def check(s, q: Read):
         """The read looks at the service time, and goes on or sleeps."""
         require(s.progress[q] == "waiting")
-        require(~s.stopped[s.replica[q]])
+        require(~s.stopped[s.place(q)])
         s.moment[q] = ite(s.is_served(q), s.timestamp_of_answer(q), 0)
         s.progress[q] = ite(s.is_served(q), "reading", "asleep")
 
@@ -351,7 +355,7 @@ class ReadsActions(Protocol, name="reads"):
         s.seen = each(
             s.Read,
             s.Write,
-            lambda p, w: ite(p == q, s.finds(s.replica[q], w, s.moment[q]), s.seen[p, w]),
+            lambda p, w: ite(p == q, s.finds(s.place(q), w, s.moment[q]), s.seen[p, w]),
         )
         s.progress[q] = "answered"
         with when(s.CARRIES):
@@ -361,7 +365,7 @@ class ReadsActions(Protocol, name="reads"):
     def fail_read(s, q: Read):
         """The replica has stopped: the read gets an error."""
         require(one_of(s.progress[q], "waiting", "reading"))
-        require(s.stopped[s.replica[q]])
+        require(s.stopped[s.place(q)])
         s.end_without_answer(q)
 
     @action(source="facts 6.1; hazard 34")

@@ -121,7 +121,7 @@ class ReadsClaims(ReadsActions):
                     s.precedes[a, b],
                     s.is_answered(b),
                     s.level[b] != "page",
-                    s.replica[a] == s.replica[b],
+                    s.place(a) == s.place(b),
                 ),
                 s.moment[a] <= s.moment[b],
             ),
@@ -262,7 +262,7 @@ class ReadsClaims(ReadsActions):
     def an_answer_lags_behind_the_replica(before, after, q):
         """The replica has applied more than the answer shows."""
         return exists(
-            after.Write, lambda w: after.applied[after.replica[q], w] & (after.ts[w] > after.moment[q])
+            after.Write, lambda w: after.applied[after.place(q), w] & (after.ts[w] > after.moment[q])
         )
 
     @reachable(after="answer", source="facts 6.1")

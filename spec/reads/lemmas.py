@@ -50,7 +50,7 @@ class Reads(ReadsClaims):
             s.Read,
             lambda q: implies(
                 one_of(s.progress[q], "reading", "answered"),
-                (s.guarantee[q] <= s.moment[q]) & (s.moment[q] <= s.safe[s.replica[q]]),
+                (s.guarantee[q] <= s.moment[q]) & (s.moment[q] <= s.safe[s.place(q)]),
             ),
         )
 
@@ -65,7 +65,7 @@ class Reads(ReadsClaims):
                     s.precedes[a, b],
                     one_of(s.progress[b], "reading", "answered"),
                     s.level[b] != "page",
-                    s.replica[a] == s.replica[b],
+                    s.place(a) == s.place(b),
                 ),
                 s.moment[a] <= s.moment[b],
             ),

@@ -1,4 +1,4 @@
-"""Drives real query nodes and the proxy's read path by the actions of ``tidemark.spec.reads``.
+"""Drives real query nodes and the read path of proxies by the actions of ``tidemark.spec.reads``.
 
 The driver plays the oracle, the ticks and the clients' wishes. A step is offered when an event that may
 happen now represents it. What changes nothing comes just before the step that needs it: a question reaches
@@ -7,6 +7,8 @@ its node, rows are collected, entries are read up to a tick. By chance it comes 
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from tidemark.impl.broker.messages import Tick
@@ -30,8 +32,10 @@ _BEGIN = "begin_"
 class DrivenReads(ReadsProgram):
     """Clients whose reads have the level, the clock and the guarantee that the driver has chosen."""
 
-    def __init__(self, scenario: ReadsScenario, *, parts: QueryNodeParts | None, protocol: str) -> None:
-        super().__init__(scenario, parts=parts, protocol=protocol)
+    def __init__(self, scenario: ReadsScenario, **options: Any) -> None:
+        super().__init__(scenario, **options)
+        names = frozenset(f"node {number}" for number in range(scenario.nodes))
+        self.settings = replace(self.settings, crashable=names)
         self.chosen = self.oracle = ChosenOracle()
         self.time: Timestamp = 0
 
@@ -50,8 +54,9 @@ class DrivenReads(ReadsProgram):
 
 
 def scenario_of(instance: Instance) -> ReadsScenario:
-    """The writes and reads of a bounded instance, each a script of its own. There is one node."""
+    """The writes and reads of a bounded instance, each a script of its own. Every node may die."""
     constants = instance.map_constants
+    nodes = int(str(instance.bounds["Replica"]))
     writes = [*zip(constants["key"], constants["deletes"], strict=True)]
     clients: list[list[tuple[str, ...]]] = [[] for _ in range(int(str(instance.bounds["Client"])))]
     for number, client in enumerate(constants["writer"]):
@@ -62,22 +67,30 @@ def scenario_of(instance: Instance) -> ReadsScenario:
         writes=tuple((int(key), bool(deletes)) for key, deletes in writes),
         reads=tuple(("eventually", int(node)) for node in constants["replica"]),
         clients=tuple(map(tuple, clients)),
+        nodes=nodes,
         ticks=0,
         graceful=int(str(instance.constants["graceful"])),
         release=True,
-        faults=FaultBudget(crashes=1, drops=_FAULTS, lost_replies=_FAULTS),
+        faults=FaultBudget(crashes=nodes, drops=_FAULTS, lost_replies=_FAULTS),
     )
 
 
 class ReadsAdapter(DrivenRun):
-    """One run of clients, proxies and a query node. A variant of it overrides ``parts``."""
+    """One run of clients, proxies and query nodes. A variant of it overrides ``parts``."""
 
     parts: ClassVar[QueryNodeParts] = QueryNodeParts()
+    quiet_again: ClassVar[tuple[str, ...]] = ("take_pack", "fail_read")
+    """Steps that take several events: all but the last change nothing. A pack may have several entries, and a
+    dead node takes a question before it is refused."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenReads(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
+        self._program = self.driven(scenario_of(instance), instance.protocol)
         super().__init__(self._program)
+
+    def driven(self, scenario: ReadsScenario, protocol: str) -> DrivenReads:
+        """The program that is driven."""
+        return DrivenReads(scenario, parts=self.parts, protocol=protocol)
 
     # What the machine asks.
 
@@ -102,8 +115,7 @@ class ReadsAdapter(DrivenRun):
             self._wish(step)
             for event in self._path(step):
                 self._fire(event)
-            # A pack may take several entries: all but the last change nothing.
-            while step.action == "take_pack" and self._look() == self._state:
+            while step.action in self.quiet_again and self._look() == self._state:
                 self._fire(self._path(step)[0])
         self._state = self._look()
         if chance:
@@ -139,18 +151,19 @@ class ReadsAdapter(DrivenRun):
         return self._labelled(f"{verb[step.action]} {number} ")
 
     def _of_node(self, step: Step) -> list[Event]:
-        node = self._program.nodes[0]
+        r = int(step.args[0])
+        node = self._program.nodes[r]
         if step.action == "take_pack":
-            return self._labelled("read node 0") if self._next_tick(node) == step.args[1] else []
+            return self._labelled(f"read node {r}") if self._next_tick(node) == step.args[1] else []
         if step.action == "raise_safe":
-            return self._labelled("resume pipeline.tsafe")
+            return self._labelled(f"resume pipeline.tsafe node {r}")
         if step.action == "stop":
-            return (self._labelled("resume release") + self._labelled("crash node 0"))[:1]
+            return (self._labelled(f"resume release node {r}") + self._labelled(f"crash node {r}"))[:1]
         kind = step.action.removeprefix("apply_")
         write = self._program.writes[int(step.args[1])]
         waiting = node.pipeline.waiting
         is_next = bool(waiting) and waiting[0].ts == write.ts
-        return self._labelled(f"resume pipeline.{kind}") if is_next else []
+        return self._labelled(f"resume pipeline.{kind} node {r}") if is_next else []
 
     def _next_tick(self, node: Node) -> Timestamp | None:
         """The end of the next pack."""
@@ -160,25 +173,40 @@ class ReadsAdapter(DrivenRun):
         return next((m.ts for m in found if isinstance(m, Tick) and m.ts > consumer.last), None)
 
     def _of_read(self, step: Step, read: int) -> list[Event]:
-        node = self._program.nodes[0]
-        stopped = node.delegator.service_time.closed or not self._execution.world.lanes["node 0"].alive
         asks = self._labelled("allocate", owner=f"read {read}")
-        arrives, looks, collects, replies = (
-            self._carried("deliver", read),
-            self._labelled("resume tsafe.check", owner=f"read {read}"),
-            self._labelled("resume read.collect", owner=f"read {read}"),
-            self._carried("reply", read),
-        )
         if step.action == "stamp_read":
             return asks
         if step.action == "check":
-            return looks
+            return self._labelled("resume tsafe.check", owner=f"read {read}")
         if step.action == "answer":
-            return [event for event in replies if _brings_rows(event)]
+            return [event for event in self._carried("reply", read) if brings_rows(event)]
         if step.action == "cancel":
-            return (asks + self._carried("drop", read) + self._carried("lose reply", read))[:1]
-        refused = [event for event in replies if not _brings_rows(event)]
-        return (arrives + looks + collects + refused)[:1] if stopped else []
+            return (asks + self._loses(read))[:1]
+        return self._refuses(read)
+
+    def _loses(self, read: int) -> list[Event]:
+        """A question or its answer is lost."""
+        return (self._carried("drop", read) + self._carried("lose reply", read))[:1]
+
+    def _refuses(self, read: int) -> list[Event]:
+        """A node that serves no more comes to the read, or its refusal to the client."""
+        if self._runs(self._place(read)):
+            return []
+        return [
+            *self._carried("deliver", read),
+            *self._labelled("resume tsafe.check", owner=f"read {read}"),
+            *self._labelled("resume read.collect", owner=f"read {read}"),
+            *(event for event in self._carried("reply", read) if not brings_rows(event)),
+        ][:1]
+
+    def _place(self, read: int) -> int:
+        """The node that the read is with."""
+        return self._program.scenario.reads[read][1]
+
+    def _runs(self, node: int) -> bool:
+        """The node lives, and serves the channel."""
+        closed = self._program.nodes[node].delegator.service_time.closed
+        return self._execution.world.lanes[f"node {node}"].alive and not closed
 
     def _labelled(self, start: str, *, owner: str = "") -> list[Event]:
         return [
@@ -199,15 +227,24 @@ class ReadsAdapter(DrivenRun):
 
     def _hurry(self, chance: int) -> None:
         """Something happens that should change nothing: a question arrives, rows are collected."""
-        node = self._program.nodes[0]
-        if node.delegator.service_time.closed or not self._execution.world.lanes["node 0"].alive:
-            return
-        quiet = self._labelled("deliver client") + self._labelled("resume read.collect")
+        quiet = self._quiet()
         if quiet:
             self._fire(quiet[chance % len(quiet)])
             self._state = self._look()
 
+    def _quiet(self) -> list[Event]:
+        """What changes nothing where a node serves."""
+        quiet = self._labelled("deliver client") + self._labelled("resume read.collect")
+        return [event for event in quiet if self._runs(node_of(event))]
 
-def _brings_rows(reply: Event) -> bool:
+
+def node_of(event: Event) -> int:
+    """The node at which an event happens."""
+    found = re.search(r"node (\d+)", event.label)
+    assert found is not None, event.label
+    return int(found[1])
+
+
+def brings_rows(reply: Event) -> bool:
     """The node has answered, and not refused."""
     return reply.message is not None and reply.message.answer.startswith("ShardAnswer")

@@ -21,6 +21,7 @@ from tidemark.impl.proxy.reads import (
     Reader,
     ReaderConfig,
     ReadTask,
+    Replicas,
 )
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
@@ -253,7 +254,7 @@ class ReadsProgram(RefiningProgram):
         session: type[Session] = Session,
         protocol: str = SPECIFICATION,
     ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+        super().__init__(self.abstraction_of(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.oracle = OracleProcess()
@@ -269,6 +270,11 @@ class ReadsProgram(RefiningProgram):
         self.named = NAMED
         self._parts = parts
         self._reader_class = reader
+
+    @staticmethod
+    def abstraction_of(scenario: ReadsScenario, protocol: str) -> Abstraction:
+        """The refinement mapping."""
+        return _abstraction(scenario, protocol)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -386,7 +392,7 @@ class ReadsProgram(RefiningProgram):
         return None if task is None else task.answer
 
     async def _begin_read(self, process: Process, client: int, oracle: OracleCalls, number: int) -> None:
-        read, node = self.reads[number], self.scenario.reads[number][1]
+        read = self.reads[number]
         if read.level == PAGE and self._first_page(number) is None:
             return
         await process.point(f"begin {number}")
@@ -403,12 +409,17 @@ class ReadsProgram(RefiningProgram):
         reader = self._reader_class(
             oracle=oracle,
             clock=self.clock(),
-            replicas=OneReplica(NodeCalls(process, f"node {node}", number)),
+            replicas=self.replicas_of(process, number),
             config=ReaderConfig(graceful_ts=self.scenario.graceful),
         )
         answer = await reader.execute(read.task)
         self.history.answer(number)
         self.sessions[client].saw(answer.moment)
+
+    def replicas_of(self, process: Process, number: int) -> Replicas:
+        """Whom the proxy asks for a read."""
+        node = self.scenario.reads[number][1]
+        return OneReplica(NodeCalls(process, f"node {node}", number))
 
     # What is looked at.
 
@@ -540,6 +551,7 @@ def reads(
     reader: type[Reader] = Reader,
     session: type[Session] = Session,
     protocol: str = SPECIFICATION,
+    program: type[ReadsProgram] = ReadsProgram,
 ) -> ReadsProgram:
     """Return a program by plain arguments, as the manifest gives them; see ``ReadsScenario``.
 
@@ -562,6 +574,7 @@ def reads(
         reader: class of the proxy's read path.
         session: class of the clients' sessions.
         protocol: the specification, or a variant of it.
+        program: class of the program.
     """
     scenario = ReadsScenario(
         writes=tuple((int(key), bool(deletes)) for key, deletes in writes),
@@ -578,4 +591,4 @@ def reads(
             crashes=crashes, drops=drops, lost_replies=lost_replies, cancellations=cancellations
         ),
     )
-    return ReadsProgram(scenario, parts=parts, reader=reader, session=session, protocol=protocol)
+    return program(scenario, parts=parts, reader=reader, session=session, protocol=protocol)
