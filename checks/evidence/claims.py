@@ -320,7 +320,7 @@ _TRACE = {
     "parts.every_channel_is_exact": "a trace of `look`, `collect` and `serve`",
     "parts.recent_reads_reach_what_was_acknowledged": "a trace of `begin` and `look`; its consequence is "
     "judged as reads.strong_sees_what_was_acknowledged",
-    "parts.moments_were_issued": "a trace of `look` and of the oracle: an answer does not carry its timestamp",
+    "parts.moments_were_issued": "a trace of `look` and of the oracle",
     "parts.answers_are_final": "nothing can: an answer is seen once",
     "parts.a_read_ends": "an end: evidence is finite",
     "reads.service_time_follows_the_oracle": "an end: evidence is finite",
