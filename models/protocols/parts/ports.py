@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import partial
 
 from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick, physical
 from tidemark.impl.errors import StoreError
@@ -144,21 +145,19 @@ class Transit:
 
     async def put(self, result: QueryResult) -> None:
         """See ResultChannel."""
+        number = result.number
         for channel, answer in sorted(result.shards.items()):
             for row in answer.rows:
-                await self._world.operation(
-                    f"row {result.number} {row.ts}", lambda r=row: self._row(result, r)
-                )
-            place = CHANNELS.index(channel)
-            show = (result.number, channel), answer.moment
-            await self._world.operation(f"part {result.number} {place}", lambda s=show: self._show(*s))
+                await self._world.operation(f"row {number} {row.ts}", partial(self._row, number, row))
+            show = partial(self._show, (number, channel), answer.moment)
+            await self._world.operation(f"part {number} {CHANNELS.index(channel)}", show)
         await self._world.operation(f"result {result.number}", lambda: None)
         self._put.append((result.number, result.node, result.refusal is None))
         await self.channels.put(result)
         self.touch()
 
-    def _row(self, result: QueryResult, row: Row) -> None:
-        self.rows[result.number] = (*self.rows.get(result.number, ()), row.ts)
+    def _row(self, number: int, row: Row) -> None:
+        self.rows[number] = (*self.rows.get(number, ()), row.ts)
         self._world.touch(writes=self._bit)
 
     def _show(self, part: tuple[int, ChannelName], moment: Timestamp) -> None:
