@@ -301,6 +301,9 @@ _TRACE = {
     "reads.service_time_never_goes_back",
     "segments.service_time_follows_the_ticks": "an end: evidence is finite",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
+    "reads.nothing_above_the_pack_is_applied": "a trace of `take_pack`, `apply_insert` and `apply_delete`",
+    "reads.deletes_find_the_rows_of_their_pack": "a trace of `apply_insert` and `apply_delete`",
+    "reads.a_stopped_replica_rests": "a trace of `stop`, `take_pack`, `apply_insert` and `apply_delete`",
     "reads.answers_are_final": "nothing can: an answer is seen once",
     "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; "
     "what must and what may be in it is judged as history.strong and history.written",
@@ -317,6 +320,7 @@ _TRACE = {
     "parts.every_channel_is_exact": "a trace of `look`, `collect` and `serve`",
     "parts.recent_reads_reach_what_was_acknowledged": "a trace of `begin` and `look`; its consequence is "
     "judged as reads.strong_sees_what_was_acknowledged",
+    "parts.moments_were_issued": "a trace of `look` and of the oracle",
     "parts.answers_are_final": "nothing can: an answer is seen once",
     "parts.a_read_ends": "an end: evidence is finite",
     "reads.service_time_follows_the_oracle": "an end: evidence is finite",

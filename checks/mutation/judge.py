@@ -174,7 +174,7 @@ def _generated_verdicts(entry: GeneratedMutants, context: Context) -> Iterator[V
     host = _host(entry.instance, context)
     assert isinstance(host, InstanceEntry)
     instance = instance_of(host)
-    ids = sampled([mutant.id for mutant in mutants_of(instance.protocol)], entry.sample)
+    ids = sampled(ids_of(instance, entry.actions), entry.sample)
     spark = _session(context) if entry.distributed else None
     results = mutate(
         instance, mutants=ids, claims=_claims_of(host, context), progress=context.progress, spark=spark
@@ -183,6 +183,18 @@ def _generated_verdicts(entry: GeneratedMutants, context: Context) -> Iterator[V
         if result.fate is not Fate.EQUIVALENT:
             yield _verdict(context.subject(entry, "mutate", result.id, Aspect.MUTANT), result, instance)
     yield _summary(context.subject(entry, "mutate", SUMMARY, Aspect.PIN), results, instance)
+
+
+def ids_of(instance: Instance, actions: Collection[str]) -> list[str]:
+    """Ids of the generated mutants of these actions, all if there are none. Raises BadInputError."""
+    unknown = sorted({*actions} - {action.name for action in instance.spec.actions})
+    if unknown:
+        raise BadInputError(
+            f"{instance.protocol} has no action {unknown[0]!r}",
+            remedy="name those of the instance's protocol",
+        )
+    found = mutants_of(instance.protocol)
+    return [mutant.id for mutant in found if not actions or mutant.action.name in actions]
 
 
 def _session(context: Context) -> SparkSession:

@@ -251,6 +251,8 @@ class GeneratedMutants(Strict):
     """Pinned number of mutants that behave differently on the instance (those that do not are only
     counted).
     """
+    actions: tuple[Name, ...] = ()
+    """Only the mutants of these actions; those of all if absent."""
     sample: int | None = Field(default=None, gt=0)
     """Judge so many of them, always the same ones; all if absent."""
     distributed: bool = False

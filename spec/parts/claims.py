@@ -97,6 +97,11 @@ class PartsClaims(PartsActions):
             ),
         )
 
+    @invariant(source="facts 6.1")
+    def moments_were_issued(s):
+        """No channel answers at a moment that the oracle has not issued."""
+        return forall(s.Read, s.Channel, lambda q, c: s.moment[q, c] <= s.issued)
+
     @transition_invariant(source="facts 6.1")
     def answers_are_final(before, after):
         """What was answered stays as it is."""
@@ -134,6 +139,11 @@ class PartsClaims(PartsActions):
                 after.ts[v] > after.moment[q, after.place(v)],
             ),
         )
+
+    @reachable(after="finish", source="facts 6.2: Strong")
+    def a_recent_read_shows_what_was_there(before, after, q):
+        """A read with a recent guarantee shows a row that was acknowledged before."""
+        return after.recent[q] & exists(after.Write, lambda w: after.known[q, w] & after.seen[q, w])
 
     @reachable(after="finish", source="facts 6.2; B40")
     def a_page_misses_what_has_come_since(before, after, q):

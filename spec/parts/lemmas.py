@@ -16,6 +16,11 @@ class Parts(PartsClaims):
             lambda q, c: implies(s.part[q, c] != "none", s.may_be_moment(q, c, s.moment[q, c])),
         )
 
+    @lemma(source="facts 4, 6.1")
+    def service_times_were_issued(s):
+        """The service times of the channels come from the oracle."""
+        return forall(s.Channel, lambda c: s.safe[c] <= s.issued)
+
     @lemma(source="facts 6.1")
     def parts_are_of_reads(s):
         """A channel that has looked was asked by a read that has not failed; one that has is part of each

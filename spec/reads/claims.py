@@ -69,6 +69,47 @@ class ReadsClaims(ReadsActions):
         to_come = forall(s.Replica, s.Write, lambda r, w: implies(s.is_begun(w), s.lies_above(w, s.safe[r])))
         return in_log & to_come
 
+    @invariant(source="seed 002, service time; facts 6.1")
+    def nothing_above_the_pack_is_applied(s):
+        """A replica holds nothing of the log above the end of the pack that it works on."""
+        return forall(s.Replica, s.Write, lambda r, w: implies(s.applied[r, w], s.ts[w] <= s.pack[r]))
+
+    @invariant(source="seed 002, insert before delete; facts 6.1")
+    def deletes_find_the_rows_of_their_pack(s):
+        """A replica that has applied a delete of the pack has all rows of the pack."""
+        return forall(
+            s.Replica,
+            s.Write,
+            s.Write,
+            lambda r, d, w: implies(
+                all_of(
+                    s.applied[r, d],
+                    s.deletes[d],
+                    s.ts[d] > s.safe[r],
+                    s.stage[w] == "logged",
+                    ~s.deletes[w],
+                    s.ts[w] <= s.pack[r],
+                ),
+                s.applied[r, w],
+            ),
+        )
+
+    @transition_invariant(source="facts 6.1; hazard 34", frame=True)
+    def a_stopped_replica_rests(before, after):
+        """A stopped replica takes no pack, applies nothing, and its service time stays."""
+        return forall(
+            after.Replica,
+            after.Write,
+            lambda r, w: implies(
+                before.stopped[r],
+                all_of(
+                    after.pack[r] == before.pack[r],
+                    after.safe[r] == before.safe[r],
+                    after.applied[r, w] == before.applied[r, w],
+                ),
+            ),
+        )
+
     @transition_invariant(source="facts 6.1; hazard 33", frame=True)
     def service_time_never_goes_back(before, after):
         """The service time of a replica never goes back."""
@@ -281,3 +322,35 @@ class ReadsClaims(ReadsActions):
     def a_read_fails_with_its_replica(before, after, q):
         """The replica stops while the read collects its rows."""
         return before.progress[q] == "reading"
+
+    @reachable(after="answer", source="facts 6.2: Session")
+    def a_session_shows_its_own_row(before, after, q):
+        """A row that its own client was told of before is shown to a session read."""
+        return (after.level[q] == "session") & exists(
+            after.Write,
+            lambda w: all_of(after.seen[q, w], after.known[q, w], after.writer[w] == after.reader[q]),
+        )
+
+    @reachable(after="answer", source="facts 6.2: Bounded; hazard 35")
+    def a_bounded_read_shows_an_old_row(before, after, q):
+        """A row that a bounded read must not miss is shown to it."""
+        return (after.level[q] == "bounded") & exists(
+            after.Write,
+            lambda w: all_of(
+                after.seen[q, w],
+                after.known[q, w],
+                after.ts[w] + after.graceful + after.skew <= after.began[q],
+            ),
+        )
+
+    @reachable(after="answer", source="facts 6.2: Customized")
+    def a_named_guarantee_is_reached(before, after, q):
+        """A read is answered whose client has named a guarantee above 0."""
+        return (after.level[q] == "customized") & (after.guarantee[q] > 0)
+
+    @reachable(after="answer", source="facts 6.1, 6.2")
+    def a_read_follows_an_answer(before, after, q):
+        """A read that is no further page is answered, and had begun after an answer of a moment above 0."""
+        return (after.level[q] != "page") & exists(
+            after.Read, lambda a: after.precedes[a, q] & (after.moment[a] > 0)
+        )

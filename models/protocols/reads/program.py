@@ -490,22 +490,28 @@ class ReadsProgram(RefiningProgram):
 
 def memory_of(mine: Node) -> Hashable:
     """Return what influences the future of a node, beyond its view."""
-    delegator = mine.delegator
+    return (
+        memory_of_shard(mine.delegator, mine.pipeline),
+        tuple((q, None if r is None else (r.guarantee, r.mvcc)) for q, r in sorted(mine.reads.items())),
+    )
+
+
+def memory_of_shard(delegator: ShardDelegator, pipeline: ShardPipeline) -> Hashable:
+    """Return what influences the future of a channel at a node, beyond its view and its reads."""
     segments = [
         (name, repr(sorted(segment.rows.items())), repr(sorted(segment.deletes.items())))
         for kind in (delegator.growing, delegator.sealed)
         for name, segment in sorted(kind.items())
     ]
-    consumer = mine.pipeline.consumer
+    consumer = pipeline.consumer
     assert isinstance(consumer, ChannelConsumer)  # no dispatchers here: spec/dispatch has its own program
     return (
         tuple(segments),
         tuple(sorted(delegator.growing)),
         tuple(delegator.deletes.kept),
         tuple(sorted(delegator.excluded.upto.items())),
-        repr(mine.pipeline.waiting),
+        repr(pipeline.waiting),
         (consumer.read, consumer.last, repr(consumer.buffered)),
-        tuple((q, None if r is None else (r.guarantee, r.mvcc)) for q, r in sorted(mine.reads.items())),
         delegator.service_time.closed,
     )
 

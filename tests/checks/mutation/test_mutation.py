@@ -7,8 +7,9 @@ import pytest
 
 from tests.protocols.ferry import Ferry
 from tidemark.checks.mutation.assess import baseline
-from tidemark.checks.mutation.judge import mutate
+from tidemark.checks.mutation.judge import ids_of, mutate
 from tidemark.checks.mutation.result import Fate
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.mutation.generated import mutants_of, mutated
@@ -56,6 +57,17 @@ def test_a_mutant_shares_all_parts_but_one():
     other = [name for name in right.parts if right.parts[name] is not wrong.parts[name]]
     assert other == [mutant.action.name]
     assert wrong.conditions is right.conditions
+
+
+def test_an_entry_may_ask_for_the_mutants_of_some_actions():
+    instance = INSTANCES["ferry"]
+    whole = ids_of(instance, ())
+    action = mutants_of(instance.protocol)[-1].action.name
+    some = ids_of(instance, (action,))
+    assert some == [name for name in whole if name.startswith(f"{action}/")]
+    assert 0 < len(some) < len(whole)
+    with pytest.raises(BadInputError, match="swim"):
+        ids_of(instance, (action, "swim"))
 
 
 def test_fates_by_the_search_and_by_the_interpreter_agree():

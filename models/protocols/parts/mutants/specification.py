@@ -108,6 +108,15 @@ class GuaranteeOfAnotherTime(Parts):
         s.recent[q] = True
 
 
+@mutant(killer="parts.moments_were_issued", source="facts 4, 6.1", instance=TINY)
+class ServiceTimesRunAhead(Parts):
+    """A service time passes what the oracle has issued: an answer is of a moment that is still to come."""
+
+    def raise_safe(s, c, upto):
+        require(upto > s.safe[c])
+        s.safe[c] = upto
+
+
 @mutant(killer="parts.answers_are_final", source="facts 6.1", instance=TINY)
 class AnswersAreTakenBack(Parts):
     """A read fails after it was answered."""

@@ -61,6 +61,17 @@ class EventualReads(Reads):
     begin_customized = None
 
 
+class CustomizedReads(Reads):
+    """Customized reads alone."""
+
+    begin_strong = None
+    stamp_read = None
+    begin_session = None
+    begin_bounded = None
+    begin_eventually = None
+    begin_page = None
+
+
 class WritesAlone(SessionReads):
     """A client carries the timestamps of its writes, and not those of its answers."""
 

@@ -72,6 +72,40 @@ class IdleChannelsGetNoTick(Reads):
         require(exists(s.Write, lambda w: (s.stage[w] == "logged") & (s.ts[w] >= upto)))
 
 
+@mutant(
+    killer="reads.nothing_above_the_pack_is_applied", source="seed 002, service time", instance="reads-tiny"
+)
+class RowsWithoutAPack(Reads):
+    """A row is applied as soon as it is in the log, with no tick behind it."""
+
+    def is_in_pack(s, r, w):
+        return (s.stage[w] == "logged") & ~s.applied[r, w]
+
+
+@mutant(
+    killer="reads.deletes_find_the_rows_of_their_pack",
+    source="seed 002, insert before delete",
+    instance="reads-small",
+)
+class DeletesBeforeRows(Reads):
+    """A replica applies rows and deletes of a pack in any order: a delete may not find its row."""
+
+    def apply_delete(s, r, w):
+        require(~s.stopped[r] & s.is_in_pack(r, w))
+        require(s.deletes[w])
+        s.applied[r, w] = True
+
+
+@mutant(killer="reads.a_stopped_replica_rests", source="facts 6.1; H34", instance="reads-tiny")
+class ClosedReplicasGoOn(Reads):
+    """The pipeline of a closed delegator takes the next pack."""
+
+    def take_pack(s, r, upto):
+        require(s.pack[r] == s.safe[r])
+        require((upto > s.pack[r]) & (upto <= s.tick))
+        s.pack[r] = upto
+
+
 # ---- the wait ----
 
 

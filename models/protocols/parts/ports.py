@@ -1,0 +1,259 @@
+"""The edges of proxies and query nodes, made of objects of the controlled world: logs, requests, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import partial
+
+from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick, physical
+from tidemark.impl.errors import StoreError
+from tidemark.impl.queries.channels import QueryChannels, RequestReader, RequestWriter, ResultReader
+from tidemark.impl.queries.values import QueryRequest, QueryResult
+from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.types import ChannelName, Row
+from tidemark.models.protocols.common.gate import Gate
+from tidemark.models.simulation.world.world import World
+
+LOGS = "cell logs"
+TRANSIT = "cell transit"
+COLLECTION = "things"
+CHANNELS = ("a_1v0", "b_1v1")
+"""The virtual channels of the collection, each in a physical one of its own."""
+NUMBER: ContextVar[int] = ContextVar("number")
+"""The request that the present task of a node answers."""
+
+
+class Logs:
+    """The logs of the channels, and the oracle: a write has its timestamp when it is in its log.
+
+    Attributes:
+        issued: the greatest timestamp that was given.
+        placed: by write its timestamp.
+        ticks: by channel the greatest tick in its log.
+    """
+
+    def __init__(self, world: World, *, writes: int) -> None:
+        self.issued: Timestamp = 0
+        self.placed: dict[int, Timestamp] = {}
+        self.entries: dict[ChannelName, list[Entry]] = {channel: [] for channel in CHANNELS}
+        self.ticks: dict[ChannelName, Timestamp] = dict.fromkeys(CHANNELS, 0)
+        self.gate = Gate(world)
+        self._world = world
+        self._bit = world.interner.bit(LOGS)
+        self._writes = writes
+
+    def view(self) -> tuple[Timestamp, tuple[tuple[int, Timestamp], ...]]:
+        """The greatest timestamp, and what is in the logs."""
+        return self.issued, tuple(sorted(self.placed.items()))
+
+    async def append(self, write: int, channel: ChannelName, key: int, *, deletes: bool) -> Timestamp:
+        """Append a write; return its timestamp."""
+
+        def put() -> Timestamp:
+            self.issued += 1
+            self.placed[write] = ts = self.issued
+            message: LogMessage = InsertMessage(ts, channel, (Row(ts, 1, key),))
+            if deletes:
+                message = DeleteMessage(ts, channel, -1, (key,))
+            self._put(channel, message)
+            return ts
+
+        found: Timestamp = await self._world.operation(f"append {write}", put)
+        return found
+
+    async def send_tick(self, channel: ChannelName) -> None:
+        """Append the greatest tick that may be, once there is a new one."""
+
+        def is_due() -> bool:
+            return self.issued > self.ticks[channel]
+
+        await self.gate.operation("tick", is_due, lambda: self._tick(channel))
+
+    async def send_last_tick(self, channel: ChannelName) -> None:
+        """Once every write is in its log: a tick at or above all of them."""
+
+        def is_due() -> bool:
+            return len(self.placed) == self._writes and self.issued > self.ticks[channel]
+
+        await self.gate.operation("last tick", is_due, lambda: self._tick(channel))
+
+    def _tick(self, channel: ChannelName) -> None:
+        self.ticks[channel] = self.issued
+        self._put(channel, Tick(self.issued))
+
+    def _put(self, channel: ChannelName, message: LogMessage) -> None:
+        self._world.touch(writes=self._bit)
+        log = self.entries[channel]
+        log.append(Entry(len(log) + 1, 0, message))
+        self.gate.look()
+
+    async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
+        """See EntryLog: of the physical channel, one entry at a time."""
+        log = next(self.entries[one] for one in CHANNELS if physical(one) == channel)
+
+        def take() -> Sequence[Entry]:
+            self._world.touch(reads=self._bit)
+            return (log[place - 1],)
+
+        found: Sequence[Entry] = await self.gate.operation("read", lambda: place <= len(log), take)
+        return found
+
+
+class Transit:
+    """What lies between proxies and nodes: the real channels of requests and results, with a step for each
+    request that is written or read, and for each result. The rows of a result come one by one.
+
+    Attributes:
+        shown: by read and channel the moment of a part whose rows have all come.
+        rows: by read the timestamps of the rows that have come.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.channels = QueryChannels()
+        self.channels.load(COLLECTION)
+        self.gate = Gate(world)
+        self.shown: dict[tuple[int, ChannelName], Timestamp] = {}
+        self.rows: dict[int, tuple[Timestamp, ...]] = {}
+        self.readers: dict[str, RequestReader] = {}
+        self.results: list[ResultReader] = []
+        self._put: list[tuple[int, str, bool]] = []
+        self._world = world
+        self._bit = world.interner.bit(TRANSIT)
+
+    def touch(self) -> None:
+        """Something has changed here."""
+        self._world.touch(writes=self._bit)
+        self.gate.look()
+
+    def come(self, node: str) -> RequestsOf:
+        """A node reads requests from now on."""
+        reader = self.readers[node] = self.channels.subscribe(COLLECTION, node)
+        self.touch()
+        return RequestsOf(self, reader)
+
+    def leave(self, node: str) -> None:
+        """The node is known to have left: what it owes is refused."""
+        self._put += [(number, node, False) for number in sorted(self.readers[node].owed)]
+        self.channels.unsubscribe(COLLECTION, node)
+        self.touch()
+
+    def proxy(self) -> ResultsFor:
+        """A proxy reads results from now on."""
+        self.results.append(self.channels.results())
+        return ResultsFor(self, self.results[-1])
+
+    async def put(self, result: QueryResult) -> None:
+        """See ResultChannel."""
+        number = result.number
+        for channel, answer in sorted(result.shards.items()):
+            for row in answer.rows:
+                await self._world.operation(f"row {number} {row.ts}", partial(self._row, number, row))
+            show = partial(self._show, (number, channel), answer.moment)
+            await self._world.operation(f"part {number} {CHANNELS.index(channel)}", show)
+        await self._world.operation(f"result {result.number}", lambda: None)
+        self._put.append((result.number, result.node, result.refusal is None))
+        await self.channels.put(result)
+        self.touch()
+
+    def _row(self, number: int, row: Row) -> None:
+        self.rows[number] = (*self.rows.get(number, ()), row.ts)
+        self._world.touch(writes=self._bit)
+
+    def _show(self, part: tuple[int, ChannelName], moment: Timestamp) -> None:
+        self.shown[part] = moment
+        self._world.touch(writes=self._bit)
+
+    def view(self) -> tuple[tuple[tuple[tuple[int, ChannelName], Timestamp], ...], ...]:
+        """What has come of which read."""
+        rows = tuple(((q, ""), ts) for q in sorted(self.rows) for ts in sorted(self.rows[q]))
+        return tuple(sorted(self.shown.items())), rows
+
+    def memory(self) -> tuple[object, ...]:
+        """What influences what happens next, beyond the view."""
+        readers = ((name, one.left.qsize(), tuple(one.owed)) for name, one in sorted(self.readers.items()))
+        unread = (tuple(self._put[len(self._put) - one.left.qsize() :]) for one in self.results)
+        return tuple(readers), tuple(unread), self.gate.view()
+
+
+class RequestsOf:
+    """The request channel as one node reads it."""
+
+    def __init__(self, transit: Transit, reader: RequestReader) -> None:
+        self._transit = transit
+        self._reader = reader
+
+    async def next_request(self) -> QueryRequest:
+        """See RequestChannel. What the node does for it knows its number."""
+        queue = self._reader.left
+        found: QueryRequest = await self._transit.gate.operation(
+            "request", lambda: not queue.empty(), queue.get_nowait
+        )
+        NUMBER.set(found.number)
+        return found
+
+
+class ResultsFor:
+    """The result channel as one proxy reads it."""
+
+    def __init__(self, transit: Transit, reader: ResultReader) -> None:
+        self._transit = transit
+        self._reader = reader
+
+    async def next_result(self) -> QueryResult:
+        """See Results."""
+        queue = self._reader.left
+        found: QueryResult = await self._transit.gate.operation(
+            "hear", lambda: not queue.empty(), queue.get_nowait
+        )
+        return found
+
+
+class Coordinator:
+    """The query coordinator as a proxy sees it. ``written``: told of each request that is in its channel."""
+
+    def __init__(self, world: World, transit: Transit, written: Callable[[int], None]) -> None:
+        self._world = world
+        self._transit = transit
+        self._written = written
+
+    async def channels(self, collection: str) -> Requests:
+        """See QueryCoordinatorClient."""
+        writer = await self._transit.channels.channels(collection)
+        return Requests(self._world, self._transit, writer, self._written)
+
+
+class Requests:
+    """A stream into the request channel, with a step for each write."""
+
+    def __init__(
+        self, world: World, transit: Transit, writer: RequestWriter, written: Callable[[int], None]
+    ) -> None:
+        self._world = world
+        self._transit = transit
+        self._writer = writer
+        self._written = written
+
+    async def write(self, request: QueryRequest) -> tuple[str, ...]:
+        """See Writer."""
+        await self._world.operation(f"write {request.number}", lambda: None)
+        nodes = await self._writer.write(request)
+        self._written(request.number)
+        self._transit.touch()
+        return nodes
+
+    def close(self) -> None:
+        """See Writer."""
+        self._writer.close()
+
+
+class NoObjects:
+    """The object store of a node that loads nothing."""
+
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
+        """See ObjectStore."""
+        raise StoreError(f"nothing is stored here: {path!r}, {len(rows)} rows")
+
+    async def get(self, path: str) -> tuple[Row, ...]:
+        """See ObjectStore."""
+        raise StoreError(f"there is no object {path!r}")
