@@ -26,6 +26,7 @@ from tidemark.models.protocols.transactions.program import (
     TransactionScenario,
 )
 from tidemark.models.protocols.transactions.refinement import TICK, landed
+from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.settings import FaultBudget
@@ -177,6 +178,7 @@ class TransactionsAdapter(DrivenRun):
 
     def _look(self) -> Any:
         state = super()._look()
+        assert isinstance(self._run, RefiningProgram)
         self._values = self._run.values()
         return state
 
