@@ -27,7 +27,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.common.growing_log import LOG
-from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored, WritePlan, number_of
+from tidemark.models.protocols.segments.ports import CHANNEL, Stored, WritePlan, number_of
 from tidemark.models.protocols.segments.program import NODE, SegmentsProgram, SegmentsScenario
 from tidemark.models.protocols.segments.refinement import abstract
 from tidemark.models.refinement.step import StepChecker
@@ -49,7 +49,7 @@ class DrivenSegments(SegmentsProgram):
 
     def populate(self, world: World) -> None:
         """Define the process."""
-        self.storage = Storage(world, self.scenario.writes)
+        self.storage = self.storage_of(world)
         world.process(NODE, self._run_node, daemon=True)
 
     def put(self, message: LogMessage) -> None:
@@ -105,9 +105,7 @@ class SegmentsAdapter(DrivenRun):
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenSegments(
-            scenario_of(instance), delegator=self.delegator, protocol=instance.protocol
-        )
+        self._program = self._made(instance)
         self._replayed: Counter[int] = Counter()
         """By segment, how many deletes its load has replayed before it had to."""
         self._crashes = 0
@@ -115,6 +113,9 @@ class SegmentsAdapter(DrivenRun):
         self._ends: Counter[int] = Counter()
         """By segment, after how many steps of the run its load may end."""
         super().__init__(self._program)
+
+    def _made(self, instance: Instance) -> DrivenSegments:
+        return DrivenSegments(scenario_of(instance), delegator=self.delegator, protocol=instance.protocol)
 
     def _look(self) -> State:
         """The abstract state; the timestamps are those that the driver has chosen."""

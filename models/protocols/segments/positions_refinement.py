@@ -9,7 +9,8 @@ specification          implementation
 position               what the coordinator knows
 taken                  the positions of the description with which the channel was taken up; of a segment in
                        ``ShardDelegator.sealed`` that of its record, which moves no more
-excluded, closed       ``ExcludedSegments.upto``: a timestamp, or everything
+excluded, closed       ``ExcludedSegments.upto``: a timestamp, or everything. One below the beginning of the
+                       stream excludes nothing, be it forgotten or not
 twice                  a row that was given to a segment in ``ShardDelegator.growing`` which has it
 =====================  =====================================================================================
 """
@@ -78,6 +79,7 @@ def abstract(
     segments = range(1 + max(plan.segment or 0 for plan in writes))
     found, known = node.described, dict(node.known)
     positions, taken = dict(stored.positions), dict(found.positions if found is not None else ())
+    start = 0 if found is None else found.delete_checkpoint
     upto = _at_the_beginning(found, known) if node.grown is None else dict(seen.upto)
 
     def is_stored(w: int) -> bool:
@@ -92,7 +94,7 @@ def abstract(
         **values,
         "position": {g: positions.get(g, 0) for g in segments},
         "taken": {g: (positions if g in known else taken).get(g, 0) for g in segments},
-        "excluded": {g: 0 if upto.get(g, 0) == EVERYTHING else upto.get(g, 0) for g in segments},
+        "excluded": {g: upto.get(g, 0) if start <= upto.get(g, 0) < EVERYTHING else 0 for g in segments},
         "closed": {g: upto.get(g) == EVERYTHING for g in segments},
         "twice": {w: w in seen.copies for w in range(len(writes))},
     }

@@ -8,6 +8,8 @@ from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.segments import Segment
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.segments.driver import SegmentsAdapter
+from tidemark.models.protocols.segments.mutants.filters import UpToAndWithout
+from tidemark.models.protocols.segments.positions_driver import PositionsAdapter
 
 
 class _LeavesOutTheOldest(ShardDelegator):
@@ -20,3 +22,9 @@ class TheOldestIsNotReplayed(SegmentsAdapter):
     """The replay begins after the first delete above the files' position."""
 
     delegator: ClassVar[type[ShardDelegator]] = _LeavesOutTheOldest
+
+
+class TheRowAtThePositionIsTaken(PositionsAdapter):
+    """A row at the position of its segment is given to the segment that was loaded with it."""
+
+    delegator: ClassVar[type[ShardDelegator]] = UpToAndWithout

@@ -30,14 +30,16 @@ class _Strict(ExcludedSegments):
         return ts < self.upto.get(segment_id, ZERO)
 
 
-class _UpToAndWithout(NotingDelegator):
+class UpToAndWithout(NotingDelegator):
+    """A row at the position itself is not left out."""
+
     excluded_class = _Strict
 
 
 @mutant(killer=_TWICE, source="H46: strict", instance=_GROWING)
 def the_row_at_the_position_is_taken(**scenario: Any) -> PositionsProgram:
     """A row at the position itself is given to the growing segment that was loaded with it."""
-    return positions(delegator=_UpToAndWithout, **scenario)
+    return positions(delegator=UpToAndWithout, **scenario)
 
 
 class _OneMore(ExcludedSegments):

@@ -71,9 +71,12 @@ class OwnPositions(Segments):
         super().watch()
         s.taken = each(s.Segment, lambda g: s.position[g])
         s.excluded = each(s.Segment, s.excluded_at_start)
+        s.forget()
 
     def excluded_at_start(s, g):
-        """Up to where rows of the stream are left out when the channel is taken up."""
+        """Up to where rows are left out when the channel is taken up. Below the beginning of the stream none
+        comes.
+        """
         return s.position[g]
 
     def is_stored_of_a_growing_segment(s, w):
