@@ -1,5 +1,7 @@
 """Packs of channels with ticks of their own: where they end, and where a consumer goes on."""
 
+import itertools
+
 from tests.impl.parts import run
 from tests.impl.read_parts import ListLog, insert, tick
 from tests.impl.stream.test_aligned import BOTH, Logs
@@ -34,7 +36,7 @@ def test_a_consumer_goes_on_from_the_end_of_any_pack():
         logs = logs_with_ticks_of_their_own()
         consumer = MinimumConsumer(log=logs, channels=BOTH)
         packs = [await consumer.next_pack() for _ in range(3)]
-        for done, next_pack in zip(packs, packs[1:], strict=False):
+        for done, next_pack in itertools.pairwise(packs):
             again = MinimumConsumer(log=logs, channels=BOTH, position=done.finish)
             assert await again.next_pack() == next_pack
 
