@@ -35,6 +35,7 @@ lists all entries."""
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
 _ENDING = "proved by `tidemark prove {entry}`, any size"
+_PLANTED = "**refuted** by `tidemark mutate {entry}`, a fault that is planted in the implementation"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Book:
         """The verdicts of all searches that a finding rests on, by entry and claim; one search an entry."""
         claims: dict[str, list[str]] = {}
         for evidence in finding.evidence:
-            if not isinstance(self._entry(finding, evidence.entry), ProofEntry):
+            if self._elsewhere(self._entry(finding, evidence.entry)) is None:
                 claims.setdefault(evidence.entry, []).append(evidence.claim)
         found: dict[tuple[str, str], Verdict] = {}
         for name, wanted in claims.items():
@@ -116,15 +117,25 @@ class Book:
         judged, shown = self._judged(finding), list[tuple[Evidence, Verdict]]()
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
-            if isinstance(entry, ProofEntry):
-                yield f"- `{evidence.claim}`: {_ENDING.format(entry=entry.name)}"
+            elsewhere = self._elsewhere(entry)
+            if elsewhere is not None:
+                yield f"- `{evidence.claim}`: {elsewhere}"
                 continue
+            assert not isinstance(entry, ProofEntry)
             verdict = judged[evidence.entry, evidence.claim]
             yield f"- `{evidence.claim}`: {_words(verdict, entry)}"
             if evidence.shown:
                 shown.append((evidence, verdict))
         for evidence, verdict in shown:
             yield from _trace(finding, evidence, verdict)
+
+    def _elsewhere(self, entry: InstanceEntry | ProofEntry | MutantEntry) -> str | None:
+        """What decides an entry that is no search of the specification's states; None if one is."""
+        if isinstance(entry, ProofEntry):
+            return _ENDING.format(entry=entry.name)
+        if isinstance(entry, MutantEntry) and entry.instance not in self._entries:
+            return _PLANTED.format(entry=entry.name)
+        return None
 
     def _host(self, entry: InstanceEntry | MutantEntry) -> InstanceEntry:
         """The entry that gives the bounds: a mutant is judged on another one."""

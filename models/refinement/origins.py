@@ -47,10 +47,23 @@ class Origin:
 
 @dataclass(frozen=True)
 class Origins:
-    """The table of one mapping. ``protocol``: the specification, as "module:Class"."""
+    """The table of one mapping.
 
-    protocol: str
+    Attributes:
+        specification: as "spec/tso:Tso", or as "module:Class". By path where it can be: a module that is
+            named as a text counts as loaded, and who uses parts of a mapping does not load its protocol.
+        rows: where its variables come from.
+    """
+
+    specification: str
     rows: tuple[Origin, ...]
+
+    @property
+    def protocol(self) -> str:
+        """The specification as "module:Class"."""
+        path, separator, name = self.specification.rpartition(":")
+        parts = path.split("/")
+        return separator.join((".".join([PACKAGE, *parts]) if len(parts) > 1 else path, name))
 
     def variables(self) -> list[str]:
         """All variables in the order of the table, as often as they are in it."""

@@ -104,7 +104,7 @@ def rows(inserts: Sequence[InsertView], grants: Mapping[int, GrantView], number:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.allocation:Allocation",
+    "spec/allocation:Allocation",
     (
         environment("issued", "stage", "floor", "ts", why="the oracle, and how far an insert has come"),
         read(

@@ -102,7 +102,7 @@ def abstract(view: DdlView, appended: Sequence[int], answered: Sequence[int]) ->
 
 
 ORIGINS = Origins(
-    "tidemark.spec.ddl:Ddl",
+    "spec/ddl:Ddl",
     (
         environment(
             "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"

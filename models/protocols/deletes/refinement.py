@@ -152,7 +152,7 @@ def _row(position: int, memory: MemoryView, records: RecordsView, syncing: set[i
 
 
 ORIGINS = Origins(
-    "tidemark.spec.deletes:Deletes",
+    "spec/deletes:Deletes",
     (
         read("consumed", of=[(WriteBuffer, "consumed")]),
         read("row", of=[(WriteBuffer, "buffers"), (WriteBuffer, "tasks"), (SegmentRecord, "binlogs")]),

@@ -137,7 +137,7 @@ def abstract(entries: Entries, node: NodeView, *, messages: int, last: int) -> d
 
 
 ORIGINS = Origins(
-    "tidemark.spec.dispatch:Dispatch",
+    "spec/dispatch:Dispatch",
     (
         environment(
             "logged", "ts", "is_tick", "tick", "handed", why="the log, and how far it was read: simulated"

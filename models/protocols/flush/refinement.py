@@ -308,7 +308,7 @@ def _rpc(running: NodeView, coordinator: CoordinatorView) -> tuple[str, int, int
 
 
 ORIGINS = Origins(
-    "tidemark.spec.flush:Flush",
+    "spec/flush:Flush",
     (
         read("alive", of=[(DataNode, "pipelines")], why="whether the process lives"),
         read("consumed", of=[(WriteBuffer, "consumed")]),

@@ -74,7 +74,7 @@ def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.garbage:Garbage",
+    "spec/garbage:Garbage",
     (
         environment("stored", "written", why="the object store"),
         environment("reading", why="what a reader has yet to read; what it was lent may be more"),

@@ -132,7 +132,7 @@ def _is_of(run: Batch | None, batch: Batch | None, mine: bool) -> bool:  # noqa:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.ids:Ids",
+    "spec/ids:Ids",
     (
         environment(
             "stage", "lowest", "highest", why="questions and answers on the network, and who awaited them"

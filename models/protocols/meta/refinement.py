@@ -150,7 +150,7 @@ def _stage(request: RequestView, cache: CacheView, waits: bool) -> str:  # noqa:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.meta:Meta",
+    "spec/meta:Meta",
     (
         read("current", of=[(CollectionMeta, "describe")]),
         read("changing", of=[(CollectionMeta, "change")]),

@@ -148,7 +148,7 @@ def _record(channel: ChannelRecord, segment: SegmentRecord | None, past: PastVie
 
 
 ORIGINS = Origins(
-    "tidemark.spec.ownership:Ownership",
+    "spec/ownership:Ownership",
     (
         read("life", of=[(ChannelRecord, "dropped"), (ChannelRecord, "collected")]),
         read("has_checkpoint", "stored", of=[(ChannelRecord, "checkpoint")]),

@@ -108,7 +108,7 @@ def _parts(
 
 
 ORIGINS = Origins(
-    "tidemark.spec.parts:Parts",
+    "spec/parts:Parts",
     (
         environment("issued", "logged", "ts", why="logs and oracle are simulated"),
         read("safe", of=[(ServiceTime, "value")]),

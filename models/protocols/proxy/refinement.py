@@ -209,7 +209,7 @@ def _reported(report: tuple[tuple[ChannelTs, ...], int] | None, channel: str) ->
 
 
 ORIGINS = Origins(
-    "tidemark.spec.proxy:Proxy",
+    "spec/proxy:Proxy",
     (
         environment(
             "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"

@@ -171,7 +171,7 @@ def _has(got: Parts, row: int) -> bool:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.queries:Queries",
+    "spec/queries:Queries",
     (
         environment(
             "phase", "stored", "persisted", "wanted", why="the coordinators of these programs are simulated"

@@ -199,7 +199,7 @@ def _reads(whole: Whole, reads: Mapping[int, ReadView], of: Mapping[int, int]) -
 
 
 ORIGINS = Origins(
-    "tidemark.spec.reads:Reads",
+    "spec/reads:Reads",
     (
         environment(
             "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"

@@ -70,7 +70,7 @@ def abstract(
 
 
 ORIGINS = Origins(
-    "tidemark.spec.retries:Retries",
+    "spec/retries:Retries",
     (
         read("current", of=[(CollectionMeta, "describe")]),
         read("changing", of=[(CollectionMeta, "change")]),

@@ -144,7 +144,7 @@ def _caller(task: TaskView) -> str:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.scheduler:Scheduler",
+    "spec/scheduler:Scheduler",
     (
         read("mode", of=[(ProxyQueues, "mode")]),
         environment(

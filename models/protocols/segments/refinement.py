@@ -133,7 +133,7 @@ def abstract(
 
 
 ORIGINS = Origins(
-    "tidemark.spec.segments:Segments",
+    "spec/segments:Segments",
     (
         environment("logged", "ts", "tick", why="the log is simulated"),
         environment(

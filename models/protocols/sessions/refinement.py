@@ -84,7 +84,7 @@ def _known(store: StoreView, coordinator: CoordinatorView) -> tuple[int, tuple[S
 
 
 ORIGINS = Origins(
-    "tidemark.spec.sessions:Sessions",
+    "spec/sessions:Sessions",
     (
         environment(
             "revision",

@@ -81,7 +81,7 @@ def abstract(
 
 
 ORIGINS = Origins(
-    "tidemark.spec.store:Store",
+    "spec/store:Store",
     (
         read(
             "visible",

@@ -138,7 +138,7 @@ def _logs(logs: Sequence[Entries], messages: int, places: int) -> dict[str, Any]
 
 
 ORIGINS = Origins(
-    "tidemark.spec.stream:Stream",
+    "spec/stream:Stream",
     (
         environment(
             "end",

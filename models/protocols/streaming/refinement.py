@@ -135,7 +135,7 @@ def _copy(place: int, stored: frozenset[int], term: TermView) -> str:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.streaming:Streaming",
+    "spec/streaming:Streaming",
     (
         read("issued", of=[(Append, "ts"), (AckManager, "passed")]),
         read("stage", of=[(Append, "stage")], why="whether its message is in the log: noted there"),

@@ -184,7 +184,7 @@ def _coordinator(view: CoordinatorView | None, place: dict[SourceId, int], chann
 
 
 ORIGINS = Origins(
-    "tidemark.spec.timetick:TimeTick",
+    "spec/timetick:TimeTick",
     (
         environment(
             "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"

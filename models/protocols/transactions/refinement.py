@@ -133,7 +133,7 @@ def abstract(
 
 
 ORIGINS = Origins(
-    "tidemark.spec.transactions:Transactions",
+    "spec/transactions:Transactions",
     (
         environment(
             "end",

@@ -218,7 +218,7 @@ def _calls(servers: Sequence[ServerView], shape: Shape) -> dict[str, Any]:
 
 
 ORIGINS = Origins(
-    "tidemark.spec.tso:Tso",
+    "spec/tso:Tso",
     (
         environment(
             "saved", "led", "leader", why="the store; programs over SQLite and etcd read the same from it"

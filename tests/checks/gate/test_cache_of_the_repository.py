@@ -20,9 +20,9 @@ JUDGES = modules(registry())
 PROTOCOLS = sorted(path.parent.name for path in manifest_files())
 OF_A_PROTOCOL = re.compile(r"tidemark\.(impl\b|models\.protocols\.|spec\.(?!language\b))")
 REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
-USED_BY_OTHERS = {"timetick": {"proxy"}, "deletes": {"flush"}}
+USED_BY_OTHERS = {"timetick": {"proxy"}, "deletes": {"flush"}, "parts": {"reads"}}
 """The chain of proxy and root coordinator runs in the manifest of the time tick; the data node with deletes
-is the program of flush with another log."""
+is the program of flush with another log; the query nodes of several channels are set up as those of one."""
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,12 @@ def test_a_finding_is_printed_with_its_runs(only: str, steps: int, known: list[M
     assert len(section.splitlines()) > 20
 
 
+def test_evidence_of_the_implementation_names_the_command(known: list[Manifest]) -> None:
+    """No search of states decides it: a program that runs the code does."""
+    text = findings_text(known, only="segments-recovery")
+    assert "**refuted** by `tidemark mutate segments-impl-the-recovery-has-no-pin`" in text
+
+
 def test_an_unknown_finding(known: list[Manifest]) -> None:
     with pytest.raises(BadInputError, match="there is no finding 'in-fligth'") as caught:
         findings_text(known, only="in-fligth")
