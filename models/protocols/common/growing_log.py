@@ -18,17 +18,19 @@ class GrowingLog:
     Args:
         world: where it lies.
         number_of: the number of a message.
+        late: a message may come below a tick.
 
     Attributes:
         handed: the greatest place that was read.
     """
 
-    def __init__(self, world: World, number_of: Callable[[LogMessage], int]) -> None:
+    def __init__(self, world: World, number_of: Callable[[LogMessage], int], *, late: bool = False) -> None:
         self.entries: list[LogMessage] = []
         self.gate = Gate(world)
         self.handed = 0
         self._world = world
         self._number_of = number_of
+        self._late = late
         self._bit = world.interner.bit(LOG)
 
     def view(self) -> tuple[tuple[str, int, int], ...]:
@@ -48,10 +50,12 @@ class GrowingLog:
         return any(kind == "message" and known == number for kind, known, _ in self.view())
 
     async def append(self, title: str, message: LogMessage, *, after: int | None = None) -> None:
-        """Append a message or a tick; a message only above every tick. ``after``: once this one is there."""
+        """Append a message or a tick; a message only above every tick, unless it may be late. ``after``: once
+        this one is there.
+        """
 
         def put() -> None:
-            if isinstance(message, Tick) or message.ts > self.highest:
+            if isinstance(message, Tick) or self._late or message.ts > self.highest:
                 self._world.touch(writes=self._bit)
                 self.entries.append(message)
                 self.gate.look()

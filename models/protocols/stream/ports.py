@@ -41,8 +41,8 @@ def number_of(message: LogMessage) -> int:
 class Log(GrowingLog):
     """One physical channel. It grows while it is read."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world, number_of)
+    def __init__(self, world: World, *, late: bool = False) -> None:
+        super().__init__(world, number_of, late=late)
 
 
 class Stored(NamedTuple):

@@ -39,6 +39,7 @@ SPECIFICATION = "tidemark.spec.stream:Stream"
 AT_THE_MINIMUM = "tidemark.models.protocols.stream.mutants.minimum:AtTheMinimum"
 """A variant that keeps all properties: packs of channels with ticks of their own."""
 SOUND = frozenset({SPECIFICATION, AT_THE_MINIMUM})
+LATE = "tidemark.models.protocols.stream.mutants.pairs:LateAndNoPromise"
 CONSUMER = "consumer"
 PACKS_MEET = "a_pack_begins_where_the_last_has_ended"
 """Claim id: the start of a pack is the end position of the last one that is stored."""
@@ -52,7 +53,8 @@ class StreamScenario:
     """What happens in a program of the stream.
 
     Attributes:
-        messages: by message its timestamp. They come in any order; one that a tick has passed comes no more.
+        messages: by message its timestamp. They come in any order; one that a tick has passed comes no more,
+            unless it may be late.
         copies: messages that are appended twice.
         ticks: the ticks, in their order.
         own_ticks: by channel its ticks, if they have ticks of their own; empty: each gets all ticks.
@@ -64,6 +66,7 @@ class StreamScenario:
         aligned: the consumer reads several channels, or pursues.
         pursues: packs grow while their tick is below this; None: they have one tick.
         at_most: a pack that has so many messages grows no more.
+        late: a message may come after a tick that is above it.
         faults: crashes of the consumer, and packs of which it does not learn whether they are stored.
     """
 
@@ -79,6 +82,7 @@ class StreamScenario:
     aligned: bool = False
     pursues: int | None = None
     at_most: int = 100
+    late: bool = False
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -142,6 +146,7 @@ class StreamScenario:
                 "channel": [self.channel_of(number) for number in range(len(self.messages))],
                 "drops": [number in self.drops for number in range(len(self.messages))],
                 "start": self.start,
+                **({"PROMISE": False, "PURSUIT": False} if self.late else {}),
             },
             name="scheduled",
         )
@@ -182,6 +187,8 @@ class StreamProgram(RefiningProgram):
         super().__init__(abstraction)
         self.scenario = scenario
         self.settings = scenario.settings()
+        if scenario.late:
+            self.at_rest = ("stream.late_messages_are_stored",)
         self.consumer: Consumer | None = None
         self.pack: StreamPack | AlignedPack | None = None
         self.lost = 0
@@ -190,7 +197,7 @@ class StreamProgram(RefiningProgram):
 
     def populate(self, world: World) -> None:
         """Define the processes."""
-        self.logs = tuple(Log(world) for _ in self.scenario.names)
+        self.logs = tuple(Log(world, late=self.scenario.late) for _ in self.scenario.names)
         # A store of its own: what a dead consumer has begun is over. See ``spec/flush`` for the other case.
         store = world.store(SINK, remote=False)
         self.sink = Sink(store, self.scenario.first)
@@ -334,8 +341,9 @@ def stream(
     crashes: int = 0,
     failed_stores: int = 0,
     unknown_stores: int = 0,
+    late: bool = False,
     consumer: type[ChannelConsumer] = ChannelConsumer,
-    protocol: str = SPECIFICATION,
+    protocol: str | None = None,
 ) -> StreamProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
@@ -347,14 +355,17 @@ def stream(
         crashes: budget of crashes of the consumer.
         failed_stores: budget of packs that are not stored.
         unknown_stores: budget of packs that are stored, and reported as failed.
+        late: a message may come after a tick that is above it.
         consumer: class of the consumer.
-        protocol: the specification, or a variant of it.
+        protocol: a variant of the specification; None: the specification, or that of late messages.
     """
     scenario = StreamScenario(
         messages=tuple(messages),
         copies=tuple(copies),
         ticks=tuple(ticks),
         start=start,
+        late=late,
         faults=FaultBudget(crashes=crashes, storage_failures=failed_stores, storage_lost_acks=unknown_stores),
     )
-    return StreamProgram(scenario, consumer=consumer, protocol=protocol)
+    followed = protocol or (LATE if late else SPECIFICATION)
+    return StreamProgram(scenario, consumer=consumer, protocol=followed)

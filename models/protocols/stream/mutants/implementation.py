@@ -61,6 +61,17 @@ def seek_keeps_the_bound(**scenario: Any) -> StreamProgram:
     return stream(consumer=_KeepsTheBound, protocol=f"{_VARIANTS}:SeekKeepsTheBound", **scenario)
 
 
+class _SkipsForGood(ChannelConsumer):
+    def _is_skipped(self, ts: Timestamp) -> bool:
+        return ts <= self.position.ts
+
+
+@mutant(killer="stream.what_was_read_is_kept", source="hazard 31", instance="stream-impl-late")
+def late_messages_are_skipped(**scenario: Any) -> StreamProgram:
+    """What lies at or below the position is skipped when the seek is over, too: a late message is lost."""
+    return stream(consumer=_SkipsForGood, **scenario)
+
+
 class _EndsAtAnyTick(ChannelConsumer):
     def _is_before_the_position(self, tick: Timestamp) -> bool:
         del tick

@@ -30,6 +30,15 @@ class LateMessages(Stream):
         return exists(after.Message, lambda m: after.held[m] & ~before.held[m] & (after.ts[m] <= before.last))
 
 
+class LateAndNoPromise(LateMessages):
+    """What is left of the claims if messages may be late: nothing is lost, and nothing is stored twice."""
+
+    a_position_claims_only_what_is_stored = None
+    packs_leave_nothing_out = None
+    packs_hold_their_interval = None
+    every_message_is_stored = None
+
+
 class LateWithoutCrash(LateMessages):
     """The consumer of late messages goes on."""
 
