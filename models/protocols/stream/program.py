@@ -28,6 +28,7 @@ from tidemark.models.protocols.stream.refinement import (
     consumer_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import FaultBudget, Settings
@@ -319,7 +320,10 @@ def _abstraction(scenario: StreamScenario, consumer: type[Consumer], protocol: s
         logs = own[0] if own else known[LOG]  # logs of the same process are its own
         stored = known[f"store {SINK}/stored"]
         if view is None:
-            view = consumer_view(scenario.consumer(consumer, _NOTHING, stored.position), None)
+            try:
+                view = consumer_view(scenario.consumer(consumer, _NOTHING, stored.position), None)
+            except (TypeError, ValueError) as wrong:
+                raise NoCounterpartError(f"no consumer goes on from {stored.position}: {wrong}") from wrong
         return abstract(
             logs,
             stored,
