@@ -50,7 +50,7 @@ class Origins:
     """The table of one mapping.
 
     Attributes:
-        specification: as "spec/tso:Tso", or as "module:Class". By path where it can be: a module that is
+        specification: as "room/name:Class", or as "module:Class". By path where it can be: a module that is
             named as a text counts as loaded, and who uses parts of a mapping does not load its protocol.
         rows: where its variables come from.
     """
