@@ -7,7 +7,7 @@ The other programs take no time: a target that has no room is given up at some t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from tidemark.impl.broker.messages import Entry, InsertMessage, LogMessage
@@ -239,7 +239,11 @@ class DispatchLife(ComparedProgram):
             return
         main = {} if manager.main is None else manager.main.targets
         for name, target in self._targets.items():
-            places = {"main": main, "a deputy": manager.deputies, "nobody": manager.waiting}
+            places: dict[str, Collection[str]] = {
+                "main": main,
+                "a deputy": manager.deputies,
+                "nobody": manager.waiting,
+            }
             where = [place for place, channels in places.items() if _channel(name) in channels]
             found = "nobody any more" if target.gone and not where else " and ".join(where)
             if self._where.get(name) != found:

@@ -6,13 +6,13 @@ The disk answers when the story says so, and each answer is compared with what t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import entries_of, read_entries
-from tidemark.impl.broker.messages import DdlMessage, InsertMessage, LogMessage, Tick, encode_text
+from tidemark.impl.broker.messages import DdlMessage, Entry, InsertMessage, LogMessage, Tick, encode_text
 from tidemark.impl.broker.reader import FileEntryLog
 from tidemark.impl.errors import CorruptDataError, RpcError, UnknownChannelError
 from tidemark.impl.proxy.values import AppendOutcome, Message
@@ -30,6 +30,7 @@ FOUND = "a_log_that_is_opened_again_is_what_it_was"
 refuses a file that is damaged."""
 
 _ROOT = Path("log")
+_OFTEN = 200
 _A, _B = "dml_0", "dml_1"
 SCRIPTS: tuple[Script, ...] = (
     {"story": "proxy"},
@@ -54,6 +55,27 @@ class _Files(MemoryFiles):
         """See Files."""
         await self.opened.wait()
         self.forced[path] = self.content.get(path, b"")
+
+
+class _Looked(list[Entry]):
+    """Entries of a log. Who reads waits when there is nothing to read: it does not look again and again."""
+
+    def __init__(self, entries: Iterable[Entry], tell: Callable[[str], None]) -> None:
+        super().__init__(entries)
+        self._tell = tell
+        self._looks = 0
+
+    def append(self, entry: Entry) -> None:
+        """See list."""
+        self._looks = 0
+        super().append(entry)
+
+    def __len__(self) -> int:
+        self._looks += 1
+        if self._looks > _OFTEN:
+            self._tell(f"a log without anything new was looked at {_OFTEN} times")
+            raise AssertionError("it is looked at again and again")
+        return super().__len__()
 
 
 class _Still:
@@ -108,7 +130,12 @@ class Sources(ScriptedProgram):
 
         made = self._broker(_ROOT, (_A, _B), files=self.files)
         await made.start(spawn)
+        for log in made.logs.values():
+            log.entries = _Looked(log.entries, self._object)
         return made
+
+    def _object(self, words: str) -> None:
+        self._wrong = self._wrong or f"{ANSWERED}: {words}"
 
     # The stories.
 

@@ -91,9 +91,9 @@ class WriteTasks(ComparedProgram):
         kind = self.script["of"]
         await process.point(kind)
         if kind == "shards":
-            for shards, due in _PLACES.items():
+            for shards, places in _PLACES.items():
                 self._compare(
-                    SHARDS, f"{shards} shards", tuple(self._shard_of(key, shards) for key in _KEYS), due
+                    SHARDS, f"{shards} shards", tuple(self._shard_of(key, shards) for key in _KEYS), places
                 )
         elif kind == "checks":
             for known, looked_up, found, due in _CHECKS:
@@ -107,7 +107,7 @@ class WriteTasks(ComparedProgram):
             task = writes.insert_task(_CHANNELS, enumerate("abcd"), segments)
         else:
             task = writes.delete_task(_CHANNELS, range(4), segments)
-        task.__class__ = self._task_class
+        task.__class__ = self._task_class  # a mutant's class; else it is the same
         self._compare(MESSAGES, "made before it is sent", segments.asked, [])
         self._compare(MESSAGES, "the logs", sorted(task.channels), ["dml_0", "dml_1"])
         for ts in (40, 41):
