@@ -28,7 +28,6 @@ from tidemark.models.protocols.dispatch.program import (
     TargetPlan,
 )
 from tidemark.models.simulation.loop.lane import Event
-from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 
 PACKS_MEET = "a_pack_begins_where_the_last_one_was_stored"
@@ -183,7 +182,6 @@ class NodeProgram(DispatchProgram):
         nodes = self.nodes
         if nodes is None:
             return None
-        self.manager = self._first_manager()
         if len(nodes.managers) > 1:
             return f"{READ_ONCE}: there are managers of {', '.join(nodes.managers)}"
         served = () if self.manager is None else self.manager.channels()
@@ -227,12 +225,8 @@ class NodeProgram(DispatchProgram):
             one if isinstance(one, Target) else other for one, other in zip(found, self.targets, strict=True)
         ]
 
-    def observe(self) -> Observation:
-        """Return what each part holds, under its name."""
-        self.manager = self._first_manager()
-        return super().observe()
-
-    def _first_manager(self) -> DispatcherManager | None:
+    @property
+    def manager(self) -> DispatcherManager | None:
         """The only one, unless ``READ_ONCE`` is broken."""
         return None if self.nodes is None else next(iter(self.nodes.managers.values()), None)
 

@@ -170,11 +170,16 @@ class DispatchProgram(RefiningProgram):
         self.targets: list[Target | None] = [None] * count
         self.begins = [0] * count
         self.taken: list[tuple[int, ...]] = [()] * count
-        self.manager: DispatcherManager | None = None
+        self._manager: DispatcherManager | None = None
         self.objection = ""
         self.wants: dict[int, Target] = {}
         self._parts = parts
         self._manager_class = manager
+
+    @property
+    def manager(self) -> DispatcherManager | None:
+        """The dispatchers of the physical channel, once there are some."""
+        return self._manager
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -193,7 +198,7 @@ class DispatchProgram(RefiningProgram):
             await self.log.append(title, message)
 
     async def _run_node(self, process: Process) -> None:
-        manager = self.manager = self._manager_class(
+        manager = self._manager = self._manager_class(
             log=self.log,
             channel=CHANNEL,
             preemption=process,

@@ -20,7 +20,7 @@ from tidemark.impl.proxy.scheduler import TaskScheduler
 from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics, Tracked
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker, Snapshot, TickStage
-from tidemark.impl.proxy.values import DmlTask, TaskPhase
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 from tidemark.models.mutation.declared import mutant
@@ -214,6 +214,20 @@ def allocated_before_the_lock(**scenario: Any) -> ProxyProgram:
 
 
 # ---- work that is not done ----
+
+
+class _SendsToOne(TaskScheduler):
+    async def _produce(self, task: DmlTask, channel: ChannelName) -> None:
+        if channel == min(task.channels):
+            await super()._produce(task, channel)
+        else:
+            task.outcomes[channel] = AppendOutcome.REFUSED
+
+
+@mutant(killer="refinement", source="seed 004, 6.6.1", instance="proxy-impl-two-channels")
+def a_message_is_given_up_unsent(**scenario: Any) -> ProxyProgram:
+    """A task is over though one of its messages was never sent, and no log has refused it."""
+    return proxy(parts=ProxyParts(scheduler=_SendsToOne), **scenario)
 
 
 class _TakesOneTask(TaskScheduler):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from tidemark.impl.errors import ReplicaClosedError
 from tidemark.impl.queries.channels import QueryChannels, RequestWriter
 from tidemark.impl.queries.replica import CollectionReplica
 from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
@@ -45,26 +44,6 @@ class _TakesAny(ResultCollector):
 def numbers_are_not_compared(**scenario: Any) -> QueriesProgram:
     """A result is handed to every request that waits."""
     return queries(collector=_TakesAny, **scenario)
-
-
-class _RefusesAtOnce(QueryStreams):
-    _refused = False
-
-    async def _make(self, collection: str, stream: QueryStream) -> None:
-        if self._refused:
-            await super()._make(collection, stream)
-            return
-        self._refused = True
-        await self._coordinator.channels(collection)
-        stream.error = ReplicaClosedError(f"collection {collection!r} is not loaded")
-        self.streams.pop(collection, None)
-        stream.over.set()
-
-
-@mutant(killer="refinement", source="seed 004, 6.6.2", instance=DEADLINE)
-def the_first_stream_fails(**scenario: Any) -> QueriesProgram:
-    """The collection is loaded, and who asks for its channels first is told that it is not."""
-    return queries(streams=_RefusesAtOnce, **scenario)
 
 
 class _EntersLate(ChannelReader):
