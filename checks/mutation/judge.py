@@ -42,6 +42,7 @@ from tidemark.models.manifest import (
 from tidemark.models.manifest.resolve import instance_of
 from tidemark.models.mutation.generated import find_mutant, mutants_of, mutated
 from tidemark.models.native.search.breadth_first import SearchLimits
+from tidemark.models.refinement.program import REFINEMENT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -274,8 +275,9 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
     place = {"interleave": "program", "proof": "protocol", "conform": "adapter"}[host.section]
     changes: dict[str, Any] = {place: entry.ref, "name": entry.name}
     if isinstance(host, InterleaveEntry) and entry.killer is not None:
-        # Its search ends at the first violation of a claim: here, of this one.
-        changes["claims"] = (entry.killer,)
+        # Its search ends at the first violation of a claim: here, of this one. At the refinement any of them
+        # ends it, and one of another claim of the host is no refutation of the refinement.
+        changes["claims"] = host.claims if entry.killer == REFINEMENT else (entry.killer,)
         changes["live"] = tuple(claim for claim in host.live if claim == entry.killer)
     changed = host.model_copy(update=changes)
     (name,) = judges_of(host)
