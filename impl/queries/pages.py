@@ -42,5 +42,5 @@ class Page:
     def cut(self, rows: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
         """The rows (key, value) of the page, out of all rows by key. All rows of one key are on one page."""
         rest = [row for row in rows if self.after is None or row[0] > self.after]
-        keys = sorted({key for key, _ in rest})[: self.limit]
+        keys = sorted(dict(rest))[: self.limit]
         return tuple(row for row in rest if row[0] in keys)

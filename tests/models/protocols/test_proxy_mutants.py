@@ -62,6 +62,8 @@ def test_of_the_oracle_only_the_order_is_assumed(protocol):
     assert protocol.trace().relies_on == ("tso.ordered", "tso.logical_never_carries")
 
 
-@pytest.mark.parametrize("protocol", [Proxy, Ddl])
-def test_one_assumption_about_the_environment(protocol):
-    assert list(protocol.trace().environment) == ["KNOWN_OUTCOME"]
+@pytest.mark.parametrize(
+    ("protocol", "assumed"), [(Proxy, ["KNOWN_OUTCOME"]), (Ddl, ["KNOWN_OUTCOME", "DDL_FENCED"])]
+)
+def test_what_is_assumed_of_the_environment(protocol, assumed):
+    assert list(protocol.trace().environment) == assumed

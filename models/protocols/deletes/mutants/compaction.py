@@ -33,7 +33,7 @@ class _DropsEarly(LevelZeroCompactor):
         return [record for record in super()._older(channel, level) if record.flushed]
 
 
-@mutant(killer="refinement", source="facts 10.4; B38", instance=COMPACT)
+@mutant(killer="deletes.dropped_means_applied", source="facts 10.4; B38", instance=COMPACT)
 def segments_that_grow_do_not_count(**scenario: Any) -> CompactionProgram:
     """A level-zero binlog is dropped when the flushed segments have it."""
     return compaction(compactor=_DropsEarly, **scenario)
@@ -77,7 +77,7 @@ class _LeavesALevel(LevelZeroCompactor):
             await self._drop(channel, level)
 
 
-@mutant(killer="refinement", source="facts 10.4; B38", instance=COMPACT)
+@mutant(killer="deletes.dropped_means_applied", source="facts 10.4; B38", instance=COMPACT)
 def a_level_is_dropped_unapplied(**scenario: Any) -> CompactionProgram:
     """A level-zero binlog is dropped, and no segment has its deletes."""
     return compaction(compactor=_LeavesALevel, **scenario)
@@ -126,7 +126,7 @@ class _KeepsRows(LevelZeroCompactor):
         await self._coordinator.replace_segment(record, replace(record, compaction=changed))
 
 
-@mutant(killer="refinement", source="facts 10.4", instance=COMPACT)
+@mutant(killer="deletes.dropped_means_applied", source="facts 10.4", instance=COMPACT)
 def a_rewriting_forgets_the_deletes(**scenario: Any) -> CompactionProgram:
     """A segment loses its deletes, and not the rows that they remove."""
     return compaction(compactor=_KeepsRows, **scenario)
@@ -159,7 +159,7 @@ class _OneSegment(LevelZeroCompactor):
         return super()._older(channel, level)[1:]
 
 
-@mutant(killer="refinement", source="facts 10.4; B38", instance=TASKS)
+@mutant(killer="deletes.dropped_means_applied", source="facts 10.4; B38", instance=TASKS)
 def the_first_segment_is_left_out(**scenario: Any) -> CompactionProgram:
     """Of the segments with older rows the first one does not get the deletes."""
     return compaction(compactor=_OneSegment, **scenario)

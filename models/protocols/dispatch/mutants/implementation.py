@@ -116,7 +116,7 @@ class _KeepsItsDeputy(DispatcherManager):
             super()._end(dispatcher)
 
 
-@mutant(killer="refinement", source="facts 5.2: merge", instance="dispatch-impl-merge")
+@mutant(killer="no_dispatcher_is_left", source="facts 5.2: merge", instance="dispatch-impl-merge")
 def a_merged_deputy_lives_on(**scenario: Any) -> DispatchProgram:
     """The deputy of a target that was merged goes on sending."""
     return dispatch(manager=_KeepsItsDeputy, **scenario)
@@ -163,7 +163,11 @@ class _SplitsTheOnlyOne(MainDispatcher):
         return target in self.owed and target.is_full
 
 
-@mutant(killer="refinement", source="facts 5.2: more than one target", instance="dispatch-impl-last")
+@mutant(
+    killer="dispatch.dispatchers_are_there_for_their_targets",
+    source="facts 5.2: more than one target",
+    instance="dispatch-impl-last",
+)
 def the_only_target_is_split_off(**scenario: Any) -> DispatchProgram:
     """A target that has become the only one is split off: a main dispatcher without targets is left."""
     return dispatch(parts=DispatcherParts(main=_SplitsTheOnlyOne), **scenario)
@@ -264,7 +268,7 @@ class _RowsOnly(MainDispatcher):
         return replace(pack, messages=tuple(m for m in pack.messages if m.channel == target.channel))
 
 
-@mutant(killer="refinement", source="facts 5.2: all shards", instance="dispatch-impl-leave")
+@mutant(killer="dispatch.nothing_is_left_out", source="facts 5.2: all shards", instance="dispatch-impl-leave")
 def a_collection_is_one_shard(**scenario: Any) -> DispatchProgram:
     """A message about a collection reaches the shard only that it names."""
     return dispatch(parts=DispatcherParts(main=_RowsOnly), **scenario)
@@ -278,7 +282,11 @@ class _StillOwed(MainDispatcher):
         del self.targets[target.channel]
 
 
-@mutant(killer="refinement", source="facts 5.2: a target goes", instance="dispatch-impl-leave")
+@mutant(
+    killer="dispatch.dispatchers_are_there_for_their_targets",
+    source="facts 5.2: a target goes",
+    instance="dispatch-impl-leave",
+)
 def who_is_gone_is_still_owed(**scenario: Any) -> DispatchProgram:
     """The main dispatcher owes its pack to a target that is gone, and waits for it."""
     return dispatch(parts=DispatcherParts(main=_StillOwed), **scenario)

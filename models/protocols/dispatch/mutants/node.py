@@ -106,7 +106,7 @@ class _OpensAnew(PackReader):
         return await super().next_pack(channel, after)
 
 
-@mutant(killer="refinement", source="facts 5.2: positions", instance="dispatch-node-cancel")
+@mutant(killer="dispatch.packs_come_in_order", source="facts 5.2: positions", instance="dispatch-node-cancel")
 def each_pack_is_a_stream_of_its_own(**scenario: Any) -> NodeProgram:
     """The reader lets its target go, and registers it again for each pack."""
     return node(reader=_OpensAnew, **scenario)

@@ -32,7 +32,7 @@ class TakesRowsAgain(Coordinator):
         return not record.flushed and not record.dropped and request.position.ts >= record.dml_position.ts
 
 
-@mutant(killer="refinement", source="hazard 46", instance=MOVES)
+@mutant(killer="ownership.stored_once", source="hazard 46", instance=MOVES)
 def a_save_counts_twice(**scenario: Any) -> OwnershipProgram:
     """A save that arrives again is recorded again."""
     return ownership(coordinator=TakesRowsAgain, **scenario)
@@ -57,7 +57,7 @@ class _DropsForAnybody(Coordinator):
             await self._save_channel(replace(record, checkpoint=DROPPED_CHECKPOINT, dropped=True))
 
 
-@mutant(killer="refinement", source="hazard 14; facts 7.9", instance=DROP)
+@mutant(killer="ownership.what_is_gone_has_no_checkpoint", source="hazard 14; facts 7.9", instance=DROP)
 def a_late_drop_takes_the_next_channel(**scenario: Any) -> OwnershipProgram:
     """A request to drop is not compared with the present tenure."""
     return ownership(coordinator=_DropsForAnybody, **scenario)

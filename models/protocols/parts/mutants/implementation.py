@@ -55,7 +55,7 @@ class _RowsOfOneChannel(ChannelReads):
         return replace(found, rows=answers[task.channels[-1]].rows)
 
 
-@mutant(killer="refinement", source="facts 6.1", instance=READ)
+@mutant(killer="parts.every_channel_is_exact", source="facts 6.1", instance=READ)
 def the_rows_of_one_channel_are_shown(**scenario: Any) -> PartsProgram:
     """Of the answers of all channels the rows of the last one are kept."""
     return parts(path=_RowsOfOneChannel, **scenario)
@@ -67,7 +67,7 @@ class _RowsOfThePage(ChannelReads):
         return replace(found, moments=dict.fromkeys(found.moments, found.moment + 1))
 
 
-@mutant(killer="refinement", source="facts 6.2; B40", instance=READ)
+@mutant(killer="parts.moments_were_issued", source="facts 6.2; B40", instance=READ)
 def an_answer_has_a_later_moment(**scenario: Any) -> PartsProgram:
     """The proxy notes a moment above the one that the channels have answered at."""
     return parts(path=_RowsOfThePage, **scenario)

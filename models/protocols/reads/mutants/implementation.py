@@ -152,7 +152,11 @@ class _DeletesFirst(ShardPipeline):
         return [*pack.deletes, *pack.inserts]
 
 
-@mutant(killer="refinement", source="seed 002, insert before delete", instance="reads-impl-one-pack")
+@mutant(
+    killer="reads.deletes_find_the_rows_of_their_pack",
+    source="seed 002, insert before delete",
+    instance="reads-impl-one-pack",
+)
 def deletes_before_rows(**scenario: Any) -> ReadsProgram:
     """The deletes of a pack are applied before its rows: they hit nothing."""
     return reads(parts=QueryNodeParts(pipeline=_DeletesFirst), **scenario)

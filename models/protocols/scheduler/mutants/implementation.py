@@ -178,7 +178,7 @@ class _DropsInSilence(TaskScheduler):
         await self.queue.pop(task)
 
 
-@mutant(killer="refinement", source="seed 004, 6.6.1: Notify", instance=CLOSE)
+@mutant(killer="scheduler.notified_once", source="seed 004, 6.6.1: Notify", instance=CLOSE)
 def what_is_dropped_is_not_told(**scenario: Any) -> SchedulerProgram:
     """The caller of a task that a closing proxy does not begin is not told."""
     return scheduler(parts=QueueParts(scheduler=_DropsInSilence), **scenario)
@@ -190,7 +190,9 @@ class _EndsInSilence(ProxyQueues):
         self.mode = QueuesMode.ENDED
 
 
-@mutant(killer="refinement", source="seed 004, 6.6.1: WaitToFinish", instance=CRASH)
+@mutant(
+    killer="scheduler.nobody_waits_for_a_closed_proxy", source="seed 004, 6.6.1: WaitToFinish", instance=CRASH
+)
 def the_end_of_the_proxy_is_not_told(**scenario: Any) -> SchedulerProgram:
     """Whoever waits for a proxy that ends without a close waits for ever."""
     return scheduler(queues=_EndsInSilence, **scenario)

@@ -32,7 +32,7 @@ class _ReplaysFromTheServiceTime(ShardDelegator):
         await super()._replay(segment, max(since, self.service_time.value))
 
 
-@mutant(killer="refinement", source="B34", instance=_LOAD)
+@mutant(killer="a_read_finds_what_was_written", source="B34", instance=_LOAD)
 def replays_from_a_newer_position(**scenario: Any) -> SegmentsProgram:
     """The replay begins at a position of its own moment; the files are those of an earlier one (B34)."""
     return segments(delegator=_ReplaysFromTheServiceTime, **scenario)
@@ -137,7 +137,7 @@ class _SealedIsNotExcluded(ShardDelegator):
         return True
 
 
-@mutant(killer="refinement", source="facts 6.1: excluded timestamps", instance=_LOAD)
+@mutant(killer="segments.no_row_is_served_twice", source="facts 6.1: excluded timestamps", instance=_LOAD)
 def rows_of_a_sealed_segment_are_taken(**scenario: Any) -> SegmentsProgram:
     """The filter looks once for a whole pack: a row goes into a growing segment beside the sealed one."""
     return segments(delegator=_SealedIsNotExcluded, **scenario)
@@ -159,7 +159,7 @@ class _KeepsNoGrowing(ShardDelegator):
         self.excluded.add(record.segment_id, record.dml_position.ts)
 
 
-@mutant(killer="refinement", source="facts 6.1, 10.4", instance=_FILES)
+@mutant(killer="a_read_finds_what_was_written", source="facts 6.1, 10.4", instance=_FILES)
 def rows_in_files_are_not_loaded(**scenario: Any) -> SegmentsProgram:
     """The rows of growing segments that are in files are left out of the stream, and are not loaded."""
     return segments(delegator=_KeepsNoGrowing, **scenario)

@@ -109,7 +109,7 @@ class _SameNumber(SqliteSessions):
         return int(known[0][0]) if known else await super().register(name, lease=lease)
 
 
-@mutant(killer="refinement", source="facts 3.4; B45", instance=BACK)
+@mutant(killer="sessions.the_view_is_the_store_of_its_revision", source="facts 3.4; B45", instance=BACK)
 def a_node_that_comes_back_has_its_old_number(**scenario: Any) -> SessionsProgram:
     """A node comes back under the number that the logs refuse."""
     return sessions(parts=SessionsParts(sessions=_SameNumber), **scenario)

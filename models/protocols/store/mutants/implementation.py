@@ -87,13 +87,13 @@ def object_is_not_forced(**scenario: Any) -> StoreProgram:
     return programs.objects(_objects_over(_WithoutSync), **scenario)
 
 
-@mutant(killer="refinement", source="property D", instance="store-objects-parquet")
+@mutant(killer="store.what_was_answered_is_durable", source="property D", instance="store-objects-parquet")
 def name_is_not_forced(**scenario: Any) -> StoreProgram:
     """The name of an object is not forced."""
     return programs.objects(_objects_over(_WithoutDirectorySync), **scenario)
 
 
-@mutant(killer="refinement", source="property D", instance="store-objects-parquet")
+@mutant(killer="store.what_was_answered_is_durable", source="property D", instance="store-objects-parquet")
 def directory_is_not_forced(**scenario: Any) -> StoreProgram:
     """The names of new directories are not forced."""
     return programs.objects(_objects_over(_WithoutParents), **scenario)
@@ -156,13 +156,13 @@ def puts_share_the_unfinished_file(**scenario: Any) -> StoreProgram:
     return programs.objects(_SharingObjects, **scenario)
 
 
-@mutant(killer="refinement", source="property D", instance="store-file-log")
+@mutant(killer="store.what_was_answered_is_durable", source="property D", instance="store-file-log")
 def append_is_not_forced(**scenario: Any) -> StoreProgram:
     """An append is answered, and a line is read, before it is forced."""
     return programs.log(_log_over(_WithoutSync), **scenario)
 
 
-@mutant(killer="refinement", source="property D", instance="store-file-log")
+@mutant(killer="store.what_was_answered_is_durable", source="property D", instance="store-file-log")
 def log_name_is_not_forced(**scenario: Any) -> StoreProgram:
     """The name of a new log is not forced."""
     return programs.log(_log_over(_WithoutDirectorySync), **scenario)
@@ -192,7 +192,7 @@ class LogOfKnownEnds(Log):
     adapter: ClassVar[type[FileLogWriter]] = _KeepsItsEnd
 
 
-@mutant(killer="refinement", source="property D", instance="store-file-log-faults")
+@mutant(killer="store.what_was_answered_is_durable", source="property D", instance="store-file-log-faults")
 def end_is_kept_after_a_failure(**scenario: Any) -> StoreProgram:
     """After an append that failed the writer does not look at the file again."""
     return programs.log(LogOfKnownEnds, **scenario)
@@ -251,13 +251,13 @@ class LookingAhead(Log):
         return made
 
 
-@mutant(killer="refinement", source="property D", instance="store-file-log")
+@mutant(killer="store.what_was_answered_is_durable", source="property D", instance="store-file-log")
 def rest_is_not_cut_off(**scenario: Any) -> StoreProgram:
     """A writer appends to what is left of an append that did not end."""
     return programs.log(_LogWithRests, **scenario)
 
 
-@mutant(killer="refinement", source="property L", instance="store-file-log")
+@mutant(killer="store.what_was_read_is_durable", source="property L", instance="store-file-log")
 def reader_does_not_force(**scenario: Any) -> StoreProgram:
     """A reader answers with a line that is not forced."""
     return programs.log(LookingAhead, **scenario)
@@ -378,7 +378,7 @@ class FallingWindow(Window):
     adapter: ClassVar[type[SqliteOracleStore]] = _PlainSave
 
 
-@mutant(killer="refinement", source="property M", instance="store-sqlite-window")
+@mutant(killer="store.what_was_answered_is_durable", source="property M", instance="store-sqlite-window")
 def window_falls(**scenario: Any) -> StoreProgram:
     """The window is what was saved last."""
     return programs.window(FallingWindow, **scenario)
@@ -390,7 +390,7 @@ class WindowOfAnyTerm(Window):
     adapter: ClassVar[type[SqliteOracleStore]] = _NoFence
 
 
-@mutant(killer="refinement", source="H43", instance="store-sqlite-window-lapse")
+@mutant(killer="store.only_the_present_term_adds", source="H43", instance="store-sqlite-window-lapse")
 def fence_is_ignored(**scenario: Any) -> StoreProgram:
     """Saves of any term are taken."""
     return programs.window(WindowOfAnyTerm, **scenario)
@@ -402,7 +402,7 @@ def leader_is_read_before(**scenario: Any) -> StoreProgram:
     return programs.window(_window_with(_LooksBefore), **scenario)
 
 
-@mutant(killer="refinement", source="H43", instance="store-sqlite-window-lapse")
+@mutant(killer="store.only_the_present_term_adds", source="H43", instance="store-sqlite-window-lapse")
 def term_is_checked_before(**scenario: Any) -> StoreProgram:
     """The term is checked outside of the transaction that saves."""
     return programs.window(_window_with(_ChecksBefore), **scenario)
@@ -452,7 +452,7 @@ def etcd_save_is_unconditional(**scenario: Any) -> StoreProgram:
     return programs.etcd_window(_etcd_with(_AnySave), **scenario)
 
 
-@mutant(killer="refinement", source="property M", instance="store-etcd-window")
+@mutant(killer="store.what_was_answered_is_durable", source="property M", instance="store-etcd-window")
 def etcd_window_falls(**scenario: Any) -> StoreProgram:
     """The window is put without a comparison of its value."""
     return programs.etcd_window(_etcd_with(_AnyValue), **scenario)

@@ -41,7 +41,7 @@ class _AheadReadsOn(AlignedConsumer):
         return max(self.readers, key=lambda reader: reader.tick)
 
 
-@mutant(killer="refinement", source="H32: who waits", instance="stream-impl-aligned")
+@mutant(killer="stream.who_need_not_read_waits", source="H32: who waits", instance="stream-impl-aligned")
 def the_greatest_reads_on(**scenario: Any) -> StreamProgram:
     """The channel at the greatest tick is read on, and not the one that is behind."""
     return aligned(consumer=_AheadReadsOn, **scenario)
@@ -64,7 +64,11 @@ class _OnePlace(AlignedConsumer):
         return (self.readers[0].place_of_position(),) * len(self.readers)
 
 
-@mutant(killer="refinement", source="facts 5.1: positions", instance="stream-impl-aligned-crash")
+@mutant(
+    killer="stream.a_position_has_the_place_of_what_comes_next",
+    source="facts 5.1: positions",
+    instance="stream-impl-aligned-crash",
+)
 def one_place_for_all_channels(**scenario: Any) -> StreamProgram:
     """The position has the place of the first channel for all of them."""
     return aligned(consumer=_OnePlace, **scenario)

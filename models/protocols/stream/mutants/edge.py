@@ -21,7 +21,7 @@ class _LeavesThePlaceOut(ChannelLog):
         return await super().read(place + 1)
 
 
-@mutant(killer="refinement", source="B62: exclusive", instance="stream-edge-small")
+@mutant(killer="stream.what_was_read_is_kept", source="B62: exclusive", instance="stream-edge-small")
 def the_place_is_left_out(**scenario: Any) -> EdgeProgram:
     """A reader gets the entries behind the place that it asks for (B62)."""
     return edge(log=_LeavesThePlaceOut, **scenario)

@@ -41,7 +41,7 @@ class _CountsBeforeItReads(MinimumConsumer):
     reader_class = _CountsFirst
 
 
-@mutant(killer="refinement", source="facts 5.1: an attempt ends", instance=_ENDLESS)
+@mutant(killer="stream.what_was_read_is_kept", source="facts 5.1: an attempt ends", instance=_ENDLESS)
 def a_time_out_skips_a_place(**scenario: Any) -> AttemptsProgram:
     """A place counts as read while the reader waits for it: an attempt that ends then leaves it out."""
     return endless(consumer=_CountsBeforeItReads, **scenario)

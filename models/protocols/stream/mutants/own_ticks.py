@@ -54,7 +54,7 @@ class _AheadReadsOn(MinimumConsumer):
         return max(self.readers, key=lambda reader: reader.tick)
 
 
-@mutant(killer="refinement", source="H32: who waits", instance=_OWN)
+@mutant(killer="stream.who_need_not_read_waits", source="H32: who waits", instance=_OWN)
 def who_is_ahead_reads_on(**scenario: Any) -> StreamProgram:
     """The channel at the greatest tick is read on, and not the one at the smallest."""
     return minimum(consumer=_AheadReadsOn, **scenario)
@@ -90,7 +90,7 @@ class _TakesAll(MinimumConsumer):
         super()._gather(tick)
 
 
-@mutant(killer="refinement", source="facts 5.1: what stays buffered", instance=_OWN)
+@mutant(killer="stream.what_was_read_is_kept", source="facts 5.1: what stays buffered", instance=_OWN)
 def what_lies_above_the_pack_is_let_go(**scenario: Any) -> StreamProgram:
     """A pack empties the buffers: what a channel ahead has read above its end is lost."""
     return minimum(consumer=_TakesAll, **scenario)

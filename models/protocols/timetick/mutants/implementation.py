@@ -137,7 +137,7 @@ class Greatest(TickSender):
         return max(report.value(channel) for report in complete.values())
 
 
-@mutant(killer="refinement", source="facts 4", instance="timetick-impl-two-proxies")
+@mutant(killer="timetick.a_round_is_sent_to_its_end", source="facts 4", instance="timetick-impl-two-proxies")
 def tick_is_the_greatest_report(**scenario: Any) -> TimeTickProgram:
     """The tick is the maximum over the sessions."""
     return timetick(parts=RootCoordParts(sender=Greatest), **scenario)
@@ -149,7 +149,9 @@ class _OneForAll(TickSender):
         return min(report.value(other) for report in complete.values() for other in self.last)
 
 
-@mutant(killer="refinement", source="seed 002", instance="timetick-impl-two-channels")
+@mutant(
+    killer="timetick.a_round_is_sent_to_its_end", source="seed 002", instance="timetick-impl-two-channels"
+)
 def one_minimum_for_all_channels(**scenario: Any) -> TimeTickProgram:
     """Every channel is ticked at the minimum over all channels (the words of seed 002)."""
     return timetick(parts=RootCoordParts(sender=_OneForAll), **scenario)
