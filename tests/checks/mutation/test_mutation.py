@@ -7,11 +7,14 @@ import pytest
 
 from tests.protocols.ferry import Ferry
 from tidemark.checks.mutation.assess import baseline
-from tidemark.checks.mutation.judge import ids_of, mutate
+from tidemark.checks.mutation.judge import MutateJudge, ids_of, mutate
 from tidemark.checks.mutation.result import Fate
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.manifest import MutantEntry, load, manifest_files
 from tidemark.models.mutation.generated import mutants_of, mutated
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
@@ -103,3 +106,16 @@ def test_a_search_stops_on_the_named_claims_only():
     (broken,) = (claim.id for claim in kernel.state_claims if search(kernel).hit(claim) is not None)
     assert not search(kernel, limits=SearchLimits(stop_on=frozenset({broken}))).complete
     assert search(kernel, limits=SearchLimits(stop_on=frozenset({"another.claim"}))).complete
+
+
+@pytest.mark.parametrize(
+    ("killer", "outcome"),
+    [("scheduler.notified_once", Outcome.REFUTED), ("refinement", Outcome.INCONCLUSIVE)],
+)
+def test_who_breaks_a_claim_of_the_program_does_not_refute_the_refinement(killer, outcome):
+    manifest = load(next(path for path in manifest_files() if path.parent.name == "scheduler"))
+    name = "scheduler-impl-what-is-dropped-is-not-told"
+    entry = next(one for one in manifest.entries() if one.name == name)
+    assert isinstance(entry, MutantEntry)
+    (verdict,) = MutateJudge().run(entry.model_copy(update={"killer": killer}), Context(manifest=manifest))
+    assert verdict.outcome is outcome
