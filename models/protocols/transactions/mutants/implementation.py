@@ -193,7 +193,7 @@ class _FindsOne(Transactions):
 
 
 @mutant(
-    killer="refinement",
+    killer="transactions.an_open_transaction_outlives_a_crash",
     source="facts 11: recovery",
     instance="transactions-impl-beside-crash",
     tier="full",
@@ -211,7 +211,7 @@ class _RollsBackAll(Transactions):
 
 
 @mutant(
-    killer="refinement",
+    killer="transactions.an_open_transaction_outlives_a_crash",
     source="facts 11: rollback",
     instance="transactions-impl-beside",
     tier="full",
