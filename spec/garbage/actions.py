@@ -89,6 +89,11 @@ class GarbageActions(Protocol, name="garbage"):
         passed = ~s.CHECKS_TERM | (s.term_of[f] < s.term)
         return s.is_free(f) & (s.is_over(f) | (passed & (s.entry[f] != "named")))
 
+    def may_forget(s):
+        """The records of a dropped collection may go."""
+        no_files = forall(s.File, lambda f: implies(s.is_over(f), ~s.stored[f]))
+        return (s.life == "dropped") & (~s.FILES_FIRST | no_files)
+
     # ---- files and records ----
 
     @action(source="facts 7.6")
@@ -125,12 +130,16 @@ class GarbageActions(Protocol, name="garbage"):
         s.first = s.term + 1
 
     @action(source="facts 10.1; B31")
-    def forget(s):
-        """The records of a dropped collection go."""
-        require(s.life == "dropped")
-        require(~s.FILES_FIRST | forall(s.File, lambda f: implies(s.is_over(f), ~s.stored[f])))
-        s.life = "gone"
+    def forget_files(s):
+        """The records of the files of a dropped collection go, before that of its channel."""
+        require(s.may_forget() & exists(s.File, lambda f: s.is_over(f) & (s.entry[f] != "none")))
         s.entry = each(s.File, lambda f: ite(s.is_over(f), "none", s.entry[f]))
+
+    @action(source="facts 10.1; B31")
+    def forget(s):
+        """The record of the channel of a dropped collection goes."""
+        require(s.may_forget() & forall(s.File, lambda f: implies(s.is_over(f), s.entry[f] == "none")))
+        s.life = "gone"
 
     @action(source="facts 10.1; hazard 14")
     def create(s):

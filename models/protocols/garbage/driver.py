@@ -94,6 +94,7 @@ class GarbageAdapter(DrivenRun):
         self._lent: set[tuple[int, int]] = set()  # what a reader has read it gives back with the rest
         self._writes: Counter[int] = Counter()
         self._due: int | None = None  # the collector has decided for this file
+        self._forgets = False  # the records of files are gone, and that of the channel is on its way
         self._checker = checker
         self._program = DrivenGarbage(
             plan=(), readers=False, crashes=_CRASHES, collector=self.collector, lending=self.lending
@@ -123,9 +124,9 @@ class GarbageAdapter(DrivenRun):
                 return record.dropped or len(self._unread) > 1
             case "mark":
                 next_one = min(self._marks(), default=None) if self._due is None else self._due
-                return not deleting and int(step.args[0]) == next_one
-            case "forget":
-                return not self._program.files
+                return not (deleting or self._forgets) and int(step.args[0]) == next_one
+            case "forget_files" | "forget":
+                return not self._program.files or self._forgets
             case "restart":
                 return not self._unread
         return True
@@ -133,8 +134,9 @@ class GarbageAdapter(DrivenRun):
     def perform(self, step: Step, chance: int) -> None:
         """See ``Adapter``."""
         args = tuple(map(int, step.args))
-        if step.action in ("mark", "forget"):
+        if step.action in ("mark", "forget_files", "forget"):
             self._collect_until(step.action)
+            self._forgets = step.action == "forget_files"
         elif step.action == "delete":
             self._delete(args[0])
         elif step.action == "restart":
@@ -234,6 +236,8 @@ class GarbageAdapter(DrivenRun):
         for _ in range(_MANY):
             if self._program.deleting or (action == "forget" and self._record_is_gone()):
                 break
+            if action == "forget_files" and not self._program.segments:
+                break
             event = self._event(_COLLECTOR)
             if event is None:
                 self._order(self._program.look_again)
@@ -262,7 +266,10 @@ class GarbageAdapter(DrivenRun):
         """What may happen at any time, and changes nothing."""
         record = self._program.view.record
         at_rest = not self._program.deleting and self._due is None and not self._marks()
-        if chance % 3 == 0 and at_rest and (self._program.files or not record.dropped or record.collected):
+        if self._forgets:  # the coordinator's lock is held: a crash alone comes between the two steps
+            if not self._unread:
+                self._crash()
+        elif chance % 3 == 0 and at_rest and (self._program.files or not record.dropped or record.collected):
             self._come_in_vain()
         elif chance % 3 == 1 and at_rest and not self._unread:
             self._crash()
@@ -294,7 +301,7 @@ class GarbageAdapter(DrivenRun):
 
     def _crash(self) -> None:
         """Everything but metadata and files is lost."""
-        self._due = None
+        self._due, self._forgets = None, False
         for label in ("crash", "restart"):
             self._must_fire(label)
         self._begin()

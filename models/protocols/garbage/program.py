@@ -86,8 +86,6 @@ class GarbageProgram(RefiningProgram):
         self.files: set[str] = set()
         self.written: set[str] = set()
         self.done = self.first = 0
-        self.unnamed: tuple[int, ...] = ()
-        """What records named that are gone, until the channel's own record says so, too."""
         self._collector_class, self._lending_class = collector, lending
         self.unread: set[str] = set()
         self._stored = MemoryMetaStore()
@@ -200,8 +198,6 @@ class GarbageProgram(RefiningProgram):
         def store() -> None:
             if records[0].dropped and not self._stored.channels[CHANNEL].dropped:
                 self.first = records[0].term + 1
-            if records[0].collected:
-                self.unnamed = ()
             finish(self._stored.save_channels(records))
             self.news.set()
 
@@ -224,9 +220,7 @@ class GarbageProgram(RefiningProgram):
         """See MetaStore."""
 
         def store() -> None:
-            self.unnamed = (*self.unnamed, *named_in(self._stored))
             finish(self._stored.collect(channel, segments))
-            self.unnamed = tuple(sorted({*self.unnamed} - {*named_in(self._stored)}))
             self.news.set()
 
         await self.world.operation("forget the segments", store)
@@ -267,7 +261,7 @@ class GarbageProgram(RefiningProgram):
             written=terms_of(self.written),
             given=terms_of(self.unread),
             deleting=terms_of(self.deleting),
-            named=tuple(sorted({*named_in(self._stored), *self.unnamed})),
+            named=named_in(self._stored),
             record=self._stored.channels[CHANNEL],
             first=self.first,
         )

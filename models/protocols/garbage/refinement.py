@@ -7,8 +7,7 @@ stored, written      the object store: what is in it, and what was put into it o
 reading              what a reader was given and has not read: it need not have given it back
 life, term           ``ChannelRecord``, as it is stored
 first                the term after the last drop: noted when that is stored
-entry                ``SegmentRecord.binlogs``, as they are stored. The records of segments go before that of
-                     their channel: in between they count as there
+entry                ``SegmentRecord.binlogs``, as they are stored
 marked               deletions that are on their way to the object store
 faults               left out: it counts
 ===================  =======================================================================================
@@ -33,7 +32,7 @@ class GarbageView:
         files, written: what is in the object store, and what was put there once.
         given: what readers have been given, and have not read.
         deleting: what the collector has told the object store to delete.
-        named: what a stored record names, or has named until the channel's records began to go.
+        named: what a stored record names.
         record: of the channel, as it is stored.
         first: the first term of the present collection, or of the next one.
     """
@@ -87,7 +86,6 @@ ORIGINS = Origins(
         read(
             "entry",
             of=[(MemoryMetaStore, "segments"), (SegmentRecord, "binlogs"), (BinlogRecord, "path")],
-            why="records of segments count as there until the channel's own is gone: one step of forget",
         ),
         environment("marked", why="deletions that are on their way to the object store"),
         environment("faults", why="it counts faults, and is left out of the comparison"),
