@@ -30,6 +30,11 @@ class GarbageClaims(GarbageActions):
         """Each file that a reader was given is in the store until it lets go."""
         return forall(s.Reader, s.File, lambda r, f: implies(s.reading[r, f], s.stored[f]))
 
+    @invariant(source="facts 10.1; hazard 14")
+    def no_record_outlives_its_collection(s):
+        """Once the channel of a dropped collection is forgotten, no record names a file of it."""
+        return forall(s.File, lambda f: implies(s.is_over(f) & (s.life != "dropped"), s.entry[f] == "none"))
+
     # ---- liveness ----
 
     @leads_to(source="facts 7.9; hazard 14; B30")

@@ -79,3 +79,12 @@ class ForgetsWhatItHasSeen(Garbage):
     def mark(s, f):
         require(s.written[f])
         super().mark(f)
+
+
+@mutant(killer="garbage.no_record_outlives_its_collection", source="facts 10.1; hazard 14", instance=TINY)
+class ForgetsTheChannelFirst(Garbage):
+    """The record of the channel goes before those of its files: after a crash nothing looks for these."""
+
+    def forget(s):
+        require(s.may_forget())
+        s.life = "gone"
