@@ -154,7 +154,7 @@ class AllocationAdapter(DrivenRun):
 
     def _asking(self) -> list[Event]:
         """Flushes that ask the oracle."""
-        return [one for one in self._events("allocate") if not one.owner.startswith("row ")]
+        return [one for one in self._enabled("allocate") if not one.owner.startswith("row ")]
 
     def _may_end(self, segment: int) -> bool:
         return any(self._would_end(event) == segment for event in self._world.enabled())
@@ -271,7 +271,7 @@ class AllocationAdapter(DrivenRun):
 
     def _disturb(self, chance: int) -> None:
         """By chance flushes poll in vain, and syncs that could not be recorded try again."""
-        for event in self._events("resume pause"):
+        for event in self._enabled("resume pause"):
             is_sync = event.owner.startswith(_SYNC)
             if self._would_end(event) is None and (self._program.coordinator if is_sync else chance):
                 self._fire(event)
@@ -296,15 +296,6 @@ class AllocationAdapter(DrivenRun):
         self._must_fire(f"resume {HAND}")
         self._settle()
 
-    def _events(self, label: str) -> list[Event]:
-        return [one for one in self._world.enabled() if one.label.startswith(label)]
-
     def _waits(self, event: Event) -> bool:
         """Whether an event is the driver's to choose."""
         return event.label.startswith(_STOPS) or self._would_end(event) is not None
-
-    def _must_fire(self, label: str, owner: str = "") -> None:
-        found = [one for one in self._events(label) if owner in ("", one.owner)]
-        if not found:
-            raise BrokenRunError(f"there is no event {label!r} of {owner or 'any task'}")
-        self._fire(found[0])

@@ -50,6 +50,22 @@ class DrivenRun:
         assert observed is not None  # a program that refines a protocol can be observed
         return self._run.abstract(observed)
 
+    def _enabled(self, label: str, owner: str = "") -> list[Event]:
+        """The events that begin so, of a task if one is named."""
+        return [
+            event
+            for event in self._world.enabled()
+            if event.label.startswith(label) and owner in ("", event.owner)
+        ]
+
+    def _must_fire(self, label: str, owner: str = "") -> None:
+        """Let the first of these happen. Raises BrokenRunError if there is none."""
+        events = self._enabled(label, owner)
+        if not events:
+            waiting = ", ".join(f"{one.label} of {one.owner}" for one in self._world.enabled()) or "nothing"
+            raise BrokenRunError(f"there is no event {label!r}; there are {waiting}")
+        self._fire(events[0])
+
     def _fire(self, event: Event) -> None:
         """Let an event happen. Raises BrokenRunError if it breaks the execution."""
         self._found = None

@@ -325,14 +325,6 @@ class GarbageAdapter(DrivenRun):
             self._must_fire("", _CALL)
         raise BrokenRunError("a call of the coordinator does not end")
 
-    def _must_fire(self, label: str, owner: str = "") -> None:
-        event = self._event(owner, label)
-        if event is None:
-            waiting = ", ".join(f"{one.label} of {one.owner}" for one in self._world.enabled()) or "nothing"
-            raise BrokenRunError(f"there is no event {label!r}; there are {waiting}")
-        self._fire(event)
-
     def _event(self, owner: str, label: str = "") -> Event | None:
         """The event that begins so, of a task if one is named."""
-        found = (one for one in self._world.enabled() if one.label.startswith(label))
-        return next((one for one in found if not owner or one.owner == owner), None)
+        return next(iter(self._enabled(label, owner)), None)

@@ -152,21 +152,7 @@ class MetaAdapter(DrivenRun):
     def _cache_of(self, request: int) -> MetaCache:
         return self._program.caches[self._program.scenario.requests[request]]
 
-    def _enabled(self, label: str, owner: str = "") -> list[Event]:
-        return [
-            event
-            for event in self._world.enabled()
-            if event.label.startswith(label) and owner in ("", event.owner)
-        ]
-
     # Letting things happen.
-
-    def _must_fire(self, label: str, owner: str = "") -> None:
-        events = self._enabled(label, owner)
-        if not events:
-            waiting = ", ".join(f"{one.label} of {one.owner}" for one in self._world.enabled()) or "nothing"
-            raise BrokenRunError(f"there is no event {label!r}; there are {waiting}")
-        self._fire(events[0])
 
     def _settle(self) -> None:
         """A proxy that has left is told in vain; one that has come meanwhile is found in the list."""

@@ -317,20 +317,6 @@ class RetriesAdapter(DrivenRun):
     def _owner(self, request: int) -> str:
         return self._program.requests[request].name
 
-    def _enabled(self, label: str, owner: str = "") -> list[Event]:
-        return [
-            event
-            for event in self._world.enabled()
-            if event.label.startswith(label) and owner in ("", event.owner)
-        ]
-
-    def _must_fire(self, label: str, owner: str = "") -> None:
-        events = self._enabled(label, owner)
-        if not events:
-            waiting = ", ".join(f"{one.label} of {one.owner}" for one in self._world.enabled()) or "nothing"
-            raise BrokenRunError(f"there is no event {label!r}; there are {waiting}")
-        self._fire(events[0])
-
 
 def _proxy_of(event: Event) -> int:
     """The proxy that is told, by its session."""
