@@ -149,13 +149,13 @@ class AliasesAdapter(SettlingRun):
         elif action == "acknowledge":
             self._must_fire("resume meta.acknowledge")
         elif action in ("hit", "miss"):
-            self._must_fire("resume request.look", args[0])
+            self._must_fire("resume request.look", f"request {args[0]}")
         elif action in ("answer", "deny"):
-            if self._event("describe", args[0]) is None:
-                self._must_fire("resume request.look", args[0])
-            self._must_fire("describe", args[0])
+            if self._event("describe", f"request {args[0]}") is None:
+                self._must_fire("resume request.look", f"request {args[0]}")
+            self._must_fire("describe", f"request {args[0]}")
         else:
-            self._must_fire("resume meta.insert", args[0])
+            self._must_fire("resume meta.insert", f"request {args[0]}")
 
     def _restart(self) -> None:
         self._program.wait_again()
@@ -200,15 +200,5 @@ class AliasesAdapter(SettlingRun):
             self._fire(event)
         raise BrokenRunError("the implementation does not come to rest")
 
-    def _must_fire(self, label: str, request: int | None = None) -> None:
-        event = self._event(label, request)
-        if event is None:
-            waiting = ", ".join(one.label for one in self._world.enabled()) or "nothing"
-            raise BrokenRunError(f"there is no event {label!r}; there are {waiting}")
-        self._fire(event)
-
-    def _event(self, label: str, request: int | None = None) -> Event | None:
-        """The event that begins so, of the request if one is named."""
-        owner = None if request is None else f"request {request}"
-        found = (one for one in self._world.enabled() if one.label.startswith(label))
-        return next((one for one in found if owner is None or one.owner == owner), None)
+    def _event(self, label: str, owner: str = "") -> Event | None:
+        return next(iter(self._enabled(label, owner)), None)
