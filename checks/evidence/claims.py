@@ -261,6 +261,7 @@ _TRACE = {
     "its consequence is judged as history.kept",
     "garbage.files_under_way_are_there": "a trace of `write` and `delete`",
     "garbage.files_that_are_read_are_there": "a trace of `begin_read`, `end_read` and `delete`",
+    "garbage.no_record_outlives_its_collection": "a trace of `forget_files` and `forget`",
     "garbage.files_of_a_dropped_collection_go": "an end: evidence is finite",
     "garbage.files_without_a_record_go": "an end: evidence is finite",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
