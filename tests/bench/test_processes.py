@@ -6,9 +6,9 @@ import subprocess
 import sys
 import time
 
-import psutil
 import pytest
 
+from tests.processes import ends, lives
 from tidemark.bench.process import in_fresh_process, run_process
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -105,11 +105,10 @@ def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path):
     name = tmp_path / "pid"
     wait_for(lambda: name.exists() and name.read_text().strip())
     child = int(name.read_text())
-    assert psutil.pid_exists(child)
+    assert lives(child)
     started.terminate()
     assert started.wait(timeout=60) == ExitCode.STOPPED.value
-    wait_for(lambda: not psutil.pid_exists(child))
-    assert not psutil.pid_exists(child)
+    assert ends(child)
 
 
 def wait_for(condition, *, seconds=60.0):

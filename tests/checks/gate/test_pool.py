@@ -9,11 +9,11 @@ import subprocess
 import sys
 import textwrap
 
-import psutil
 import pytest
 
 from tests.checks.gate import planted
 from tests.checks.gate.toy import data, manifest
+from tests.processes import ends, lives
 from tidemark.checks.cli import app
 from tidemark.checks.gate.estimates import FILE, MIB, Needs, keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.plan import plan
@@ -162,19 +162,12 @@ class TestStop:
             files = [build / f"{planted.STARTED}-{name}" for name in ("two-lamps", "careless")]
             assert wait_for(lambda: all(f.exists() and f.read_text().strip() for f in files), seconds=60)
             others = [int(word) for file in files for word in file.read_text().split()]
-            assert all(psutil.pid_exists(number) for number in others)
+            assert all(lives(number) for number in others)
             process.send_signal(sent)
             status = process.wait(60)
         assert status == (ExitCode.STOPPED.value if sent != signal.SIGKILL else -sent)
-        assert wait_for(lambda: not any(_lives(number) for number in others), seconds=20), others
+        assert ends(*others), others
         assert set(earlier_results(Settings(build=build))) == {"prove/any-size"}  # it is the longest by guess
-
-
-def _lives(number):
-    try:
-        return psutil.Process(number).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def due(*needs):

@@ -6,10 +6,10 @@ import subprocess
 import sys
 import time
 
-import psutil
 import pytest
 
 from tests.checks.interleave.cluster_driver import OPTIONS, PROGRAM, facts
+from tests.processes import ends
 from tidemark.checks.interleave import explore
 from tidemark.checks.spark.standalone import executors, wait_for
 from tidemark.models.rooms import ROOT
@@ -33,6 +33,6 @@ def test_an_executor_killed_in_the_middle_of_a_round_changes_nothing(standalone,
                 both[0].kill()
     assert process.returncode == 0
     assert killed is not None
-    assert wait_for(lambda: not psutil.pid_exists(killed))
+    assert ends(killed)
     assert rounds > 5, "the killed executor was missed by several rounds"
     assert result.strip() == f"result exhausted {facts(explore(PROGRAM, OPTIONS))}"

@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.processes import ends
 from tidemark.checks.observe.processes import Processes
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -25,15 +24,6 @@ PARENT = [sys.executable, "-u", "-c", _PARENT]
 ECHO = [sys.executable, "-u", "-c", "import sys\nfor line in sys.stdin: print(line, end='')"]
 
 
-def gone(pid: int) -> bool:
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def test_all_are_ended_with_the_block_and_their_children_too(tmp_path: Path) -> None:
     with Processes() as processes:
         first = processes.start("first", SLEEP, log=tmp_path / "first")
@@ -41,9 +31,9 @@ def test_all_are_ended_with_the_block_and_their_children_too(tmp_path: Path) -> 
         grandchild = int(second.line())
         assert first.running()
         assert second.running()
-    assert gone(first.pid)
-    assert gone(second.pid)
-    assert gone(grandchild)
+    assert ends(first.pid)
+    assert ends(second.pid)
+    assert ends(grandchild)
 
 
 def test_an_error_inside_the_block_ends_them_too(tmp_path: Path) -> None:
@@ -56,14 +46,14 @@ def test_an_error_inside_the_block_ends_them_too(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError, match="on purpose"):
         fail()
-    assert gone(started[0].pid)
+    assert ends(started[0].pid)
 
 
 def test_a_paused_process_is_ended(tmp_path: Path) -> None:
     with Processes() as processes:
         child = processes.start("child", SLEEP, log=tmp_path / "log")
         child.signal(signal.SIGSTOP)
-    assert gone(child.pid)
+    assert ends(child.pid)
 
 
 def test_they_die_with_a_parent_that_is_killed(tmp_path: Path) -> None:
@@ -78,7 +68,7 @@ def test_they_die_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
-    assert gone(child)
+    assert ends(child)
 
 
 def test_questions_are_answered_and_an_end_is_told_with_the_log(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from tests.checks.evidence.parts import fetched, sound, ts
 from tests.checks.spark.driving import driver
 from tests.checks.spark.opponents import SIX_MANAGERS, native_summary
+from tests.processes import ends
 from tidemark.checks.evidence.table.plain import order
 from tidemark.checks.evidence.table.schema import SCHEMA
 from tidemark.checks.spark.java import find_java, private_home
@@ -36,7 +36,7 @@ def test_an_executor_killed_in_the_middle_of_a_round_changes_nothing(standalone,
                 killed = kill_one_at_work(workers)
     assert process.returncode == 0
     assert killed, lines
-    assert wait_for(lambda: not psutil.pid_exists(killed[0]))
+    assert ends(killed[0])
     assert_exact(lines)
     assert sum(is_on_spark(line) for line in lines) >= 5
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
+from tests.processes import ends
 from tidemark.checks.spark.classes import _run, write
 from tidemark.checks.spark.java import (
     Java,
@@ -156,7 +156,7 @@ def test_what_takes_too_long_is_ended_with_what_it_has_started(tmp_path: Path) -
     script = "sleep 60 & echo $! > child; exit"  # like Python, which ends before its Java
     _run(["sh", "-c", script], tmp_path, seconds=1.0)
     child = int((tmp_path / "child").read_text())
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    assert ends(child)
 
 
 @pytest.mark.spark
