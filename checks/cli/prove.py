@@ -17,7 +17,7 @@ from tidemark.checks.prove.bounded import INDUCTIVE, bounded, by_k_induction
 from tidemark.checks.prove.implied import implied_claims
 from tidemark.checks.prove.judge import JUDGE
 from tidemark.checks.prove.minimise import minimise
-from tidemark.checks.prove.proof import prove, size_text
+from tidemark.checks.prove.proof import prove, size_text, subject_of
 from tidemark.checks.prove.suggest import suggest as suggest_lemmas
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
@@ -29,6 +29,7 @@ from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry, Tier
 from tidemark.models.symbolic.subject import ProofSubject
+from tidemark.spec.language.protocol import ranked_claims, resolve
 from tidemark.spec.language.spec import Property
 
 
@@ -55,9 +56,7 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
         return [Chosen(only, ProofSubject(only))]
     tasks = plan(read(paths), tier=Tier.FULL, only=only or None, judge="prove")
     entries = [task.entry for task in tasks if isinstance(task.entry, ProofEntry)]
-    return [
-        Chosen(entry.name, ProofSubject(entry.protocol, implied=entry.implied), entry) for entry in entries
-    ]
+    return [Chosen(entry.name, subject_of(entry), entry) for entry in entries]
 
 
 def on_spark(settings: Settings, *, only: str, seconds: float | None) -> int:
@@ -72,8 +71,8 @@ def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, 
 
     Raises SpecError; BadInputError if the protocol has nothing to prove, or no such claim.
     """
-    chosen = Chosen(protocol, ProofSubject(protocol))
-    claims = list(_claims(chosen, claim))
+    chosen = Chosen(protocol, ProofSubject(protocol, liveness=ranked_claims(resolve(protocol))))
+    claims = list(_claims(chosen, claim, live=True))
     if not claims:
         raise BadInputError(
             f"{protocol} has no invariant to prove",
@@ -85,10 +84,12 @@ def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, 
         timeout_s=seconds,
         expect=Expectation(every=Expected.PROVED),
         claims=tuple(prop.id for prop in claims),
+        liveness=chosen.subject.liveness,
     )
     kinds = {
         Kind(prop.kind): tuple(p.id for p in chosen.subject.spec.properties if p.kind == prop.kind)
         for prop in chosen.subject.spec.properties
+        if prop.kind != "reason"
     }
     manifest = Manifest(name="alone", protocol=protocol, properties=kinds, proof=(entry,))
     context = Context(manifest=manifest, seed=seed, build=build, workers=jobs)
@@ -138,8 +139,11 @@ def several_steps(
     return most_severe(codes).value
 
 
-def _claims(chosen: Chosen, only: str) -> Iterator[Property]:
+def _claims(chosen: Chosen, only: str, *, live: bool = False) -> Iterator[Property]:
+    """The claims that a proof speaks of. ``live``: also those about runs that have a ``@rank``."""
     props = chosen.subject.spec.of_kind("invariant", "transition_invariant", "lemma")
+    if live:
+        props += tuple(map(chosen.subject.spec.property, chosen.subject.liveness))
     names = {prop.id for prop in props} | {prop.id.partition(".")[2] for prop in props}
     if only and only not in names:
         raise BadInputError(f"{chosen.name} has no claim {only!r}", remedy=known_names(only, sorted(names)))

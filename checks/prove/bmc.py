@@ -20,6 +20,7 @@ from tidemark.models.instance import BadInstance, Bound, Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.interpreted.search import Search
+from tidemark.models.lemmas.ranking import is_of_a_step
 from tidemark.models.symbolic.hints import SmallModel, small_bounds
 from tidemark.models.symbolic.runs import Goal, SymbolicRun, search
 from tidemark.models.symbolic.subject import ProofSubject
@@ -79,7 +80,7 @@ def broken_part(interpreter: Interpreter, prop: Property, states: Sequence[State
     ``prop`` may be the claim of the proof, in which constants are open: here they have the instance's values.
     """
     claim = interpreter.spec.property(prop.id)
-    if claim.kind == "transition_invariant":
+    if claim.kind == "transition_invariant" or is_of_a_step(claim):
         return failing_conjunct(interpreter, claim, states[-2], states[-1])
     return failing_conjunct(interpreter, claim, states[-1])
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.checks.prove.answers import Answers
 from tidemark.checks.prove.bmc import FoundRun, broken_part, find_runs, reach
 from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
-from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text
+from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text, subject_of
 from tidemark.checks.prove.prover import ObligationOutcome, Prover
 from tidemark.checks.prove.second_opinion import second_opinion
 from tidemark.checks.verdicts.commands import check_command
@@ -37,17 +37,17 @@ from tidemark.checks.verdicts.verdict import (
 from tidemark.models.cores import cores
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.lemmas.implied import ImpliedError
+from tidemark.models.lemmas.ranking import RankingError, resting_on
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.hints import SmallModel
-from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.models.symbolic.unroll import Reply, consistent
-from tidemark.spec.language.spec import Property
+from tidemark.spec.language.spec import Property, Spec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION})
+_KINDS = frozenset({Kind.INVARIANT, Kind.LEMMA, Kind.TRANSITION, Kind.LEADS_TO})
 
 REACH_DEPTH = 10
 """Steps of the longest run that is looked for to the state of a counterexample to induction."""
@@ -159,6 +159,7 @@ class ProveJudge:
     ) -> Verdict:
         subject = context.subject(entry, self.name, prop.id)
         outcomes = proof.of(prop.id)
+        others = proof.rests_on(prop.id)
         seconds = sum(outcome.answer.seconds for outcome in outcomes)
         counts = {
             "obligations": len(outcomes),
@@ -169,8 +170,11 @@ class ProveJudge:
             counts["implied"] = int(prop.id in entry.implied)
         if prop.id in entry.implied:
             follows = (f"follows in the same state from {', '.join(entry.implied[prop.id])}",)
+        if others:
+            follows = (f"rests on {', '.join(others)}",)
         replay = check_command(self.name, entry.name)
-        failed = [outcome for outcome in outcomes if not outcome.proved]
+        below = [outcome for other in others for outcome in proof.of(other)]
+        failed = [outcome for outcome in (*outcomes, *below) if not outcome.proved]
         if not failed:
             slowest = max(outcomes, key=lambda outcome: outcome.answer.seconds)
             notes = (
@@ -182,7 +186,7 @@ class ProveJudge:
             return proved(subject, counts=counts, seconds=seconds, replay=replay, notes=notes, rates=rates)
         shown = next((outcome for outcome in failed if outcome.model is not None), None)
         reached: tuple[str, ...] = ()
-        if run is None and shown is not None and shown.model is not None:
+        if prop.kind != "leads_to" and run is None and shown is not None and shown.model is not None:
             found = reach(shown.model, prop, depth=REACH_DEPTH, seconds=REACH_S)
             reached, run = (f"the counterexample to induction: {found.text}",), found.run
         if run is not None:
@@ -196,7 +200,7 @@ class ProveJudge:
                 seconds=seconds,
                 notes=(*reached, *run.notes),
             )
-        counts["discharged"] = len(outcomes) - len(failed)
+        counts["discharged"] = sum(outcome.proved for outcome in outcomes)
         return inconclusive(
             subject,
             reason=_reason(failed),
@@ -205,7 +209,7 @@ class ProveJudge:
             seconds=seconds,
             replay=replay,
             notes=(*reached, *(describe(outcome) for outcome in failed)),
-            counterexample=_shown(shown, prop),
+            counterexample=_shown(shown, proof.spec),
         )
 
 
@@ -272,7 +276,12 @@ def _together(proof: Proof, *, seed: int) -> Reply:
 def _proved(entry: ProofEntry, **options: Any) -> Proof:
     """Raises BadInputError for an obligation that the protocol does not have, and for a circle of claims."""
     try:
-        return prove(ProofSubject(entry.protocol, implied=entry.implied), **options)
+        subject = subject_of(entry)
+        resting_on(subject.rankings)
+        return prove(subject, **options)
+    except RankingError as error:
+        remedy = "correct 'liveness': name all claims on which one rests, and let none rest on itself"
+        raise BadInputError(f"{entry.name}: {error}", remedy=remedy) from error
     except ImpliedError as error:
         remedy = "correct 'implied': claim -> claims of the same state that imply it, without a circle"
         raise BadInputError(f"{entry.name}: {error}", remedy=remedy) from error
@@ -298,6 +307,8 @@ def describe(outcome: ObligationOutcome) -> str:
         if obligation.kind == "implied":
             others = ", ".join(fact.source for fact in obligation.lemmas)
             return f"{obligation.name}: not implied by {others} (a state of {size})"
+        if obligation.kind == "reason":
+            return f"{obligation.name}: does not follow from the invariants (a state of {size})"
         return f"{obligation.name}: not inductive{step} (a state of {size})"
     detail = (
         f": {answer.reason}" if answer.reason else f", {answer.queries} queries in {answer.seconds:.1f} s"
@@ -305,10 +316,12 @@ def describe(outcome: ObligationOutcome) -> str:
     return f"{_WHY[answer.status]} {obligation.name}{detail}; not proved: {answer.failing}"
 
 
-def _shown(outcome: ObligationOutcome | None, prop: Property) -> Counterexample | None:
+def _shown(outcome: ObligationOutcome | None, spec: Spec) -> Counterexample | None:
     if outcome is None or outcome.model is None:
         return None
-    return show(outcome.model, prop, anywhere=outcome.obligation.kind == "implied")
+    obligation = outcome.obligation
+    anywhere = obligation.kind in ("implied", "reason")
+    return show(outcome.model, spec.property(obligation.claim), anywhere=anywhere)
 
 
 def _reason(failed: Sequence[ObligationOutcome]) -> str:

@@ -23,6 +23,8 @@ from tidemark.checks.prove.prover import (
     Prover,
     Workers,
 )
+from tidemark.models.lemmas.ranking import claim_of, resting_on
+from tidemark.models.manifest import ProofEntry
 from tidemark.models.symbolic.hints import SmallModel
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
@@ -50,8 +52,12 @@ class Proof:
         return self.subject.spec
 
     def of(self, claim: str) -> tuple[ObligationOutcome, ...]:
-        """Outcomes of the obligations of one claim."""
-        return tuple(outcome for outcome in self.outcomes if outcome.obligation.claim == claim)
+        """Outcomes of the obligations of one claim, those of all its reasons if it is a leads_to."""
+        return tuple(one for one in self.outcomes if claim_of(one.obligation.claim) == claim)
+
+    def rests_on(self, claim: str) -> tuple[str, ...]:
+        """The other leads_to that the proof of a leads_to needs."""
+        return resting_on(self.subject.rankings).get(claim, ())
 
     def open(self) -> tuple[ObligationOutcome, ...]:
         """What is not proved."""
@@ -100,6 +106,11 @@ class Statistics:
             f"{self.queries} queries for the others, {self.unanswered} without an answer; "
             f"slowest: {self.slowest or 'none'}"
         )
+
+
+def subject_of(entry: ProofEntry) -> ProofSubject:
+    """What an entry of a manifest proves."""
+    return ProofSubject(entry.protocol, implied=entry.implied, liveness=entry.liveness)
 
 
 def prove(

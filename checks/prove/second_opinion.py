@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from tidemark.checks.prove.proof import subject_of
 from tidemark.checks.prove.prover import FIRST_S, Prover
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import missing_package
@@ -63,7 +64,7 @@ def second_opinion(
     """
     begin = time.perf_counter()
     found = compared(
-        ProofSubject(entry.protocol, implied=entry.implied),
+        subject_of(entry),
         timeout_s=entry.timeout_s,
         unproved=unproved,
         seed=context.seed,

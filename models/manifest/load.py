@@ -198,7 +198,8 @@ def _check_claims(manifest: Manifest, *, file: str) -> None:
     for entry in judged:
         where = f"{entry.section} {entry.name!r}"
         named = [*(entry.claims or ()), *entry.skip, *entry.expect.refuted]
-        named += entry.fails if isinstance(entry, ProofEntry) else ()
+        if isinstance(entry, ProofEntry):
+            named += [*(claim.partition(":")[0] for claim in entry.fails), *entry.liveness]
         for claim in named:
             _known(claim, manifest.kinds_of(entry), what=f"{where}: unknown property", file=file)
         for claim in entry.expect.refuted:

@@ -123,6 +123,8 @@ class ProofEntry(VariantEntry):
     """Claims about states that follow from others in the same state, each with these others: one obligation,
     and no induction.
     """
+    liveness: tuple[str, ...] = ()
+    """Claims of the kind leads_to that are proved too: they have a ``@rank`` and ``@helpful`` cases."""
     k_induction: int | None = Field(default=None, gt=1)
     """Try induction over so many steps for the invariants that induction over one step leaves open."""
 
@@ -519,5 +521,8 @@ class Manifest(Strict):
         allowed = set(kinds) if entry.kinds is None else set(kinds) & set(entry.kinds)
         known = self.kinds_of(entry)
         chosen = tuple(known) if entry.claims is None else entry.claims
-        left_out = {*entry.skip, *(entry.fails if isinstance(entry, ProofEntry) else ())}
+        left_out = set(entry.skip)
+        if isinstance(entry, ProofEntry):
+            left_out |= {*entry.fails, *(c for c, k in known.items() if k is Kind.LEADS_TO)}
+            left_out -= set(entry.liveness)
         return tuple(claim for claim in chosen if known[claim] in allowed and claim not in left_out)

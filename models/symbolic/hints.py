@@ -169,7 +169,7 @@ class Hints:
         """A hint for an obligation. ``without``: lemmas that may not be used."""
         if obligation.kind == "initiation":
             return self._initiation(self.spec.property(obligation.claim))
-        if obligation.kind == "implied":
+        if obligation.kind in ("implied", "reason"):
             return self._implied(obligation, without=without)
         broken = self._broken(obligation, afterwards=False)
         usable = [name for name in self._switches if name not in without]
@@ -203,7 +203,7 @@ class Hints:
             return move.below[obligation.claim.partition(":")[2]]
         prop = self.spec.property(obligation.claim)
         after = move.after(self.state)
-        if prop.kind == "transition_invariant":
+        if obligation.kind == "step":
             holds = self.space.holds(closed(prop), self.state, after)
         else:
             holds = self.space.holds(closed(prop), after)

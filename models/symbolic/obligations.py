@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from tidemark.models.lemmas.implied import in_order
+from tidemark.models.lemmas.ranking import is_of_a_step
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     TRUE,
@@ -27,7 +28,7 @@ from tidemark.spec.language.fold import fold
 from tidemark.spec.language.spec import Action, Property, Spec
 from tidemark.spec.language.types import BOOL, MapType
 
-ObligationKind = Literal["initiation", "consecution", "step", "type", "composition", "implied"]
+ObligationKind = Literal["initiation", "consecution", "step", "type", "composition", "implied", "reason"]
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ class Obligations:
             yield from self._types(action)
             yield from self._consecution(action)
             yield from self._steps(action)
+        yield from self._reasons()
 
     def _implied(self) -> Iterable[Obligation]:
         """What follows from other claims in any state: only these are assumed."""
@@ -194,10 +196,23 @@ class Obligations:
     def _steps(self, action: Action) -> Iterable[Obligation]:
         known = frozenset(fact.expr for fact in self.state_claims)
         post_invariants = tuple(fact for fact in self._after_step(action) if fact.expr not in known)
-        for prop in self.spec.of_kind("transition_invariant"):
+        claims = [
+            *self.spec.of_kind("transition_invariant"),
+            *filter(is_of_a_step, self.spec.of_kind("reason")),
+        ]
+        for prop in claims:
             goal = self.across(self.scope.total(closed(prop)), action)
             name = f"step:{action.name}:{_short(prop.id)}"
             yield self._of(action, "step", name, prop.id, goal, after=post_invariants)
+
+    def _reasons(self) -> Iterable[Obligation]:
+        """Why a leads_to holds, as far as one state says it: all claims about states are assumed."""
+        for prop in self.spec.of_kind("reason"):
+            if not is_of_a_step(prop):
+                goal, name = self.scope.total(closed(prop)), f"reason:{_short(prop.id)}"
+                yield Obligation(
+                    name, "reason", prop.id, goal, hypotheses=self.axioms, lemmas=self.state_claims
+                )
 
     def _of(
         self,

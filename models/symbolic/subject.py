@@ -9,8 +9,9 @@ from typing import Any
 
 from tidemark.models.frozen import FrozenMap
 from tidemark.models.instance import Bound, Instance
-from tidemark.spec.language.protocol import resolve
-from tidemark.spec.language.spec import Property, Spec
+from tidemark.models.lemmas.ranking import reasons
+from tidemark.spec.language.protocol import ranking_of, resolve
+from tidemark.spec.language.spec import Property, Ranking, Spec
 
 
 def _changed(spec: Spec, added: tuple[Property, ...], without: frozenset[str]) -> Spec:
@@ -42,22 +43,38 @@ class ProofSubject:
     """Ids of properties that are left out."""
     implied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Claims that follow from others in the same state, each with these others (see ``Obligations``)."""
+    liveness: tuple[str, ...] = ()
+    """Ids of the leads_to that are proved too, and of all on which they rest; see ``models.lemmas.ranking``.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constants", FrozenMap(self.constants))
         object.__setattr__(self, "implied", FrozenMap(self.implied))
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("protocol", "constants", "added", "without", "implied")
+        names = ("protocol", "constants", "added", "without", "implied", "liveness")
         return {name: getattr(self, name) for name in names}
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Why the leads_to hold that are proved. Raises SpecError."""
+        protocol = resolve(self.protocol)
+        return tuple(ranking_of(protocol, claim) for claim in self.liveness)
+
+    @cached_property
+    def _further(self) -> tuple[Property, ...]:
+        """What is proved beside the claims of the protocol."""
+        return (*self.added, *reasons(resolve(self.protocol).trace(), self.rankings))
 
     @cached_property
     def spec(self) -> Spec:
         """The traced protocol with its options put in. Raises SpecError."""
-        return _changed(resolve(self.protocol).trace(), self.added, self.without).with_options(self.constants)
+        return _changed(resolve(self.protocol).trace(), self._further, self.without).with_options(
+            self.constants
+        )
 
     def instance(self, bounds: Mapping[str, Bound], *, name: str = "small") -> Instance:
         """A bounded instance; constants that are not given stay open."""
-        if not self.added and not self.without:
+        if not self._further and not self.without:
             return Instance(self.protocol, bounds, self.constants, name=name)
-        return ProofInstance(self.protocol, bounds, self.constants, name, self.added, self.without)
+        return ProofInstance(self.protocol, bounds, self.constants, name, self._further, self.without)

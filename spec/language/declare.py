@@ -24,6 +24,9 @@ class Mark:
     without: tuple[str, ...] = ()
     relies_on: tuple[str, ...] = ()
     frame: bool | str = False
+    claim: str = ""  # of a rank or a helpful case: the liveness claim that it is about
+    action: str = ""
+    other: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,29 @@ def reachable(*, after: str, source: str = "") -> Callable[[F], F]:
     The method takes (before, after) or only the state after, and may name parameters of the action.
     """
     return _marked("reachable", after=after, source=source)
+
+
+def rank(claim: str) -> Callable[[F], F]:
+    """How far a run is from what a liveness claim promises, for a proof of any size.
+
+    The method has the parameters of the claim and returns one measure or a tuple of them, which are compared
+    like the digits of a number. A measure is a number, a Boolean (false is nearer) or ``each(Sort, ...)``
+    of a condition: the fewer elements fulfil it, the nearer; the elements of a sort are finitely many.
+    """
+    return _marked("rank", claim=claim)
+
+
+def helpful(claim: str, *, action: str = "", other: str = "") -> Callable[[F], F]:
+    """One case of why a liveness claim holds: where a fair action, or another liveness claim, helps.
+
+    The method has the parameters of the claim, perhaps followed by further ones, and returns a pair: when it
+    is the case, and the arguments of the action (or of the other claim), a tuple. As long as the case lasts
+    the action with these arguments is possible, and taking it leads to a lower rank. The other claim promises
+    what the case rules out. See docs/guide/lemmas.md.
+    """
+    if bool(action) == bool(other):
+        raise SpecError("a helpful case names one action or one other claim", remedy="Write action=...")
+    return _marked("helpful", claim=claim, action=action, other=other)
 
 
 def assumption(*, source: str = "") -> Callable[[F], F]:

@@ -17,9 +17,9 @@ from tidemark.spec.language.expr import Expr, Read, Store, Value, Variable
 from tidemark.spec.language.fold import fold, select
 from tidemark.spec.language.quantifiers import under_quantifier
 from tidemark.spec.language.references import ReferenceNotFoundError, load_reference
-from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.spec import Ranking, Spec
 from tidemark.spec.language.terms import Liftable, Term, Write, lift
-from tidemark.spec.language.tracing import Trace, require, trace_class, when
+from tidemark.spec.language.tracing import Trace, ranked, require, trace_class, trace_ranking, when
 from tidemark.spec.language.types import MapType, Type, zero_of
 
 __all__ = ["Protocol", "initial_literal", "require", "resolve", "when"]
@@ -117,6 +117,17 @@ def _assignable(view: Protocol, name: str) -> tuple[Trace, Type]:
 @cache
 def _trace(cls: type[Protocol]) -> Spec:
     return trace_class(cls, declared_by(cls))
+
+
+def ranking_of(cls: type[Protocol], claim: str) -> Ranking:
+    """Why a leads_to of the protocol holds for any size, as its author says it. Raises SpecError."""
+    return trace_ranking(cls, declared_by(cls), cls.trace(), claim)
+
+
+def ranked_claims(cls: type[Protocol]) -> tuple[str, ...]:
+    """Ids of the leads_to of which the author says why they hold: they have a ``@rank``."""
+    names = ranked(cls)
+    return tuple(p.id for p in cls.trace().of_kind("leads_to") if p.id.partition(".")[2] in names)
 
 
 def resolve(reference: str) -> type[Protocol]:

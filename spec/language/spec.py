@@ -20,7 +20,7 @@ from tidemark.spec.language.expr import (
 from tidemark.spec.language.fold import fold
 from tidemark.spec.language.types import MapType, Type
 
-Kind = Literal["invariant", "lemma", "transition_invariant", "leads_to", "reachable"]
+Kind = Literal["invariant", "lemma", "transition_invariant", "leads_to", "reachable", "reason"]
 Fairness = Literal["none", "weak", "strong"]
 
 
@@ -68,7 +68,8 @@ class Property:
 
     A leads_to claims that every state with ``premise`` (for each value of ``params``) is followed by one with
     ``expr``; fairness of the actions in ``without`` is not assumed for it. A reachable names in ``after`` the
-    action whose firing the witness speaks about; ``params`` are that action's.
+    action whose firing the witness speaks about; ``params`` are that action's. A reason is no claim of an
+    author: it is one of the conditions from which a proof concludes a leads_to.
     """
 
     id: str
@@ -84,6 +85,29 @@ class Property:
     """A frame condition says what the steps say one by one: None if it is none, else the id of the lemma that
     it needs beside the steps, or nothing.
     """
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of why a leads_to holds, see ``helpful``: while ``when`` holds, ``action`` helps with these
+    arguments, or ``other``, the id of another leads_to. ``params`` are those of the claim and further ones.
+    """
+
+    name: str
+    params: tuple[Local, ...]
+    when: Expr
+    arguments: tuple[Expr, ...]
+    action: str = ""
+    other: str = ""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Why a leads_to holds for any size: measures of the distance, the most important first, and cases."""
+
+    claim: Property
+    measures: tuple[Expr, ...]
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,14 @@ from tidemark.spec.language.errors import (
 )
 from tidemark.spec.language.expr import TRUE, Expr, Local, Read, variables_read
 from tidemark.spec.language.fold import choice, conjunction, disjunction, fold, negation
-from tidemark.spec.language.quantifiers import fresh_names, under_quantifier
-from tidemark.spec.language.spec import Action, Guard, Property, Spec
-from tidemark.spec.language.terms import Liftable, Term, boolean
-from tidemark.spec.language.types import MapType, Type
+from tidemark.spec.language.quantifiers import Comprehension, fresh_names, under_quantifier
+from tidemark.spec.language.spec import Action, Case, Guard, Property, Ranking, Spec
+from tidemark.spec.language.terms import Liftable, Term, boolean, lift
+from tidemark.spec.language.types import BOOL, BoolType, MapType, NumberType, Type
 from tidemark.spec.language.vacuity import check_action, check_property
+
+_NO_CLAIMS = ("action", "initially", "rank", "helpful")
+"""Roles of methods that are not properties."""
 
 _BOUND_NAME = re.compile(r".*_\d+$")
 
@@ -119,7 +122,7 @@ def trace_class(cls: type, declared: Declared) -> Spec:
     methods = [(name, mark) for name, mark in marks.items() if getattr(cls, name) is not None]
     tracer = _Tracer(cls, declared, marks)
     actions = tuple(tracer.action(n, m) for n, m in methods if m.role == "action")
-    claims = [(m, tracer.property(n, m)) for n, m in methods if m.role not in ("action", "initially")]
+    claims = [(m, tracer.property(n, m)) for n, m in methods if m.role not in _NO_CLAIMS]
     for mark, claim in claims:
         place = place_of(getattr(cls, claim.id.partition(".")[2]))
         if mark.role == "assumption":
@@ -139,6 +142,32 @@ def trace_class(cls: type, declared: Declared) -> Spec:
         initially=tuple(tracer.condition(n) for n, m in methods if m.role == "initially"),
         environment=dict(declared.environment),
     )
+
+
+def trace_ranking(cls: type, declared: Declared, spec: Spec, claim: str) -> Ranking:
+    """Why a leads_to of the class holds: its ``@rank`` and its ``@helpful`` cases.
+
+    ``spec`` is the traced class. Raises SpecError with place and remedy, also if there is no rank or no case.
+    """
+    prop = spec.property(claim)
+    name = prop.id.partition(".")[2]
+    marks = {n: m for n, m in _marks(cls).items() if getattr(cls, n) is not None}
+    tracer = _Tracer(cls, declared, marks)
+    about = {n: m for n, m in marks.items() if m.claim == name}
+    ranks = [n for n, mark in about.items() if mark.role == "rank"]
+    cases = tuple(tracer.case(n, m, spec, prop) for n, m in about.items() if m.role == "helpful")
+    if prop.kind != "leads_to" or len(ranks) != 1 or not cases:
+        raise SpecError(
+            f"the {prop.kind} {name} cannot be proved: it has {len(ranks)} ranks and {len(cases)} cases",
+            remedy=f"Write one method @rank({name!r}), and methods @helpful({name!r}, action=...)",
+            place=place_of(getattr(cls, name)),
+        )
+    return Ranking(prop, tracer.measures(ranks[0], prop), cases)
+
+
+def ranked(cls: type) -> frozenset[str]:
+    """Names of the claims that have a ``@rank``."""
+    return frozenset(mark.claim for mark in _marks(cls).values() if mark.role == "rank")
 
 
 def _marks(cls: type) -> dict[str, Mark]:
@@ -279,6 +308,90 @@ class _Tracer:
             without=mark.without,
             frame=self._frame(name, mark),
         )
+
+    def measures(self, name: str, claim: Property) -> tuple[Expr, ...]:
+        """Run a rank over a symbolic state and the parameters of its claim."""
+        params = self._of_claim(name, claim, further=False)
+        with fresh_names():
+            result = _called(
+                name, getattr(self.cls, name), view_of(self.cls, self.declared), *map(Term, params)
+            )
+        several = result if isinstance(result, tuple) else (result,)
+        return tuple(self._measure(name, one) for one in several)
+
+    def _measure(self, name: str, value: Liftable) -> Expr:
+        wanted: Type | None = None
+        if isinstance(value, Comprehension):
+            wanted = MapType("", tuple(binder.type for binder in value.binders), BOOL)
+        found = lift(value, wanted)
+        kind = found.type
+        keys = kind.keys if isinstance(kind, MapType) and isinstance(kind.value, BoolType) else ()
+        finite = bool(keys) and not any(isinstance(key, NumberType) for key in keys)
+        if finite or isinstance(kind, BoolType | NumberType):
+            return fold(found)
+        raise SpecError(
+            f"{name} returns a measure of the type {found.type}",
+            remedy="A measure is a number, a condition, or each(Sort, lambda x: condition)",
+            place=place_of(getattr(self.cls, name)),
+        )
+
+    def case(self, name: str, mark: Mark, spec: Spec, claim: Property) -> Case:
+        """Run a helpful case over a symbolic state, the parameters of its claim and further ones."""
+        params = self._of_claim(name, claim, further=True)
+        method = getattr(self.cls, name)
+        place = place_of(method)
+        wanted = self._helper(name, mark, spec, claim)
+        with fresh_names():
+            result = _called(name, method, view_of(self.cls, self.declared), *map(Term, params))
+        if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], tuple)):
+            raise SpecError(
+                f"{name} returns no pair", remedy="Return (condition, (argument, ...))", place=place
+            )
+        when, given = result
+        if len(given) != len(wanted):
+            raise SpecError(
+                f"{name} gives {len(given)} arguments; {mark.action or mark.other} has {len(wanted)}",
+                remedy=f"It has {', '.join(param.name for param in wanted) or 'none'}; write (x,) for one",
+                place=place,
+            )
+        arguments = tuple(fold(lift(one, param.type)) for one, param in zip(given, wanted, strict=True))
+        other = spec.property(mark.other).id if mark.other else ""
+        return Case(name, params, _condition(when, name, place), arguments, mark.action, other)
+
+    def _helper(self, name: str, mark: Mark, spec: Spec, claim: Property) -> tuple[Local, ...]:
+        """The parameters of the action or claim that helps. Raises SpecError if it may not be relied upon."""
+        place = place_of(getattr(self.cls, name))
+        if mark.other:
+            others = {prop.id.partition(".")[2]: prop for prop in spec.of_kind("leads_to")}
+            other = others.get(mark.other)
+            if other is None or not set(claim.without) <= set(other.without):
+                raise SpecError(
+                    f"{name} rests on {mark.other!r}, which is no leads_to that assumes no more fairness",
+                    remedy=f"Name another leads_to whose 'without' has {claim.without}",
+                    place=place,
+                )
+            return other.params
+        self._check_actions(name, (mark.action,))
+        action = next((one for one in spec.actions if one.name == mark.action), None)
+        if action is None or action.fairness == "none" or mark.action in claim.without:
+            raise SpecError(
+                f"{name} rests on {mark.action!r}, whose fairness {claim.id} does not assume",
+                remedy="Name an action that is fair, and not among those of 'without'",
+                place=place,
+            )
+        return action.params
+
+    def _of_claim(self, name: str, claim: Property, *, further: bool) -> tuple[Local, ...]:
+        """The parameters of a rank or a case: those of its claim, then further ones if it may have them."""
+        params = self.parameters(name, 1)
+        same = params[: len(claim.params)] == claim.params
+        if not same or (len(params) > len(claim.params) and not further):
+            raise SpecError(
+                f"{name} does not have the parameters of {claim.id}",
+                remedy=f"Begin with {', '.join(f'{p.name}: {p.type}' for p in claim.params) or 'none'}",
+                place=place_of(getattr(self.cls, name)),
+            )
+        return params
 
     def _frame(self, name: str, mark: Mark) -> str | None:
         """The id of the lemma that a frame condition needs; empty if it needs none, None if it is none."""

@@ -1,10 +1,10 @@
 """Inductive lemmas: why the claims hold for any number of clients, writes, replicas and reads."""
 
 from tidemark.spec.language import all_of, forall, implies, lemma, one_of
-from tidemark.spec.reads.claims import ReadsClaims
+from tidemark.spec.reads.ranking import ReadsRanking
 
 
-class Reads(ReadsClaims):
+class Reads(ReadsRanking):
     """Writes, ticks, replicas and reads of one channel; any number of clients, keys and replicas."""
 
     @lemma(source="seed 002, watermark; property W")
@@ -148,6 +148,14 @@ class Reads(ReadsClaims):
                     s.moment[q] == s.guarantee[q],
                 ),
             ),
+        )
+
+    @lemma(source="facts 6.1; hazard 34")
+    def nobody_sleeps_in_vain(s):
+        """A read that sleeps is not served, and its replica runs: it will be woken."""
+        return forall(
+            s.Read,
+            lambda q: implies(s.progress[q] == "asleep", ~s.is_served(q) & ~s.stopped[s.place(q)]),
         )
 
     @lemma(source="facts 6.1")
