@@ -1,0 +1,253 @@
+"""Protocols whose liveness is proved by a ranking, and some in which the ranking does not do."""
+
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    each,
+    forall,
+    helpful,
+    implies,
+    leads_to,
+    lemma,
+    rank,
+    require,
+)
+
+
+class Mail(Protocol):
+    """Letters arrive in the order in which they were sent."""
+
+    Letter = Sort()
+    Number = Nat()
+
+    sent: Set[Letter] = False
+    number: Map[Letter, Number] = 0
+    letter: Map[Number, Letter] = anything
+    last: Number = 0
+    arrived: Number = 0
+
+    @action
+    def send(s, letter: Letter):
+        """A new letter is sent."""
+        require(~s.sent[letter])
+        s.sent[letter] = True
+        s.last = s.last + 1
+        s.number[letter] = s.last
+        s.letter[s.last] = letter
+
+    @action(fairness="weak")
+    def deliver(s, letter: Letter):
+        """The next letter arrives."""
+        require(s.sent[letter] & (s.number[letter] == s.arrived + 1))
+        s.arrived = s.arrived + 1
+
+    @lemma()
+    def numbers_are_given(s):
+        """A letter that was sent has one of the numbers that were given."""
+        return forall(s.Letter, lambda a: implies(s.sent[a], s.number[a] <= s.last))
+
+    @lemma()
+    def every_number_has_its_letter(s):
+        """Each number that was given belongs to a letter."""
+        return forall(
+            s.Number,
+            lambda n: implies((n > 0) & (n <= s.last), s.sent[s.letter[n]] & (s.number[s.letter[n]] == n)),
+        )
+
+    @leads_to()
+    def letters_arrive(s, letter: Letter):
+        """A letter that was sent arrives."""
+        return s.sent[letter], s.arrived >= s.number[letter]
+
+    @rank("letters_arrive")
+    def letters_before(s, letter: Letter):
+        """How many letters are before it."""
+        return s.number[letter] - s.arrived
+
+    @helpful("letters_arrive", action="deliver")
+    def the_next_arrives(s, letter: Letter):
+        """There is a next one, which may be this one."""
+        return s.sent[letter] & (s.arrived < s.number[letter]), (s.letter[s.arrived + 1],)
+
+
+class LosesLetters(Mail):
+    """The next letter may be lost for ever."""
+
+    def deliver(s, letter):
+        super().deliver(letter)
+        require(s.arrived < 3)
+
+
+class StandsStill(Mail):
+    """The rank does not say that a step leads nearer."""
+
+    def letters_before(s, letter):
+        return s.number[letter]
+
+
+class HasNoCase(Mail):
+    """What is sent first is forgotten."""
+
+    def the_next_arrives(s, letter):
+        when, arguments = super().the_next_arrives(letter)
+        return when & (s.number[letter] > 1), arguments
+
+
+class WaitsForAnother(Mail):
+    """The action that helps is another one all the time."""
+
+    def the_next_arrives(s, letter):
+        when, _ = super().the_next_arrives(letter)
+        return when, (letter,)
+
+
+class Sends(Mail):
+    """An unfair step is said to help."""
+
+    @helpful("letters_arrive", action="send")
+    def the_next_arrives(s, letter: Mail.Letter):
+        """It does not."""
+        return s.sent[letter], (letter,)
+
+
+class CountsNumbers(Mail):
+    """A measure over numbers, of which there is no end."""
+
+    def letters_before(s, letter):
+        return each(s.Number, lambda n: n > s.arrived)
+
+
+class OneArgument(Mail):
+    """An argument is missing."""
+
+    def the_next_arrives(s, letter):
+        return s.sent[letter], ()
+
+
+class Bare(Mail):
+    """Nothing says why letters arrive."""
+
+    the_next_arrives = None
+
+
+class Lamps(Protocol):
+    """Lamps are switched on; one promise rests on another."""
+
+    Lamp = Sort()
+
+    on: Set[Lamp] = False
+    told: Bool = False
+
+    @action(fairness="weak")
+    def switch(s, lamp: Lamp):
+        """A lamp is switched on."""
+        require(~s.on[lamp])
+        s.on[lamp] = True
+
+    @action(fairness="weak")
+    def tell(s):
+        """All are on."""
+        require(forall(s.Lamp, lambda a: s.on[a]))
+        s.told = True
+
+    @leads_to()
+    def all_are_switched_on(s):
+        """All lamps are on at last, however many there are."""
+        return True, forall(s.Lamp, lambda a: s.on[a])
+
+    @rank("all_are_switched_on")
+    def those_that_are_off(s):
+        """The lamps that are off."""
+        return each(s.Lamp, lambda a: ~s.on[a])
+
+    @helpful("all_are_switched_on", action="switch")
+    def one_is_off(s, lamp: Lamp):
+        """It will be switched on."""
+        return ~s.on[lamp], (lamp,)
+
+    @leads_to()
+    def it_is_told(s):
+        """It is told."""
+        return True, s.told
+
+    @rank("it_is_told")
+    def whether_one_is_off(s):
+        """First all are on."""
+        return ~forall(s.Lamp, lambda a: s.on[a])
+
+    @helpful("it_is_told", other="all_are_switched_on")
+    def first_they_are_switched_on(s):
+        """One is off."""
+        return ~forall(s.Lamp, lambda a: s.on[a]), ()
+
+    @helpful("it_is_told", action="tell")
+    def then_it_is_told(s):
+        """All are on."""
+        return forall(s.Lamp, lambda a: s.on[a]), ()
+
+
+class Circle(Lamps):
+    """Each promise rests on the other."""
+
+    @helpful("all_are_switched_on", other="it_is_told")
+    def one_is_off(s):
+        """Nothing is told before."""
+        return ~s.told, ()
+
+
+class RestsTooLong(Lamps):
+    """It rests on a promise that may be kept already."""
+
+    def first_they_are_switched_on(s):
+        return ~s.told, ()
+
+
+class Walk(Protocol):
+    """A walk over a few places, of which constants say everything: what can be, and why it would end."""
+
+    Place = Sort()
+    Move = Sort()
+    Number = Nat()
+
+    can: Set[Move, Place] = constant()
+    to: Map[Move, Place, Place] = constant()
+    begins: Set[Place] = constant()
+    ends: Set[Place] = constant()
+    distance: Map[Place, Number] = constant()
+    case: Set[Move, Place] = constant()
+
+    at: Place = anything
+
+    @action(fairness="weak")
+    def walk(s, m: Move):
+        """A move that is fair."""
+        require(s.can[m, s.at])
+        s.at = s.to[m, s.at]
+
+    @action
+    def stray(s, m: Move, p: Place):
+        """A move that nobody promises: to any place from which it is further, or as far, to the end."""
+        require(s.can[m, s.at] & s.case[m, p] & (s.distance[p] == s.distance[s.at]))
+        s.at = p
+
+    @leads_to()
+    def it_ends(s):
+        """It comes to an end."""
+        return s.begins[s.at], s.ends[s.at]
+
+    @rank("it_ends")
+    def how_far(s):
+        """The distance."""
+        return s.distance[s.at]
+
+    @helpful("it_ends", action="walk")
+    def a_move_helps(s, m: Move):
+        """This move helps here."""
+        return s.case[m, s.at], (m,)
