@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from tidemark.models.lemmas.implied import in_order
-from tidemark.models.lemmas.ranking import is_of_a_step
+from tidemark.models.lemmas.ranking import claim_of, is_of_a_step
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     TRUE,
@@ -58,6 +58,11 @@ class Obligation:
     """Invariants of the state before; which of them are needed is found out."""
     post_invariants: tuple[Fact, ...] = ()
     """Invariants of the state after, for transition invariants only."""
+
+    @property
+    def of_a_run(self) -> bool:
+        """True if it is one of the reasons of a leads_to."""
+        return self.kind == "reason" or (self.kind == "step" and claim_of(self.claim) != self.claim)
 
     @property
     def trivial(self) -> bool:
