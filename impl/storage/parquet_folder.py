@@ -22,10 +22,10 @@ class ParquetFolder:
         """See ObjectFolder. Raises ValueError for a path that leaves the store's directory."""
         below = self._store.file_of(folder).with_name(folder.rpartition("/")[2])
         try:
-            found = await in_thread(None, lambda: sorted(below.rglob(f"*{SUFFIX}")))
+            found = await in_thread(None, lambda: [*below.rglob(f"*{SUFFIX}")])
         except OSError as failure:
             raise StoreError(f"cannot list {below}: {failure}; check permissions") from failure
-        return tuple(self._path_of(file) for file in found)
+        return tuple(sorted(self._path_of(file) for file in found))
 
     async def delete(self, path: str) -> None:
         """See ObjectFolder. Raises ValueError for a path that leaves the store's directory."""

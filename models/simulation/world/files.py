@@ -47,10 +47,12 @@ class Change(NamedTuple):
 
 
 class Naming(NamedTuple):
-    """One change of the names in a directory: ``old`` is gone, ``new`` stands for the inode."""
+    """One change of the names in a directory: ``old`` is gone, ``new`` stands for the inode. One may be
+    missing: a file is created, or deleted.
+    """
 
     old: str | None
-    new: str
+    new: str | None
     inode: int
 
 
@@ -213,6 +215,11 @@ class FileSystem:
         self._write()
         self._name(Naming(old, new, self.inode_of(old)))
 
+    def unlink(self, path: str) -> None:
+        """Take the name of a file from its directory. Raise FileNotFoundError if there is none."""
+        self._write()
+        self._name(Naming(path, None, self.inode_of(path)))
+
     def force(self, path: str) -> None:
         """Make the content of a file, or the names in a directory, durable."""
         self._write()
@@ -230,7 +237,9 @@ class FileSystem:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", parent)
 
     def _name(self, change: Naming) -> None:
-        self._namings.setdefault(_parents(change.new)[0], []).append(change)
+        name = change.old if change.new is None else change.new
+        assert name is not None
+        self._namings.setdefault(_parents(name)[0], []).append(change)
 
     # As a medium.
 
@@ -403,7 +412,8 @@ class Snapshot:
 def _rename(names: dict[str, int], change: Naming) -> None:
     if change.old is not None:
         names.pop(change.old, None)
-    names[change.new] = change.inode
+    if change.new is not None:
+        names[change.new] = change.inode
 
 
 def _reachable(names: dict[str, int]) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """What a power failure may leave of the simulated file system, as POSIX allows it."""
 
+import pytest
+
 from tidemark.models.simulation.footprint import Interner
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.files import FileSystem
@@ -45,6 +47,20 @@ def test_a_rename_is_one_step_and_may_come_before_the_content():
         (("/new", b"x"),),
         (("/new", b"y"),),
     }
+
+
+def test_a_deletion_is_undone_unless_it_was_forced():
+    system = file_system()
+    system.change("/a", 0, b"x")
+    system.force("/a")
+    system.force("/")
+    system.unlink("/a")
+    assert "/a" not in system.names()
+    assert left(system) == {(), (("/a", b"x"),)}
+    with pytest.raises(FileNotFoundError):
+        system.unlink("/a")
+    system.force("/")
+    assert left(system) == {()}
 
 
 def test_a_file_is_lost_with_the_name_of_its_directory():

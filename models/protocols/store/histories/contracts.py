@@ -6,7 +6,8 @@ here is taken from an adapter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from tidemark.impl.broker.messages import LogMessage
@@ -42,6 +43,37 @@ def objects(state: frozenset[tuple[str, Any]], call: Call) -> Effect:
     if call.name == "get":
         return state, held.get(path, Raised("StoreError"))
     return frozenset({**held, path: call.arguments[1]}.items()), DONE
+
+
+class Named(NamedTuple):
+    """Objects by path, and those that were deleted: a power failure may bring each of them back."""
+
+    held: frozenset[tuple[str, Any]] = frozenset()
+    deleted: frozenset[tuple[str, Any]] = frozenset()
+
+    def after_power(self) -> Iterator[Named]:
+        """What may be left. What was put again under its name is not replaced."""
+        gone = sorted(self.deleted)
+        for count in range(len(gone) + 1):
+            for back in combinations(gone, count):
+                yield Named(frozenset({**dict(back), **dict(self.held)}.items()))
+
+
+def folder(state: Named, call: Call) -> Effect:
+    """Objects whose names are listed, by the folder that they are below, and that are deleted."""
+    kept, answer = objects(state.held, call if call.name == "put" else Call("get", call.arguments))
+    if answer == Raised("ValueError"):
+        return state, answer
+    held, path = dict(state.held), call.arguments[0]
+    match call.name:
+        case "below":
+            return state, tuple(sorted(name for name in held if name.startswith(f"{path}/")))
+        case "delete":
+            gone = frozenset({(path, held.pop(path))} if path in held else ())
+            return Named(frozenset(held.items()), state.deleted | gone), DONE
+        case "put":
+            return Named(kept, state.deleted), DONE
+    return state, answer
 
 
 def metadata(state: tuple[Any, Any], call: Call) -> Effect:

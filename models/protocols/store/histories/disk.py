@@ -110,9 +110,16 @@ class DiskPath(PosixPath):
             raise FileExistsError(errno.EEXIST, "File exists", str(self))
         self.machine.system.make_directory(str(self))
 
+    def unlink(self, missing_ok: bool = False) -> None:  # noqa: FBT001, FBT002  # as Path
+        """See Path."""
+        self.machine.strikes("unlink", self)
+        if not missing_ok or str(self) in self.machine.system.names():
+            self.machine.system.unlink(str(self))
+
     def rglob(self, pattern: str, **options: Any) -> Generator[Any, None, None]:
         """See Path; the pattern is ``*`` and a suffix. The names are in no order that a user would like."""
         del options
+        self.machine.strikes("list", self)
         suffix = str(pattern).removeprefix("*")
         for name in sorted(self.machine.system.names(), reverse=True):
             path = type(self)(name)

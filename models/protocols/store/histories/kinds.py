@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -59,6 +60,14 @@ class Kind:
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """Likewise, of all other calls."""
         raise NotImplementedError
+
+    def left(self, state: State) -> Iterable[State]:
+        """What a power failure may leave of what was answered."""
+        return (state,)
+
+    def holding(self, what: Iterable[Any]) -> State:
+        """The state of a store that holds this from the beginning."""
+        return frozenset(what)
 
     def adapter(self, process: Process, name: str) -> Any:
         """A new adapter, in a new process or beside others."""

@@ -7,7 +7,7 @@ failed may have taken effect too, then or later, until the power fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 State = Any
@@ -23,6 +23,8 @@ class Call(NamedTuple):
 
 Contract = Callable[[State, Call], "tuple[State, Answer] | None"]
 """What a store does that does nothing else meanwhile; None: the call has to wait."""
+Left = Callable[[State], "Iterable[State]"]
+"""What a power failure may leave of a state."""
 
 
 class Order:
@@ -31,10 +33,12 @@ class Order:
     Args:
         contract: of the store.
         first: what it holds at first.
+        left: what a power failure may leave; by default everything that was answered.
     """
 
-    def __init__(self, contract: Contract, first: State) -> None:
+    def __init__(self, contract: Contract, first: State, *, left: Left = lambda state: (state,)) -> None:
         self._contract = contract
+        self._left = left
         self._open: dict[int, Call] = {}
         self._possible: frozenset[tuple[State, frozenset[tuple[int, Answer]]]]
         self._possible = frozenset({(first, frozenset())})
@@ -54,7 +58,8 @@ class Order:
 
     def power_fails(self) -> None:
         """Each call that has not ended with an answer has taken effect, or never will."""
-        self._possible = frozenset((state, frozenset()) for state, _ in self._reached())
+        reached = {state for state, _ in self._reached()}
+        self._possible = frozenset((left, frozenset()) for state in reached for left in self._left(state))
         self._open.clear()
 
     def may_wait(self, number: int) -> bool:

@@ -88,7 +88,7 @@ class HistoryProgram(Program):
         """Define the machine."""
         self.world = world
         self.kind = self._kind_class(world, self._faults)
-        self.order = Order(self.kind.rule, self.kind.first)
+        self.order = Order(self.kind.rule, self.kind.first, left=self.kind.left)
         world.process(MACHINE, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
@@ -116,7 +116,7 @@ class HistoryProgram(Program):
         if "given" in script:
             self.kind.give(script["given"])
         if "first" in script:
-            self.order = Order(self.kind.rule, frozenset(script["first"]))
+            self.order = Order(self.kind.rule, self.kind.holding(script["first"]), left=self.kind.left)
         self._script = script
 
     async def _user(self, adapter: Any, calls: Sequence[tuple[Any, ...]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.models.protocols.store.histories import kinds, leaders, records, scripts
+from tidemark.models.protocols.store.histories import folders, kinds, leaders, records, scripts
 from tidemark.models.protocols.store.histories.kinds import Kind
 from tidemark.models.protocols.store.histories.program import HistoryProgram, Script
 
@@ -12,6 +12,8 @@ _PROGRAMS: dict[str, tuple[type[Kind], tuple[Script, ...]]] = {
     "objects-beside": (kinds.ReadyObjects, scripts.OBJECTS_BESIDE),
     "objects-damaged": (kinds.Objects, scripts.OBJECTS_DAMAGED),
     "objects-power": (kinds.Objects, scripts.OBJECTS_POWER),
+    "folder": (folders.Folder, folders.FOLDER),
+    "folder-power": (folders.Folder, folders.FOLDER_POWER),
     "packs": (kinds.Packs, scripts.PACKS),
     "packs-damaged": (kinds.Packs, scripts.PACKS_DAMAGED),
     "packs-at-once": (kinds.Packs, scripts.PACKS_AT_ONCE),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.files import SystemFiles, in_thread
+from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.transactions import SqliteDatabase
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.store.histories import kinds
+from tidemark.models.protocols.store.histories import folders, kinds
 from tidemark.models.protocols.store.histories.program import HistoryProgram
 from tidemark.models.protocols.store.histories.programs import history
 from tidemark.models.simulation.world.process import Process
@@ -113,3 +116,61 @@ class _SleepingPacks(kinds.MemoryPacks):
 def reader_is_not_woken(**scenario: Any) -> HistoryProgram:
     """A reader of a log in memory waits for ever."""
     return history(kind=_SleepingPacks, **scenario)
+
+
+class _FolderThatFindsNothing(ParquetFolder):
+    async def paths(self, folder: str) -> tuple[str, ...]:
+        """Take a disk that fails for a folder without files."""
+        with suppress(StoreError):
+            return await super().paths(folder)
+        return ()
+
+
+class _FolderThatGoesOn(ParquetFolder):
+    async def delete(self, path: str) -> None:
+        """Say that a file is deleted whose deletion has failed."""
+        with suppress(StoreError):
+            await super().delete(path)
+
+
+class _FolderInOrderOfPaths(ParquetFolder):
+    async def paths(self, folder: str) -> tuple[str, ...]:
+        """Sort by the parts of the names, and not by the names."""
+        return tuple(sorted(await super().paths(folder), key=lambda path: path.split("/")))
+
+
+class _FolderOfAll(ParquetFolder):
+    async def delete(self, path: str) -> None:
+        """Delete whatever has the name of the object at its begin."""
+        for other in await self.paths(path.rpartition("/")[0] or path):
+            if other.startswith(path):
+                await super().delete(other)
+        await super().delete(path)
+
+
+def _with(folder: type[ParquetFolder]) -> type[folders.Folder]:
+    return type("Wrong", (folders.Folder,), {"folder_class": folder})
+
+
+@mutant(killer="calls_have_an_order", source="hazard 14", instance="store-calls-folder-fails")
+def a_disk_that_fails_has_no_files(**scenario: Any) -> HistoryProgram:
+    """A folder that cannot be listed is taken for an empty one: records of its files are forgotten."""
+    return history(kind=_with(_FolderThatFindsNothing), **scenario)
+
+
+@mutant(killer="calls_have_an_order", source="hazard 14", instance="store-calls-folder-fails")
+def a_failed_deletion_counts(**scenario: Any) -> HistoryProgram:
+    """A file that could not be deleted counts as deleted."""
+    return history(kind=_with(_FolderThatGoesOn), **scenario)
+
+
+@mutant(killer="calls_have_an_order", source="hazard 14", instance="store-calls-folder-fails")
+def files_are_in_the_order_of_their_paths(**scenario: Any) -> HistoryProgram:
+    """What is listed is not sorted as the store sorts it."""
+    return history(kind=_with(_FolderInOrderOfPaths), **scenario)
+
+
+@mutant(killer="calls_have_an_order", source="hazard 14", instance="store-calls-folder-power")
+def a_deletion_takes_what_begins_with_its_name(**scenario: Any) -> HistoryProgram:
+    """A file goes that nobody has named."""
+    return history(kind=_with(_FolderOfAll), **scenario)
