@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from tidemark.impl.client.connection import (
     ConnectionLostError,
@@ -16,6 +17,9 @@ from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row
+
+Connect = Callable[[int], Awaitable[TcpConnection]]
+"""Connects to a port. Raises ConnectionLostError."""
 
 
 def answers_of(node: QueryNode) -> Handler:
@@ -40,9 +44,10 @@ def answers_of(node: QueryNode) -> Handler:
 class RemoteReplica:
     """A ``Replica`` of the proxy's read path, at a port of this machine. ``answered``: how many reads."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, connect: Connect = TcpConnection.to) -> None:
         self.answered = 0
         self._port = port
+        self._connect_to = connect
         self._connection: TcpConnection | None = None
         self._connecting = asyncio.Lock()
 
@@ -55,12 +60,13 @@ class RemoteReplica:
         keys: tuple[int, ...] | None,
         deadline: float,
     ) -> ShardAnswer:
-        """See Replica."""
+        """See Replica. The deadline holds here, too: a process that is stopped answers nothing."""
+        asked = {"channel": channel, "guarantee": guarantee, "mvcc": mvcc, "keys": keys, "deadline": deadline}
         try:
-            connection = await self._connect()
-            found = await connection.call(
-                "query", channel=channel, guarantee=guarantee, mvcc=mvcc, keys=keys, deadline=deadline
-            )
+            async with asyncio.timeout(deadline):
+                found = await (await self._connect()).call("query", **asked)
+        except TimeoutError as late:
+            raise RpcTimeoutError(f"query node at port {self._port}: no answer in {deadline} s") from late
         except ConnectionLostError as lost:
             raise NotServableError(f"query node at port {self._port}: {lost}") from lost
         except RequestRefusedError as refused:
@@ -75,11 +81,11 @@ class RemoteReplica:
         """The connection that all calls share; a new one if it has ended."""
         async with self._connecting:
             if self._connection is None or self._connection.ended:
-                self._connection = await TcpConnection.to(self._port)
+                self._connection = await self._connect_to(self._port)
             return self._connection
 
     async def close(self) -> None:
-        """Let go of the connection."""
-        if self._connection is not None:
-            await self._connection.close()
-            self._connection = None
+        """Let go of the connection, also of one that is being made. A later call makes another one."""
+        async with self._connecting:
+            if self._connection is not None:
+                await self._connection.close()
