@@ -5,17 +5,38 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from typing import Protocol
 
 from tidemark.impl.errors import ClusterLockedError
+
+
+class LockCalls(Protocol):
+    """What a ``ClusterDirectory`` asks of the system for its lock."""
+
+    def open(self, path: Path, flags: int, mode: int, /) -> int:
+        """Return a descriptor of a file. Raises OSError."""
+
+    def flock(self, descriptor: int, operation: int, /) -> None:
+        """Lock what the descriptor stands for. Raises OSError if another one has it locked."""
+
+    def close(self, descriptor: int, /) -> None:
+        """Let go of a descriptor, and of its lock."""
+
+
+class _SystemCalls:
+    open = staticmethod(os.open)
+    flock = staticmethod(fcntl.flock)
+    close = staticmethod(os.close)
 
 
 class ClusterDirectory:
     """Paths below one directory. Whoever holds its lock knows that every earlier process is dead.
 
-    The kernel releases the lock with the process, also after SIGKILL.
+    The kernel releases the lock with the process, also after SIGKILL. ``calls``: those of the system.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, calls: LockCalls = _SystemCalls) -> None:
+        self._calls = calls
         self.root = root
         self.logs = root / "log"
         self.binlogs = root / "binlogs"
@@ -30,16 +51,16 @@ class ClusterDirectory:
     def take(self) -> None:
         """Make the directory and lock it. Raises ClusterLockedError."""
         self.root.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock = self._calls.open(self.root / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._calls.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as held:
-            os.close(lock)
+            self._calls.close(lock)
             raise ClusterLockedError(f"another process runs a cluster in {self.root}; end it first") from held
         self._lock = lock
 
     def give_back(self) -> None:
         """Release the lock."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._calls.close(self._lock)
             self._lock = None

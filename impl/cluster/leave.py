@@ -13,19 +13,24 @@ from tidemark.impl.broker.channel_log import read_entries
 from tidemark.impl.broker.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, Tick
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
-from tidemark.impl.storage.files import SYSTEM_FILES
+from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.types import ChannelName
 
 
-async def leave_messages(root: Path, file: Path, *, config: ClusterConfig) -> int:
-    """Write all messages of a cluster that has ended into a file. How many there are."""
+async def leave_messages(
+    root: Path, file: Path, *, config: ClusterConfig, files: Files = SYSTEM_FILES
+) -> int:
+    """Write all messages of a cluster that has ended into a file. How many there are.
+
+    ``files``: where both are. Raises StoreError for a log that cannot be read, OSError for the file.
+    """
     directory = ClusterDirectory(root)
     lines = [
         json.dumps(line_of(channel, entry), separators=(",", ":"))
         for channel in config.channel_names
-        for entry in await read_entries(directory.logs, channel)
+        for entry in await read_entries(directory.logs, channel, files=files)
     ]
-    await SYSTEM_FILES.write(file, "".join(f"{line}\n" for line in lines).encode())
+    await files.write(file, "".join(f"{line}\n" for line in lines).encode())
     return len(lines)
 
 

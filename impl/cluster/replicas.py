@@ -78,10 +78,11 @@ class ReplicaSet:
         await node.stop()
 
     async def revive(self, number: int) -> None:
-        """Start a node of this number anew: from binlogs, and from the log beyond the checkpoints."""
-        node = self._make(number)
+        """Start a node of this number anew: from binlogs, and from the log beyond the checkpoints. A load or
+        a release that comes meanwhile is for it, too.
+        """
+        node = self.nodes[number] = self._make(number)
         await asyncio.gather(*(self._serve(node, collection) for collection in self.collections))
-        self.nodes[number] = node
 
     async def load_flushed(self) -> None:
         """Let the nodes serve flushed segments from their binlogs, while the stream goes on.
@@ -115,8 +116,7 @@ class ReplicaSet:
         """Take up the channels of a collection; answer its requests from then on."""
         channels = self.collections[collection]
         await asyncio.gather(*(node.watch(describe(self._coordinator, channel)) for channel in channels))
-        if collection not in self.collections:  # it was released meanwhile
-            await asyncio.gather(*(node.release(channel) for channel in channels))
+        if collection not in self.collections:  # it was released meanwhile, by this node too
             return
         requests = self.queries.subscribe(collection, node.node_id)
         follow = partial(NodeFollower(node, self.queries).follow, requests)

@@ -9,29 +9,41 @@ from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, rows_of
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.demo.audit import Audit, audit
+from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.storage.transactions import Database
 from tidemark.impl.types import Row
 
 
-async def rows_in_logs(root: Path, config: ClusterConfig) -> list[Row]:
-    """What the logs hold, as rows that are to be stored: a delete is a row of its level-zero segment."""
+async def rows_in_logs(root: Path, config: ClusterConfig, *, files: Files = SYSTEM_FILES) -> list[Row]:
+    """What the logs hold, as rows that are to be stored: a delete is a row of its level-zero segment.
+
+    ``files``: where they are. Raises StoreError for a log that cannot be read.
+    """
     directory = ClusterDirectory(root)
     return [
         row
         for channel in config.channel_names
-        for entry in await read_entries(directory.logs, channel)
+        for entry in await read_entries(directory.logs, channel, files=files)
         if isinstance(entry.message, InsertMessage | DeleteMessage)
         for row in rows_of(entry.message)
     ]
 
 
-async def audit_cluster(root: Path, config: ClusterConfig) -> Audit:
-    """What is stored in recorded binlogs, against the logs: complete after a flush."""
+async def audit_cluster(
+    root: Path, config: ClusterConfig, *, files: Files = SYSTEM_FILES, database: Database | None = None
+) -> Audit:
+    """What is stored in recorded binlogs, against the logs: complete after a flush.
+
+    ``files``: where both are. ``database``: the connection to the records. Raises StoreError for records or
+    a log that cannot be read.
+    """
     directory = ClusterDirectory(root)
-    meta = SqliteMetaStore(directory.meta)
+    meta = SqliteMetaStore(directory.meta, database=database)
     try:
         snapshot = await meta.load()
     finally:
         await meta.close()
-    return await audit(await rows_in_logs(root, config), snapshot, ParquetStore(directory.binlogs))
+    rows = await rows_in_logs(root, config, files=files)
+    return await audit(rows, snapshot, ParquetStore(directory.binlogs, files=files))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.querynode.config import QueryNodeConfig
@@ -40,6 +41,7 @@ CONFIGURATIONS: Mapping[str, Made] = {
     "pursuit": _pursuit,
     "streaming": StreamingConfig,
     "oracle": OracleConfig,
+    "cluster": ClusterConfig,
 }
 LEAST: Mapping[str, Mapping[str, int]] = {
     "data node": {
@@ -57,6 +59,13 @@ LEAST: Mapping[str, Mapping[str, int]] = {
     "pursuit": {"messages": 1},
     "streaming": {"idle_rounds": 0},
     "oracle": {"guard": 1, "window": 2, "step": 1, "max_logical": 1, "tries": 1},
+    "cluster": {
+        **dict.fromkeys(
+            ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes", "packs"), 1
+        ),
+        "graceful_ts": 0,
+        "checkpoint_ts": 0,
+    },
 }
 """The least value of each number. The window of an oracle is longer than its guard."""
 POSITIVE: Mapping[str, tuple[str, ...]] = {
@@ -74,6 +83,7 @@ POSITIVE: Mapping[str, tuple[str, ...]] = {
     "dispatchers": ("tolerant_seconds",),
     "pursuit": ("seconds",),
     "oracle": ("update_pause", "unready_pause", "overflow_pause", "renew_pause", "campaign_pause"),
+    "cluster": ("tick_seconds", "lease_seconds", "lag_seconds", "compaction_seconds"),
 }
 """The times that must be longer than nothing, in seconds."""
 ALLOWED: tuple[tuple[str, Mapping[str, Any]], ...] = (

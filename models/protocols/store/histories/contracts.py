@@ -113,6 +113,18 @@ def catalogue(state: tuple[frozenset[tuple[str, CollectionVersion]], int], call:
     raise AssertionError(call)
 
 
+def releases(state: frozenset[int], call: Call) -> Effect:
+    """Numbers, each once."""
+    match call:
+        case ("load", ()):
+            return state, tuple(sorted(state))
+        case ("add", (number,)):
+            return state | {number}, DONE
+        case ("discard", (number,)):
+            return state - {number}, DONE
+    raise AssertionError(call)
+
+
 class Streamed(NamedTuple):
     """What a streaming node has stored."""
 

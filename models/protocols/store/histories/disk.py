@@ -104,8 +104,9 @@ class DiskPath(PosixPath):
     def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002  # as Path
         """See Path."""
         del mode
-        assert not parents
         self.machine.strikes("mkdir", self)
+        if parents and str(self.parent) not in self.machine.system.names():
+            self.parent.mkdir(parents=True)
         if not exist_ok and str(self) in self.machine.system.names():
             raise FileExistsError(errno.EEXIST, "File exists", str(self))
         self.machine.system.make_directory(str(self))

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, read_log
 from tidemark.impl.storage.files import SystemFiles, in_thread
@@ -392,6 +393,19 @@ class Catalogue(InSqlite):
         """See Kind."""
         del process, name
         return SqliteCatalogStore(Path("catalogue"), database=self.database())
+
+
+class Releases(InSqlite):
+    """Which collections of a cluster are served no more."""
+
+    def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
+        """See Kind."""
+        return contracts.releases(state, call)
+
+    def adapter(self, process: Process, name: str) -> Any:
+        """See Kind."""
+        del process, name
+        return SqliteReleases(Path("releases"), database=self.database())
 
 
 class Streaming(InSqlite):

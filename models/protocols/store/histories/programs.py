@@ -34,6 +34,8 @@ _PROGRAMS: dict[str, tuple[type[Kind], tuple[Script, ...]]] = {
     "catalogue": (kinds.Catalogue, records.CATALOGUE),
     "catalogue-at-once": (kinds.Catalogue, records.CATALOGUE_AT_ONCE),
     "catalogue-power": (kinds.Catalogue, records.CATALOGUE_POWER),
+    "releases": (kinds.Releases, records.RELEASES),
+    "releases-power": (kinds.Releases, records.RELEASES_POWER),
     "streaming": (kinds.Streaming, records.STREAMING),
     "streaming-damaged": (kinds.Streaming, records.STREAMING_DAMAGED),
     "streaming-power": (kinds.Streaming, records.STREAMING_POWER),

@@ -144,6 +144,35 @@ CATALOGUE_POWER: tuple[Script, ...] = (
     },
 )
 
+RELEASES: tuple[Script, ...] = (
+    {
+        "users": (
+            (
+                "w",
+                (
+                    ("load",),
+                    *(("add", number) for number in (12, 3, 12, 7)),
+                    ("load",),
+                    ("discard", 3),
+                    ("discard", 5),
+                    ("load",),
+                    ("close",),
+                    ("load",),
+                    ("close",),
+                ),
+            ),
+        ),
+        "faults": (FAIL, LOSE),
+        "places": 40,
+    },
+)
+RELEASES_POWER: tuple[Script, ...] = (
+    {
+        "users": (("w", (("add", 3), ("add", 5), ("discard", 3))),),
+        "after": (("w", (("load",), ("add", 4), ("load",))),),
+    },
+)
+
 STREAMING: tuple[Script, ...] = (
     {
         "users": (

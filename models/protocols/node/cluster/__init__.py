@@ -1,0 +1,1 @@
+"""Parts of an embedded cluster by themselves."""
