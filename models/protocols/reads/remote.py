@@ -51,7 +51,7 @@ _FAILURES: dict[str, tuple[Exception, type[Exception], str]] = {
 _LOST = (NotServableError, f"{_AT}{_ENDED}")
 _REFUSED = (NotServableError, f"{_AT}nothing listens")
 _NEVER = 1_000
-_ALL = {"guarantee": 7, "mvcc": 33, "keys": (5, 9)}
+_ALL: dict[str, Any] = {"guarantee": 7, "mvcc": 33, "keys": (5, 9)}
 
 
 def ask(number: int, answer: str = "rows", *, after: float = 0, **more: Any) -> tuple[Any, ...]:
@@ -158,7 +158,7 @@ class RemoteProgram(ComparedProgram):
         self._wires: list[Wire] = []
         self._answers: list[tuple[str, float]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._asked: list[Any] = []
+        self._arrived: list[Any] = []
         self._due_asked: list[tuple[float, Any]] = []
         self._heard: dict[int, Hashable] = {}
         self._due: dict[int, tuple[float, Hashable]] = {}
@@ -242,8 +242,8 @@ class RemoteProgram(ComparedProgram):
 
     async def query(self, channel: str, **given: Any) -> ShardAnswer:
         """See QueryNode: note what is asked, and answer as the script says."""
-        self._asked.append((channel, given))
-        answer, after = (*self._answers, ("none", 0))[min(len(self._asked) - 1, len(self._answers))]
+        self._arrived.append((channel, given))
+        answer, after = (*self._answers, ("none", 0))[min(len(self._arrived) - 1, len(self._answers))]
         await asyncio.sleep(after)
         if answer in _FAILURES:
             raise _FAILURES[answer][0]
@@ -254,7 +254,7 @@ class RemoteProgram(ComparedProgram):
     def _compare(self) -> None:
         now = self._process.now()
         self.compare(
-            ASKED, "what the node is asked", self._asked, [one for at, one in self._due_asked if at <= now]
+            ASKED, "what the node is asked", self._arrived, [one for at, one in self._due_asked if at <= now]
         )
         for number, (at, due) in self._due.items():
             heard = self._heard.get(number)
