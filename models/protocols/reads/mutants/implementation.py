@@ -91,7 +91,9 @@ class _RaisesSilently(ServiceTime):
         self.value = max(self.value, ts)
 
 
-class _RaisesSilentlyDelegator(ShardDelegator):
+class RaisesSilentlyDelegator(ShardDelegator):
+    """Raises the service time, and tells nobody."""
+
     service_time_class = _RaisesSilently
 
 
@@ -102,7 +104,7 @@ class _RaisesSilentlyDelegator(ShardDelegator):
 )
 def raise_wakes_nobody(**scenario: Any) -> ReadsProgram:
     """The service time is raised and the sleepers are not told: they sleep for ever."""
-    return _with(_RaisesSilentlyDelegator, protocol=f"{_VARIANTS}:RaiseWakesNobody", **scenario)
+    return _with(RaisesSilentlyDelegator, protocol=f"{_VARIANTS}:RaiseWakesNobody", **scenario)
 
 
 class _ClosesSilently(ServiceTime):
@@ -110,14 +112,16 @@ class _ClosesSilently(ServiceTime):
         self.closed = True
 
 
-class _ClosesSilentlyDelegator(ShardDelegator):
+class ClosesSilentlyDelegator(ShardDelegator):
+    """Is closed, and tells nobody."""
+
     service_time_class = _ClosesSilently
 
 
 @mutant(killer="execution", source="H34: close must broadcast too", instance="reads-impl-release")
 def release_wakes_nobody(**scenario: Any) -> ReadsProgram:
     """A channel is released and the sleepers are not told."""
-    return _with(_ClosesSilentlyDelegator, protocol=f"{_VARIANTS}:CloseWakesNobody", **scenario)
+    return _with(ClosesSilentlyDelegator, protocol=f"{_VARIANTS}:CloseWakesNobody", **scenario)
 
 
 class RaisedEarly(ShardPipeline):
