@@ -36,6 +36,8 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 SPECIFICATION = "tidemark.spec.dispatch:Dispatch"
+MERGES_END = "tidemark.models.protocols.dispatch.mutants.pairs:MergesEnd"
+"""The same with a claim more, that merges end."""
 NODE = "node"
 PRODUCERS = "producers"
 ONE_EACH = "no_dispatcher_is_left"
@@ -331,7 +333,7 @@ def _abstraction(scenario: DispatchScenario, protocol: str, constants: str) -> A
         return abstract(known[LOG], known[NODE], messages=len(scenario.messages), last=scenario.last)
 
     instance = scenario.instance(protocol, ast.literal_eval(constants))
-    return Abstraction(instance, values, sound=protocol == SPECIFICATION)
+    return Abstraction(instance, values, sound=protocol in (SPECIFICATION, MERGES_END))
 
 
 def dispatch(
@@ -344,6 +346,7 @@ def dispatch(
     manager: type[DispatcherManager] = DispatcherManager,
     protocol: str = SPECIFICATION,
     constants: Mapping[str, Any] | None = None,
+    program: type[DispatchProgram] = DispatchProgram,
 ) -> DispatchProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
@@ -356,6 +359,7 @@ def dispatch(
         manager: class of the manager.
         protocol: the specification, or a variant of it.
         constants: those of the variant.
+        program: class of the program.
     """
     scenario = DispatchScenario(
         targets=tuple(TargetPlan(**plan) for plan in targets),
@@ -363,4 +367,4 @@ def dispatch(
         ticks=tuple(ticks),
         grows=grows,
     )
-    return DispatchProgram(scenario, parts=parts, manager=manager, protocol=protocol, constants=constants)
+    return program(scenario, parts=parts, manager=manager, protocol=protocol, constants=constants)

@@ -1,7 +1,16 @@
 """Variants of the dispatchers: the substring test of collections, the positions of 2.6."""
 
 from tidemark.spec.dispatch import Dispatch
-from tidemark.spec.language import Set, assumption, constant, forall, ite, require
+from tidemark.spec.language import Set, assumption, constant, forall, ite, leads_to, require
+
+
+class MergesEnd(Dispatch):
+    """The protocol, with a claim more."""
+
+    @leads_to(source="facts 5.2; hazard 50")
+    def a_merge_ends(s):
+        """A main dispatcher that is paused for a merge goes on, or ends, whatever comes of the merge."""
+        return s.main == "paused", s.main != "paused"
 
 
 class FromTheBeginning(Dispatch):
