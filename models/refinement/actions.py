@@ -79,8 +79,8 @@ class ActionTable(Strict):
 
     Attributes:
         row: its rows.
-        variant: the variant of the protocol that programs and drivers follow, if that has more actions, as
-            "module:Class".
+        variants: variants of the protocol that programs and drivers follow, if these have other actions, each
+            as "module:Class".
         elsewhere: actions that are no section of this implementation: steps of what surrounds it.
         world: points of the simulated world -> the action that follows.
         event: what a step may be that an event of the simulation begins, beside what follows a point.
@@ -89,7 +89,7 @@ class ActionTable(Strict):
     """
 
     row: tuple[Row, ...] = Field(min_length=1)
-    variant: str = ""
+    variants: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     world: dict[str, str] = Field(default_factory=dict)
     event: tuple[EventRow, ...] = ()

@@ -39,7 +39,7 @@ from tidemark.models.protocols.parts.ports import (
 )
 from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, ReadView, Whole, abstract
 from tidemark.models.protocols.queries.searches import NoEdge
-from tidemark.models.protocols.reads.program import memory_of_shard
+from tidemark.models.protocols.reads.memory import memory_of_shard
 from tidemark.models.refinement.program import WORK_IS_DONE, Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings

@@ -1,7 +1,8 @@
 """A further page over the channels of two shards: what each node is asked, and what comes of it.
 
-The real requests and results, the real follower of a query node, and the real read path of the proxy. Between
-the first page and the further one, the service times of both shards go on.
+The real requests and results, the real follower of a query node, and the real read path of the proxy.
+Between the first page and the further one, the service times of both shards go on. With a limit the pages are
+those of an iterator, each after the last key of the one before.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from tidemark.impl.errors import ReplicaClosedError
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.queries.channels import QueryChannels
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.queries.reads import ChannelReads, NodeFollower
 from tidemark.impl.queries.requests import ResultCollector
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
@@ -22,9 +24,16 @@ from tidemark.models.simulation.world.process import Process
 PAGED = "a_further_page_shows_what_the_first_has_shown"
 """Claim id: a further page asks each shard for the moment of the first page there, and shows of
 each the rows and the moment that the first page has shown."""
+BY_KEY = "pages_show_every_key_once"
+"""Claim id: the pages of an iterator, one after the other, show the rows that were visible at the moments of
+the first one, by key: each page so many keys, each with all of its rows, and none of them again."""
 ROWS = {
     "a": (Row(4, 1, 9, "early"), Row(8, 1, 4, "at the moment"), Row(9, 1, 5, "since")),
-    "b": (Row(6, 2, 6, "early"), Row(8, 2, 5, "since, and not above the moment of the other")),
+    "b": (
+        Row(6, 2, 6, "early"),
+        Row(5, 2, 6, "earlier"),
+        Row(8, 2, 5, "since, and not above the moment of the other"),
+    ),
 }
 """The rows by shard: what is above the first moment of the shard has come since."""
 FIRST, LATER = {"a": 8, "b": 7}, {"a": 12, "b": 11}
@@ -53,12 +62,14 @@ class PagesProgram(RefusedProgram):
     Args:
         nodes: by node the shards that it serves.
         further: the shards of the further page.
+        limit: how many keys a page shows; None: all, and there is one further page.
         reads: class of the read path. follower: class of what answers the requests of a node.
+        page: class of a page.
 
     service: by shard the service time. due: the guarantees that nodes have to be asked for.
     """
 
-    claims = (ENDS, PAGED)
+    claims = (ENDS, PAGED, BY_KEY)
     node_class = _Node
 
     def __init__(
@@ -66,8 +77,10 @@ class PagesProgram(RefusedProgram):
         *,
         nodes: Sequence[str],
         further: Sequence[str],
+        limit: int | None,
         reads: type[ChannelReads],
         follower: type[NodeFollower],
+        page: type[Page],
     ) -> None:
         super().__init__(
             nodes=nodes, leaves=None, comes=None, releases=False, requests=1,
@@ -77,7 +90,8 @@ class PagesProgram(RefusedProgram):
         self.follower_class = follower
         self.service, self.due = FIRST, dict[str, int]()
         self._number = 0
-        self._reads_class = reads
+        self._limit = limit
+        self._reads_class, self._page_class = reads, page
 
     async def serving(self) -> PagesProgram:  # type: ignore[override]  # all that a request needs of a proxy
         """See Host."""
@@ -96,9 +110,31 @@ class PagesProgram(RefusedProgram):
         del client
         await process.point("client.come")
         reads = self._reads_class(oracle=NoEdge(), clock=NoEdge(), requests=self.reader)
+        if self._limit is not None:
+            await self._iterate(reads, self._limit)
+            return
         first = await self._page(reads, SHARDS, None)
         self.service, self.due = LATER, FIRST
         self._compare(await self._page(reads, self.further, first), self.further)
+
+    async def _iterate(self, reads: ChannelReads, limit: int) -> None:
+        """Page after page, as a client does it, until one shows nothing."""
+        left = sorted(
+            (row.key, row.value) for shard in SHARDS for row in ROWS[shard] if row.ts <= FIRST[shard]
+        )
+        page, moments = self._page_class(limit), None
+        while left or moments is None:
+            found = await self._page(reads, SHARDS, page.first)
+            moments = moments or found.moments
+            self.service, self.due = LATER, FIRST
+            keys = sorted(dict(left))[:limit]
+            wanted = tuple(row for row in left if row[0] in keys)
+            shown = page.cut(sorted((row.key, row.value) for row in found.rows))
+            if shown != wanted:
+                self.wrong = f"{BY_KEY}: a page after key {page.after} has to show {wanted}, not {shown}"
+                return
+            left = left[len(wanted) :]
+            page = self._page_class(limit, keys[-1], moments)
 
     async def _page(
         self, reads: ChannelReads, shards: tuple[str, ...], first: ReadAnswer | None
@@ -118,9 +154,11 @@ class PagesProgram(RefusedProgram):
 def pages(
     *,
     nodes: Sequence[str],
-    further: Sequence[str],
+    further: Sequence[str] = SHARDS,
+    limit: int | None = None,
     reads: type[ChannelReads] = ChannelReads,
     follower: type[NodeFollower] = NodeFollower,
+    page: type[Page] = Page,
 ) -> PagesProgram:
     """Return a program by plain arguments, as the manifest gives them. See ``PagesProgram``."""
-    return PagesProgram(nodes=nodes, further=further, reads=reads, follower=follower)
+    return PagesProgram(nodes=nodes, further=further, limit=limit, reads=reads, follower=follower, page=page)

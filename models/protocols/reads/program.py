@@ -20,6 +20,7 @@ from tidemark.impl.proxy.reads import (
     ReadClock,
     Reader,
     ReaderConfig,
+    ReadPath,
     ReadTask,
     Replicas,
 )
@@ -28,13 +29,14 @@ from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
-from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess
+from tidemark.models.protocols.reads.memory import memory_of_shard
 from tidemark.models.protocols.reads.ports import (
     CHANNEL,
+    COLLECTION,
     HISTORY,
     LOG,
     OBJECTS,
@@ -405,16 +407,21 @@ class ReadsProgram(RefiningProgram):
             (CHANNEL,),
             client_ts=self.sessions[client].timestamp if level == "session" else self.named,
             page_of=self._first_page(number) if level == PAGE else None,
+            collection=COLLECTION,
         )
-        reader = self._reader_class(
+        answer = await self.reader_of(process, client, oracle, number).execute(read.task)
+        self.history.answer(number)
+        self.sessions[client].saw(answer.moment)
+
+    def reader_of(self, process: Process, client: int, oracle: OracleCalls, number: int) -> ReadPath:
+        """The proxy's read path for a read."""
+        del client
+        return self._reader_class(
             oracle=oracle,
             clock=self.clock(),
             replicas=self.replicas_of(process, number),
             config=ReaderConfig(graceful_ts=self.scenario.graceful),
         )
-        answer = await reader.execute(read.task)
-        self.history.answer(number)
-        self.sessions[client].saw(answer.moment)
 
     def replicas_of(self, process: Process, number: int) -> Replicas:
         """Whom the proxy asks for a read."""
@@ -493,26 +500,6 @@ def memory_of(mine: Node) -> Hashable:
     return (
         memory_of_shard(mine.delegator, mine.pipeline),
         tuple((q, None if r is None else (r.guarantee, r.mvcc)) for q, r in sorted(mine.reads.items())),
-    )
-
-
-def memory_of_shard(delegator: ShardDelegator, pipeline: ShardPipeline) -> Hashable:
-    """Return what influences the future of a channel at a node, beyond its view and its reads."""
-    segments = [
-        (name, repr(sorted(segment.rows.items())), repr(sorted(segment.deletes.items())))
-        for kind in (delegator.growing, delegator.sealed)
-        for name, segment in sorted(kind.items())
-    ]
-    consumer = pipeline.consumer
-    assert isinstance(consumer, ChannelConsumer)  # no dispatchers here: spec/dispatch has its own program
-    return (
-        tuple(segments),
-        tuple(sorted(delegator.growing)),
-        tuple(delegator.deletes.kept),
-        tuple(sorted(delegator.excluded.upto.items())),
-        repr(pipeline.waiting),
-        (consumer.read, consumer.last, repr(consumer.buffered)),
-        delegator.service_time.closed,
     )
 
 

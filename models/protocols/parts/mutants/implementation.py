@@ -14,7 +14,9 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.queries.reads import AskedRead, ChannelReads, NodeFollower
 from tidemark.impl.queries.requests import PendingQuery, ResultCollector
+from tidemark.impl.queries.values import QueryResult
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
+from tidemark.impl.timestamp import ZERO
 from tidemark.impl.types import ChannelName
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.parts.program import PartsProgram, parts
@@ -83,3 +85,18 @@ class _TellsNothing(ResultCollector):
 def who_waits_is_not_told(**scenario: Any) -> PartsProgram:
     """All channels have answered, and the request that waits is not told."""
     return parts(collector=_TellsNothing, **scenario)
+
+
+class _OneChannelIsEnough(ResultCollector):
+    def take(self, result: QueryResult) -> None:
+        query = self.pending.get(result.number)
+        if query is not None and result.shards:
+            missing = {shard: ShardAnswer(ZERO, ()) for shard in query.shards if shard not in result.shards}
+            result = replace(result, shards={**missing, **result.shards})
+        super().take(result)
+
+
+@mutant(killer="refinement", source="seed 004, 6.2", instance="parts-impl-two-nodes")
+def the_first_channel_is_enough(**scenario: Any) -> PartsProgram:
+    """The first answer ends the read although that of another channel is due, which is taken for empty."""
+    return parts(collector=_OneChannelIsEnough, **scenario)
