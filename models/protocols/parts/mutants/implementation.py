@@ -96,7 +96,11 @@ class _OneChannelIsEnough(ResultCollector):
         super().take(result)
 
 
-@mutant(killer="refinement", source="seed 004, 6.2", instance="parts-impl-two-nodes")
+@mutant(
+    killer="parts.every_channel_reaches_the_guarantee",
+    source="seed 004, 6.2",
+    instance="parts-impl-two-nodes",
+)
 def the_first_channel_is_enough(**scenario: Any) -> PartsProgram:
     """The first answer ends the read although that of another channel is due, which is taken for empty."""
     return parts(collector=_OneChannelIsEnough, **scenario)
