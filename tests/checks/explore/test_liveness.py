@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 from tidemark.checks.explore.judge import explore
-from tidemark.checks.explore.lasso import cases
+from tidemark.checks.explore.lasso import cases, excuse
 from tidemark.checks.explore.liveness import LivenessChecker
 from tidemark.checks.verdicts.errors import UnsoundCombinationError
 from tidemark.checks.verdicts.verdict import Outcome
@@ -126,8 +126,49 @@ def drawn(seed: int) -> list[Refaired]:
     return found
 
 
+MAZE = "tests.protocols.mazes:Maze"
+STILL = 0.3
+"""Of the spots, those from which a door leads nowhere."""
+
+
+def maze(seed: int) -> Refaired:
+    """A graph drawn at random, in which a wait has several beginnings that do not reach each other."""
+    draw = random.Random(seed)
+    size = draw.randint(5, 8)
+    doors = {
+        name: [at if draw.random() < STILL else draw.randrange(size) for at in range(size)]
+        for name in ("left", "right", "down")
+    }
+    marks = {name: [draw.random() < share for _ in range(size)] for name, share in MARKS.items()}
+    fairness: dict[str, Fairness] = {
+        f"go_{name}": draw.choices(("weak", "strong"), weights=[1, 3])[0] for name in doors
+    }
+    return Refaired(MAZE, {"Spot": size}, doors | marks, fairness=fairness)
+
+
+MARKS = {"calls": 0.5, "comes": 0.2}
+"""Shares of the spots of a maze."""
+
+
+def avoiding(*, everywhere: bool) -> Refaired:
+    """A strongly fair way out begins where a run need not go: it goes round elsewhere, and is fair. Unless
+    the way out begins ``everywhere``.
+    """
+    doors = {
+        "left": [1, 0, 2, 3],
+        "right": [0, 3 if everywhere else 1, 3, 3],
+        "down": [0, 2, 0, 3],
+        "calls": [True, True, True, False],
+        "comes": [False, False, False, True],
+    }
+    fairness: dict[str, Fairness] = {"go_left": "weak", "go_right": "strong", "go_down": "none"}
+    return Refaired(MAZE, {"Spot": 4}, doors, fairness=fairness)
+
+
 INSTANCES = [Refaired(protocol, bounds) for protocol, bounds in BASES]
 INSTANCES += list(itertools.chain.from_iterable(drawn(seed) for seed in range(8)))
+INSTANCES += [maze(seed) for seed in range(60)]
+INSTANCES += [avoiding(everywhere=False), avoiding(everywhere=True)]
 
 
 def test_every_fairness_is_decided_as_by_the_naive_way() -> None:
@@ -145,6 +186,36 @@ def test_every_fairness_is_decided_as_by_the_naive_way() -> None:
                 assert answer.lasso.loop_start is not None
                 assert answer.lasso.states[-1] == answer.lasso.states[answer.lasso.loop_start]
     assert min(outcomes.values()) > 10
+
+
+def test_a_lasso_is_excused_by_what_it_owes() -> None:
+    """The interpreter's word on a lasso, by the definition, for each round of some graphs."""
+    said = {True: 0, False: 0}
+    for instance in (maze(seed) for seed in range(12)):
+        interpreter = Interpreter(instance)
+        graph = whole_graph(interpreter)
+        for prop in interpreter.spec.of_kind("leads_to"):
+            naive, (case,) = Naive(interpreter, graph, prop.without), cases(interpreter, prop)
+            for states, steps in rounds(graph):
+                enabled = [naive.enabled[state] for state in states]
+                owed = (set.intersection(*enabled) & naive.weak) | (set.union(*enabled) & naive.strong)
+                waits = all(interpreter.evaluate(case.waits, state) for state in states)
+                begins = any(interpreter.evaluate(case.begins, state) for state in states)
+                breaks = waits and begins and owed <= set(steps)
+                why = excuse(interpreter, prop, case, states=states, steps=steps, loop_start=0)
+                assert (not why) == breaks, (instance, prop.id, steps, why)
+                said[breaks] += 1
+    assert min(said.values()) > 20
+
+
+def rounds(graph: nx.MultiDiGraph[Any]) -> Iterator[tuple[list[State], list[Step]]]:
+    """Short ways round, from each of their states."""
+    for cycle in nx.simple_cycles(nx.DiGraph(graph), length_bound=3):
+        for turn in range(len(cycle)):
+            states = [*cycle[turn:], *cycle[:turn], cycle[turn]]
+            edges = [graph.get_edge_data(a, b).values() for a, b in itertools.pairwise(states)]
+            for chosen in itertools.product(*edges):
+                yield states, [data["step"] for data in chosen]
 
 
 @pytest.mark.parametrize(
