@@ -31,6 +31,10 @@ CASES: list[Instance] = [
     Instance(SMALL + "DieHard", {"Litre": 5}),
     Instance("tests.protocols.loose:Rooms", {"Room": 4, "Count": 3}),
     Instance("tests.protocols.loose:Waste", {"Room": 3, "Count": 3}),
+    Instance("tests.protocols.loose:Painted"),
+    Instance("tests.protocols.loose:Signals"),
+    Instance("tests.protocols.loose:Shed"),
+    Instance("tests.protocols.loose:Drawers", {"Number": 2}),
     PEERS["tso-s"].instance,
     PEERS["flush-cp-s"].instance,
     *(

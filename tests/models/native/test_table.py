@@ -34,6 +34,23 @@ def test_states_are_numbered_in_order_of_discovery(words: int) -> None:
     assert visited.find(np.full((1, words), 1 << 40, dtype=np.uint64)).tolist() == [-1]
 
 
+def test_states_of_one_digest_are_two_states() -> None:
+    """The digest only tells where to look. The second word undoes what the first has changed."""
+
+    def first_mixed(word: int) -> int:
+        value = ((int(SEED) ^ word) * int(FIRST)) & ((1 << 64) - 1)
+        return value ^ (value >> 32)
+
+    rows = np.array([[word, 5 ^ first_mixed(word)] for word in range(100)], dtype=np.uint64)
+    assert len(set(digest_rows(rows).tolist())) == 1
+    visited = Visited(2, steps=1, capacity=1_000)
+    nothing = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
+    for _ in range(2):
+        visited.absorb(rows, *nothing, count=len(rows), base=0)
+        assert visited.count == len(rows)
+    assert visited.find(rows).tolist() == list(range(len(rows)))
+
+
 def test_room_is_counted_as_if_all_were_new() -> None:
     visited = Visited(1, steps=1, capacity=10)
     assert visited.has_room(10)
