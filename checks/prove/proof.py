@@ -200,11 +200,12 @@ def _without_unproved(
         unproved = now
         typing = frozenset(claim for claim in unproved if claim.startswith("type:"))
         for i, outcome in enumerate(result):
-            if not outcome.proved or outcome.obligation.trivial or outcome.obligation.claim in unproved:
+            if not outcome.proved or outcome.obligation.claim in unproved:
                 continue
             if typing:
-                result[i] = replace(outcome, missing=typing)  # the types of the state are always assumed
-            elif outcome.answer.used & unproved:
+                # The types of the state are always assumed: also by what simplifies a goal to nothing.
+                result[i] = replace(outcome, missing=typing)
+            elif not outcome.obligation.trivial and outcome.answer.used & unproved:
                 again = prover.attempt(outcome.obligation, timeout_s=timeout_s, without=unproved)
                 lost = replace(outcome, model=again.model, missing=outcome.answer.used & unproved)
                 result[i] = again if again.answer.status == "proved" else lost
