@@ -155,3 +155,34 @@ class BelowZero(Protocol):
     def in_order(s):
         """False of numbers below zero."""
         return s.low <= s.high
+
+
+class Switches(Protocol):
+    """One switch is never on: a step sets it to what both are."""
+
+    one: Bool = False
+    two: Bool = False
+
+    @action
+    def toggle(s):
+        """The second one."""
+        s.two = ~s.two
+
+    @action
+    def move(s):
+        """Needs a proof: the claim of the state before."""
+        s.one = s.one & s.two
+
+    @invariant()
+    def one_is_off(s):
+        """True."""
+        return ~s.one
+
+
+class OtherSwitches(Switches):
+    """The same guards, claims and variables; the step sets it to what either is."""
+
+    @action
+    def move(s):
+        """Nothing but the effect is another one."""
+        s.one = s.one | s.two

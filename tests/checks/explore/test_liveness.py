@@ -254,6 +254,23 @@ def test_what_is_alike_in_all_representatives_is_not_called_constant() -> None:
     assert [verdict.outcome for verdict in found] == [Outcome.HOLDS]
 
 
+def test_a_wait_that_never_begins_decides_nothing() -> None:
+    (verdict, _) = explore(
+        Instance("tests.protocols.wraps:Wraps", {"Hour": 3, "Slot": 3}),
+        properties=["a_negative_hour_is_repaired"],
+    )
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the premise never holds" in verdict.reason
+
+
+def test_a_deadlock_is_shown() -> None:
+    found = explore(Instance(SMALL + "TCommit", {"Manager": 2}), properties=[], deadlock=True)
+    (deadlock,) = [verdict for verdict in found if verdict.subject.property_id == "deadlock"]
+    assert deadlock.outcome is Outcome.REFUTED
+    assert deadlock.counterexample is not None
+    assert [step.action for step in deadlock.counterexample.steps] == ["abort", "abort"]
+
+
 def test_reduction_decides_invariants_and_deadlocks_only() -> None:
     instance = Instance("tests.protocols.loose:Waste", {"Room": 3, "Count": 3})
     found = explore(instance, properties=["some_door_is_open"], reduce=True, deadlock=True)

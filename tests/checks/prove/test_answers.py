@@ -87,6 +87,17 @@ def test_a_lemma_that_was_used_must_be_there_and_say_the_same(reuse: Reuse) -> N
     assert by_name(without) == by_name(prove(f"{LOCKS}:WithoutLemma"))
 
 
+def test_another_effect_of_a_step_is_another_question(reuse: Reuse) -> None:
+    """Guards, claims and variables are the same, and so is what was used."""
+    traps = "tests.protocols_proof.traps"
+    first = prove(f"{traps}:Switches", answers=Answers(reuse, "switches"))
+    assert not first.open()
+    assert solved(first) == 1
+    second = prove(f"{traps}:OtherSwitches", answers=Answers(reuse, "switches"))
+    assert second.taken_over == 0
+    assert [one.obligation.name for one in second.open()] == ["consecution:move:one_is_off"]
+
+
 def test_answers_of_another_proof_serve_a_variant(reuse: Reuse) -> None:
     proof("TicketLock", reuse)
     asked = {"name": "rushed", "others": ("locks", "absent")}

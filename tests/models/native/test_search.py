@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Search as PlainSearch
 from tidemark.models.native import kernel as kernels
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.kernel import compile_kernel
@@ -62,6 +64,30 @@ def test_witness_and_transition_claims_are_found_once_and_shortest() -> None:
     assert [step.action for step in run.steps][-2:] == ["decide_commit", "commit"]
     assert len(run.steps) == 6  # two prepare, two are heard, one decision, one commit
     assert result.hit(spec.property("decision_is_final")) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "last"), [("hours_never_go_back", ("tick", ())), ("slots_are_taken_in_order", ("jump", (1,)))]
+)
+def test_a_step_is_judged_wherever_it_leads(claim: str, last: tuple[str, tuple[int, ...]]) -> None:
+    """To a state that is known already; of an action that may leave the bounds. Both engines see it."""
+    kernel = compile_kernel(Instance("tests.protocols.wraps:Wraps", {"Hour": 3, "Slot": 3}))
+    prop = kernel.instance.spec.property(claim)
+    result = search(kernel)
+    hit = result.hit(prop)
+    assert hit is not None
+    run = path_to(result, hit)
+    assert (run.steps[-1].action, run.steps[-1].args) == last
+    found = PlainSearch(kernel.interpreter).run().found[prop.id]
+    assert not kernel.interpreter.holds(prop, found.before, found.after)
+
+
+def test_an_interpreter_that_was_stopped_has_not_seen_all() -> None:
+    interpreter = Interpreter(Instance(SMALL + "TwoPhase", {"Manager": 2}))
+    whole = PlainSearch(interpreter).run()
+    assert whole.complete
+    for limit in (1, len(whole.parents) - 1):
+        assert not PlainSearch(interpreter, limit=limit).run().complete
 
 
 def test_deadlocks_are_counted() -> None:

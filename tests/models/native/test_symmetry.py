@@ -98,8 +98,9 @@ HERE = "tests.protocols.named:Named"
         (Instance(SMALL + "TwoPhase", {"Manager": 9}), ("Manager",), "362880 permutations"),
         (Instance(SMALL + "TwoPhase", {"Manager": 2}), ("Lamb",), "'Lamb' is not an opaque sort.*Manager"),
         (PEERS["flush-cp-s"].instance, ("Segment",), "Segment"),
+        (Instance("tests.protocols.named:Log", {"Node": 2, "Place": 1}), ("Node",), "outside the bounds"),
     ],
-    ids=["value", "many", "unknown", "constant"],
+    ids=["value", "many", "unknown", "constant", "beyond"],
 )
 def test_sorts_whose_elements_are_not_alike_are_refused(
     instance: Instance, sorts: tuple[str, ...], why: str
