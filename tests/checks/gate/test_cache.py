@@ -12,7 +12,9 @@ import pytest
 from tests.checks.gate.lab import BY_LIGHTS, EVERYTHING, FERRY, Lab, result, verdict
 from tidemark.checks.cache import key as key_module
 from tidemark.checks.cache import store, toolchain
+from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
+from tidemark.checks.gate import fingerprint
 from tidemark.checks.verdicts import sealed
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import inconclusive, judge
@@ -366,3 +368,44 @@ class TestAudit:
         assert not one.ok
         assert "'distinct': 3" in one.verdict.reason
         assert "'distinct': 4" in one.verdict.reason
+
+
+def test_the_code_of_the_gate_counts(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hands the entries to the judges; no judge imports it."""
+    digest_of = Sources.digest_of
+
+    def changed(sources: Sources, path: Path) -> str:
+        return "changed" if path.name == "judging.py" else digest_of(sources, path)
+
+    monkeypatch.setattr(Sources, "digest_of", changed)
+    assert lab.run() == EVERYTHING
+
+
+def test_the_strength_of_claims_hangs_on_wrong_protocols(lab: Lab) -> None:
+    lab.data["strength"] = [{"name": "strong", "instances": ["small"], "expect": {"every": "holds"}}]
+    (task,) = [one for one in lab.tasks() if one.name == "strength/strong"]
+    entries = key_module._subject(task)["entries"]
+    assert {one["name"] for one in entries} == {"strong", "small", "large", "hasty", "stuck"}
+
+
+def test_the_sources_of_a_stopped_run_are_those_of_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts, names and manifests, and the seed."""
+    code, table = tmp_path / "code.py", tmp_path / "manifest.toml"
+    code.write_text("X = 1")
+    table.write_text("x = 1")
+    monkeypatch.setattr(fingerprint, "ROOT", tmp_path)
+    monkeypatch.setattr(
+        fingerprint, "files", lambda suffixes: [p for p in sorted(tmp_path.iterdir()) if p.suffix in suffixes]
+    )
+    found = [fingerprint.fingerprint(seed=0)]
+    assert fingerprint.fingerprint(seed=0) == found[0]
+    found.append(fingerprint.fingerprint(seed=1))
+    table.write_text("x = 2")
+    found.append(fingerprint.fingerprint(seed=0))
+    code.rename(tmp_path / "codes.py")
+    found.append(fingerprint.fingerprint(seed=0))
+    (tmp_path / "codes.py").write_text("X = 2")
+    found.append(fingerprint.fingerprint(seed=0))
+    assert len(set(found)) == len(found)

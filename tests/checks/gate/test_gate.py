@@ -12,7 +12,16 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.files import PARTIAL
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, holds, inconclusive, proved, refuted
+from tidemark.checks.verdicts.verdict import (
+    COVERAGE,
+    RUN_STEPS,
+    Aspect,
+    amended,
+    holds,
+    inconclusive,
+    proved,
+    refuted,
+)
 from tidemark.models.manifest import Tier
 
 
@@ -145,6 +154,39 @@ class TestPins:
         (failure,) = result.failures
         assert failure.verdict.reason == "distinct: pinned 10, seen 9, 10"
         assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
+
+    def test_a_count_that_grows_is_another_count(self, tmp_path):
+        def more(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [holds(v.subject, counts={"distinct": 11}, bounds="b") for v in found]
+
+        (failure,) = judged(tmp_path, tier=Tier.FAST, explore=more).failures
+        assert failure.verdict.reason == "distinct: pinned 10, seen 11"
+
+    def test_the_length_of_a_shortest_run_is_pinned(self, tmp_path):
+        def shown(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [
+                amended(v, counts={**v.counts, RUN_STEPS: 2}) if v.counterexample is not None else v
+                for v in found
+            ]
+
+        (failure,) = judged(tmp_path, explore=shown).failures
+        assert failure.verdict.reason == "counterexample_steps: not pinned"
+
+    def test_a_claim_that_is_answered_twice(self, tmp_path):
+        def twice(entry, context):
+            found = expected_verdicts(fakes()["explore"], entry, context)
+            return [*found, found[0]]
+
+        result = judged(tmp_path, tier=Tier.FAST, explore=twice)
+        assert result.failures[0].verdict.reason == f"{SAFE!r} is answered 2 times"
+
+    def test_each_engine_of_an_instance_is_a_check(self):
+        entry = dict(manifest_instance(), engines=["explore", "interpreted", "distribute"])
+        tasks = plan([manifest(instance=[entry], mutant=[])], tier=Tier.FULL)
+        names = [f"{engine}/two-lamps" for engine in entry["engines"]]
+        assert sorted(task.name for task in tasks) == sorted([*names, "prove/any-size"])
 
     def test_obligations_add_up(self, tmp_path):
         assert judged(tmp_path).exit_code is ExitCode.AS_EXPECTED

@@ -130,6 +130,13 @@ def test_what_is_not_proved_is_not_kept(reuse: Reuse) -> None:
     assert again.taken_over < solved(again)
 
 
+def test_a_solver_that_gave_up_is_asked_again(reuse: Reuse) -> None:
+    for _ in range(2):
+        found = prove(f"{LOCKS}:TicketLock", timeout_s=1e-6, answers=Answers(reuse, "hasty"))
+        assert {one.answer.status for one in found.open()} == {"unknown"}
+        assert found.taken_over == 0
+
+
 def test_another_code_and_a_fresh_run_read_nothing(reuse: Reuse) -> None:
     proof("TicketLock", reuse)
     assert proof("TicketLock", replace(reuse, read=False)).taken_over == 0
