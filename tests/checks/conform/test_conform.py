@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tidemark.checks.conform.judge import JUDGE
+from tidemark.checks.conform.judge import JUDGE, Drive
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
+from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.manifest import Expected, Manifest, load, manifest_files, parse
 from tidemark.models.protocols.flush.driver import FlushAdapter
@@ -120,3 +121,46 @@ def test_a_fault_that_never_happens_is_named() -> None:
 
     assert coverage.outcome is Outcome.REFUTED
     assert "the fault storage_lost_acks never happened" in coverage.reason
+
+
+class FailsToSeal(FlushAdapter):
+    """Its implementation raises where the specification seals."""
+
+    def perform(self, step: Step, chance: int) -> None:
+        if step.action == "seal":
+            raise BrokenRunError("it raised")
+        super().perform(step, chance)
+
+
+class BeginsElsewhere(FlushAdapter):
+    """Its first state is none that the specification begins with."""
+
+    def state(self) -> State:
+        first, *rest = super().state()
+        return (not first if isinstance(first, bool) else _other(first), *rest)
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return (_other(value[0]), *value[1:])
+    return value + 1 if isinstance(value, int) else "durable"
+
+
+@pytest.mark.parametrize("adapter", ["FailsToSeal", "BeginsElsewhere"])
+def test_a_run_that_breaks_and_a_wrong_beginning_are_refutations(adapter: str) -> None:
+    found = _judge(f"{__name__}:{adapter}")
+    assert found[_PROPERTY].outcome is Outcome.REFUTED
+    wanted = "it raised" if adapter == "FailsToSeal" else "the first state is not initial"
+    shown = found[_PROPERTY].counterexample
+    assert shown is not None
+    assert wanted in shown.failing
+
+
+def test_examples_that_were_not_run_are_missed() -> None:
+    manifest = _manifest("tidemark.models.protocols.flush.driver:FlushAdapter")
+    drive = Drive.of(manifest.conform[0], Context(manifest=manifest))
+    drive.journal.examples = 24
+    verdicts = JUDGE.verdicts(drive, None, 0.0)
+    (coverage,) = [one for one in verdicts if one.subject.property_id == COVERAGE]
+    assert coverage.outcome is Outcome.REFUTED
+    assert "only 24 of 25 examples were run" in coverage.reason

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from tests.protocols.ferry import Ferry
-from tidemark.checks.mutation.assess import baseline
+from tidemark.checks.gate import registry as gate_registry
+from tidemark.checks.mutation.assess import assess, baseline
 from tidemark.checks.mutation.judge import MutateJudge, ids_of, mutate
 from tidemark.checks.mutation.result import Fate
+from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
-from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.checks.verdicts.verdict import Outcome, holds, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import MutantEntry, load, manifest_files
@@ -99,6 +101,68 @@ def test_a_limit_is_no_fate():
     assert "incomplete: the limit of 3 states was reached" in base.problems[0]
     results = mutate(INSTANCES["ferry"], limits=SearchLimits(states=3))
     assert {result.fate for result in results} == {Fate.UNDECIDED}
+
+
+def test_a_search_that_was_stopped_kills_by_what_it_saw_only():
+    """What it has not reached is not gone: with few states nothing is killed by absence."""
+    instance = INSTANCES["ferry"]
+    base = baseline(instance, limits=SearchLimits())
+    assert not base.problems
+    found = [
+        assess(base, mutated(instance, one.id), one.id, change="", limits=SearchLimits(states=2))
+        for one in mutants_of(instance.protocol)
+    ]
+    fates = {result.fate for result in found}
+    assert fates >= {Fate.UNDECIDED, Fate.EQUIVALENT}
+    assert Fate.SURVIVED not in fates
+    by = {result.kind for result in found if result.fate is Fate.KILLED}
+    assert by <= {"invariant", "transition_invariant"}
+
+
+def test_no_other_claim_is_the_killer():
+    instance = INSTANCES["ferry"]
+    base = baseline(instance, limits=SearchLimits())
+    asked = 0
+    for one in mutate(instance):
+        for claim in base.of_kind("invariant", "transition_invariant", "reachable"):
+            if one.fate is Fate.KILLED and claim.id != one.killer:
+                found = assess(
+                    base, mutated(instance, one.id), one.id, change="", limits=SearchLimits(), only=claim.id
+                )
+                assert found.killer in ("", claim.id)
+                assert (found.fate is Fate.KILLED) == bool(found.killer)
+                asked += found.fate is Fate.SURVIVED
+    assert asked > 5
+
+
+def test_a_protocol_that_breaks_its_own_claim_is_no_baseline():
+    base = baseline(Instance(SMALL + "DieHard", {"Litre": 5}), limits=SearchLimits())
+    (broken,) = (claim.id for claim in base.claims if claim.kind == "invariant" and base.found.hit(claim))
+    assert base.problems == (f"{broken} is refuted",)
+
+
+def test_another_judge_refutes_the_killer_and_nothing_else(monkeypatch):
+    manifest = load(next(path for path in manifest_files() if path.parent.name == "scheduler"))
+    entry = next(
+        one for one in manifest.entries() if one.name == "scheduler-impl-what-is-dropped-is-not-told"
+    )
+    assert isinstance(entry, MutantEntry)
+    assert entry.killer is not None
+
+    class Other:
+        def run(self, changed, context):
+            told = (("another.claim", Outcome.REFUTED), (entry.killer, Outcome.HOLDS))
+            return [verdict(context.subject(changed, "interleave", claim), said) for claim, said in told]
+
+    def verdict(subject, said):
+        if said is Outcome.HOLDS:
+            return holds(subject, counts={"executions": 1}, bounds="b")
+        step = Counterexample(initial={"x": 0}, steps=(), failing="x")
+        return refuted(subject, counts={"executions": 1}, counterexample=step, replay="r")
+
+    monkeypatch.setattr(gate_registry, "registry", lambda: {"interleave": Other()})
+    (found,) = MutateJudge().run(entry, Context(manifest=manifest))
+    assert found.outcome is Outcome.HOLDS
 
 
 def test_a_search_stops_on_the_named_claims_only():

@@ -10,10 +10,13 @@ import pytest
 
 from tidemark.checks.mutation.implementation.farm import Order
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
+from tidemark.checks.mutation.implementation.hosts import Answer, Kind
 from tidemark.checks.mutation.implementation.journal import Journal
-from tidemark.checks.mutation.implementation.judge import CONTROL_TRIALS, Plan, tried
+from tidemark.checks.mutation.implementation.judge import CONTROL_TRIALS, Plan, _verdict, tried
+from tidemark.checks.mutation.implementation.trial import _fate_of
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.reuse import Reuse
+from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject
 from tidemark.models.manifest import load
 from tidemark.models.rooms import ROOT
 
@@ -63,3 +66,36 @@ def test_a_fresh_run_tries_every_mutant_again(plan: Plan, tmp_path: Path):
     farm = CountingFarm()
     run(plan, tmp_path, farm, read=False)
     assert farm.seen == [*CONTROL_TRIALS, *(mutant.id for mutant in plan.mutants)]
+
+
+OUTCOMES = {
+    Fate.KILLED: Outcome.REFUTED,
+    Fate.COUNTED: Outcome.REFUTED,
+    Fate.REFUSED: Outcome.REFUTED,
+    Fate.ENDLESS: Outcome.REFUTED,
+    Fate.SURVIVED: Outcome.HOLDS,
+    Fate.UNREACHED: Outcome.HOLDS,
+    Fate.LATE: Outcome.INCONCLUSIVE,
+    Fate.BROKEN: Outcome.INCONCLUSIVE,
+}
+
+
+@pytest.mark.parametrize("fate", Fate)
+def test_only_what_a_judge_has_seen_is_noticed(plan: Plan, fate: Fate):
+    """A limit, and a process that failed, say nothing about the mutant."""
+    subject = Subject(protocol="tso", property_id="m", judge="mutate", instance="e", aspect=Aspect.SLIP)
+    trial = Trial(id=plan.mutants[0].id, fate=fate, host="h", tried=("h",))
+    assert _verdict(subject, trial, "text", plan).outcome is OUTCOMES[fate]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "fate"),
+    [
+        ((Kind.SAME, Kind.SAME), Fate.SURVIVED),
+        ((Kind.SAME, Kind.COUNT), Fate.COUNTED),
+        ((Kind.COUNT, Kind.ERROR), Fate.REFUSED),
+        ((Kind.ERROR, Kind.COUNT, Kind.CLAIM), Fate.KILLED),
+    ],
+)
+def test_only_a_claim_that_is_refuted_kills(kinds: tuple[Kind, ...], fate: Fate):
+    assert _fate_of({f"host{n}": Answer(kind) for n, kind in enumerate(kinds)})[0] is fate
