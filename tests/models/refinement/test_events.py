@@ -160,6 +160,19 @@ def test_a_slip_is_told_in_words_of_its_own(protocol: str, mutant: str, argument
     assert any(said in violation.message for violation in found.violations), found.violations
 
 
+def test_a_step_of_an_event_without_a_row_may_only_stutter():
+    """Whatever the step does, and although some action of the specification does it."""
+    program: Any = ProgramRef.of("tidemark.models.protocols.flush.programs:flush", rows=(1,)).load()()
+    abstraction = program.abstraction
+    before = abstraction.checker.normal(next(iter(abstraction.checker.interpreter.initial())))
+    after = next(one.state for one in abstraction.checker.successors(before) if one.state != before)
+    strange = event("something else")
+    assert abstraction.mislabelled("flush", before, before, strange, program) is None
+    wrong = abstraction.mislabelled("flush", before, after, strange, program)
+    assert wrong is not None
+    assert "stands for a stutter, and what it does is" in wrong
+
+
 def test_a_program_without_a_table_is_held_against_none_also_after_one_that_has_it():
     """Both share what is known of the specification, whichever runs first in a process."""
     entries = {e.name: e for m in map(load, default_manifests()) if m.name == "tso" for e in m.interleave}

@@ -88,3 +88,14 @@ def test_the_first_state_must_be_initial(checker: StepChecker) -> None:
 def test_an_unknown_variable_to_ignore_is_an_error() -> None:
     with pytest.raises(ValueError, match="no variable 'fault'"):
         StepChecker(INSTANCE, ignored=("fault",))
+
+
+def test_a_wait_for_any_value_is_a_wait() -> None:
+    """Whoever waits may be the second one."""
+    checker = StepChecker(Instance("tests.protocols.small:Lock", {"Process": 2}))
+    start = next(iter(checker.interpreter.initial()))
+    waits = checker.interpreter.apply(start, Step("ask", (1,)))
+    assert waits is not None
+    assert checker.unmet("lock.served", start) is None
+    assert checker.unmet("lock.served", waits.state) == "p=1"
+    assert checker.unmet("lock.asked", waits.state) == "p=0"

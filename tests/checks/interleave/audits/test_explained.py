@@ -1,0 +1,182 @@
+"""What a search must have seen, what a state consists of, and what a graph of endless runs must hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidemark.checks.interleave.audits.audit import Sample, check_explained
+from tidemark.checks.interleave.errors import NondeterminismError, UnsoundReductionError
+from tidemark.checks.interleave.limits import ExecutionLimits
+from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.result import Exploration, Found, Statistics, Status, merge
+from tidemark.checks.interleave.search_loop import search
+from tidemark.checks.interleave.searches import explore
+from tidemark.checks.interleave.strategies.graph import GraphSearch
+from tidemark.checks.interleave.strategies.states import Met
+from tidemark.models.instance import Instance
+from tidemark.models.refinement.step import State, StepChecker
+from tidemark.models.simulation import (
+    Execution,
+    FaultBudget,
+    Interner,
+    Observation,
+    Process,
+    Program,
+    ProgramRef,
+    Settings,
+    Violation,
+    World,
+)
+from tidemark.models.simulation.settings import FaultKind
+
+BAD = Violation("property", "claim: it fails")
+EXAMPLE = Found(BAD, (0,), ("a",), "token")
+SEEN = {"finals": {1, 2}, "states": {b"x", b"y"}, "classes": {b"c"}}
+
+
+@pytest.mark.parametrize(
+    ("sampled", "states", "said"),
+    [
+        ({"finals": {2}, "classes": {b"c"}}, {b"x"}, ""),
+        ({"finals": {2, 3}}, set(), "the outcome 3"),
+        ({"classes": {b"d"}}, set(), "Mazurkiewicz trace"),
+        ({}, {b"x", b"z"}, "a declared state"),
+        ({"violations": {BAD: EXAMPLE}}, set(), "it fails"),
+    ],
+    ids=["nothing", "outcome", "trace", "state", "violation"],
+)
+def test_what_a_random_execution_shows_must_have_been_seen(
+    sampled: dict[str, Any], states: set[bytes], said: str
+) -> None:
+    result, sample = Exploration(**SEEN), Sample(Exploration(**sampled), frozenset(states))
+    if not said:
+        check_explained(result, sample)
+        return
+    with pytest.raises(UnsoundReductionError, match=said):
+        check_explained(result, sample)
+
+
+def test_reasons_and_rests_of_parts_are_those_of_the_whole() -> None:
+    done = Statistics(executions=1)
+    parts = [Exploration(statistics=done), Exploration(statistics=done, reasons=("3 executions were cut",))]
+    whole = merge(parts, bounds="b")
+    assert whole.status is Status.INCONCLUSIVE
+    assert whole.reason == "3 executions were cut"
+
+
+class Restless(Program):
+    """A client asks a server again and again, and gives up nothing; a request may get lost."""
+
+    settings = Settings(faults=FaultBudget(drops=1), histories=True)
+    checker = StepChecker(Instance("tests.protocols.wraps:Wraps", {"Hour": 3, "Slot": 3}))
+
+    def build(self, world: World) -> None:
+        world.process("server", self.server, daemon=True)
+        world.process("client", self.client)
+
+    async def server(self, process: Process) -> None:
+        process.serve("ask", self.answer)
+
+    async def answer(self) -> None:
+        """Nothing changes."""
+
+    async def client(self, process: Process) -> None:
+        while True:
+            try:
+                await process.call("server", "ask")
+            except TimeoutError:
+                continue
+
+    def observe(self) -> Observation:
+        return {"client": 0}
+
+    def declared(self) -> tuple[()]:
+        return ()
+
+    def abstract(self, observation: Observation) -> State:
+        del observation
+        return next(iter(self.checker.interpreter.initial()))
+
+
+class Once(Restless):
+    """The client asks once."""
+
+    async def client(self, process: Process) -> None:
+        await process.call("server", "ask")
+
+
+class Fails(Restless):
+    """Beside the client that goes on for ever somebody fails."""
+
+    def build(self, world: World) -> None:
+        super().build(world)
+        world.process("other", self.other)
+
+    async def other(self, process: Process) -> None:
+        await process.point("here")
+        raise ValueError("lost")
+
+
+def graph_of(program: type[Program]) -> tuple[GraphSearch, Exploration]:
+    """All states, and what follows in each."""
+    strategy = GraphSearch(Met())
+    ref = ProgramRef.of(f"{__name__}:{program.__name__}")
+    options = Options(reduction=Reduction.STATES, limits=ExecutionLimits(steps=60), check_every=0)
+    return strategy, search(ref, strategy, Interner(), options, None)
+
+
+def test_the_faults_of_an_endless_program_are_known() -> None:
+    strategy, result = graph_of(Restless)
+    assert not result.violations
+    assert {label.partition(" ")[0] for label in strategy.faults} == {"drop"}
+    assert all(strategy.graph.out_degree(state) for state in strategy.graph)
+
+
+def test_an_end_is_a_state() -> None:
+    strategy, _ = graph_of(Once)
+    assert [state for state in strategy.graph if not strategy.graph.out_degree(state)]
+
+
+def test_a_failure_beside_what_goes_on_for_ever_is_found() -> None:
+    _, result = graph_of(Fails)
+    assert {violation.kind for violation in result.violations} == {"exception"}
+
+
+@pytest.mark.parametrize("of", ["declared", "history"])
+def test_what_faults_are_left_is_part_of_a_state(of: str) -> None:
+    execution = Execution(Restless(), Interner())
+    try:
+        execution.start()
+
+        def state() -> bytes:
+            return execution.declared_state() if of == "declared" else execution.history_state(timed=False)
+
+        before = state()
+        assert before == state()
+        execution.world.spend(FaultKind.DROP)
+        assert state() != before
+    finally:
+        execution.close()
+
+
+class Forgetful(Once):
+    """Each execution touches another object, which no outcome and no label shows."""
+
+    settings = Settings()
+    begun = 0
+
+    def build(self, world: World) -> None:
+        type(self).begun += 1
+
+        async def other(process: Process) -> None:
+            await process.point("here")
+            world.touch(writes=world.interner.bit(f"object {self.begun}"))
+
+        world.process("other", other)
+
+
+def test_a_repeated_execution_touches_the_same() -> None:
+    with pytest.raises(NondeterminismError, match="changed its footprint"):
+        explore(ProgramRef.of(f"{__name__}:Forgetful"), Options(check_every=1))
