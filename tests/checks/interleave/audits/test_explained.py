@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tidemark.checks.interleave.search_loop import search
 from tidemark.checks.interleave.searches import explore
 from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.states import Met
+from tidemark.checks.interleave.trees.work import WHOLE
 from tidemark.models.instance import Instance
 from tidemark.models.refinement.step import State, StepChecker
 from tidemark.models.simulation import (
@@ -64,6 +66,8 @@ def test_reasons_and_rests_of_parts_are_those_of_the_whole() -> None:
     whole = merge(parts, bounds="b")
     assert whole.status is Status.INCONCLUSIVE
     assert whole.reason == "3 executions were cut"
+    left = Exploration(statistics=done, remaining=(WHOLE,))
+    assert merge([parts[0], left], bounds="b").status is Status.INCONCLUSIVE
 
 
 class Restless(Program):
@@ -101,10 +105,54 @@ class Restless(Program):
 
 
 class Once(Restless):
-    """The client asks once."""
+    """The client asks once, and nothing gets lost."""
+
+    settings = Settings()
+    asked = 1
 
     async def client(self, process: Process) -> None:
-        await process.call("server", "ask")
+        await process.call("server", "take", self.asked)
+
+    async def server(self, process: Process) -> None:
+        process.serve("take", self.take)
+
+    async def take(self, what: int) -> None:
+        """It is thrown away."""
+
+
+class AsksMore(Once):
+    """The same with another argument, which no label shows."""
+
+    asked = 2
+
+
+class Late(Once):
+    """The client does not wait for its request, which is late."""
+
+    settings = Settings(faults=FaultBudget(delays=1))
+
+    async def client(self, process: Process) -> None:
+        with contextlib.suppress(TimeoutError):
+            await process.call("server", "take", self.asked)
+
+
+class LateMore(Late):
+    """The same with another argument."""
+
+    asked = 2
+
+
+class Writes(Once):
+    """The client leaves something in a store."""
+
+    async def client(self, process: Process) -> None:
+        await process.store("shelf").put("key", self.asked)
+
+
+class WritesMore(Writes):
+    """The same with another value."""
+
+    asked = 2
 
 
 class Fails(Restless):
@@ -135,8 +183,10 @@ def test_the_faults_of_an_endless_program_are_known() -> None:
 
 
 def test_an_end_is_a_state() -> None:
-    strategy, _ = graph_of(Once)
-    assert [state for state in strategy.graph if not strategy.graph.out_degree(state)]
+    """A program with one way through it has a state more than steps."""
+    strategy, result = graph_of(Once)
+    assert result.statistics.executions == 1
+    assert len(strategy.graph) == result.statistics.steps + 1 > 2
 
 
 def test_a_failure_beside_what_goes_on_for_ever_is_found() -> None:
@@ -180,3 +230,29 @@ class Forgetful(Once):
 def test_a_repeated_execution_touches_the_same() -> None:
     with pytest.raises(NondeterminismError, match="changed its footprint"):
         explore(ProgramRef.of(f"{__name__}:Forgetful"), Options(check_every=1))
+
+
+def states_of(program: type[Program]) -> list[bytes]:
+    """The states on the only way through a program."""
+    execution, found = Execution(program(), Interner()), []
+    try:
+        execution.start()
+        found.append(execution.declared_state())
+        while events := execution.enabled():
+            late = [event for event in events if event.label.startswith("delay ")]
+            execution.step((late or events)[0])
+            found.append(execution.declared_state())
+    finally:
+        execution.close()
+    return found
+
+
+def test_what_is_under_way_and_what_is_stored_are_parts_of_a_state() -> None:
+    one, two = states_of(Once), states_of(AsksMore)
+    assert one[0] != two[0], "a request is under way"
+    assert one[-1] == two[-1], "it is over, and left nothing"
+    one, two = states_of(Late), states_of(LateMore)
+    assert one[1] != two[1], "nobody waits for it any more"
+    assert one[-1] == two[-1]
+    one, two = states_of(Writes), states_of(WritesMore)
+    assert one[-1] != two[-1]
