@@ -4,6 +4,7 @@ from tidemark.spec.language import (
     Nat,
     Protocol,
     action,
+    invariant,
     ite,
     leads_to,
     require,
@@ -44,3 +45,20 @@ class Wraps(Protocol):
     def a_negative_hour_is_repaired(s):
         """Says nothing: there is no such hour."""
         return s.hour > 8, s.hour == 0
+
+
+class BornBroken(Protocol):
+    """A claim is false at the start, and after a step it is not."""
+
+    Hour = Nat()
+    hour: Hour = 0
+
+    @action
+    def tick(s):
+        """Time goes on."""
+        s.hour = s.hour + 1
+
+    @invariant()
+    def begun(s):
+        """False at the start only."""
+        return s.hour > 0

@@ -106,6 +106,19 @@ def test_a_guarantee_that_the_client_chose(tmp_path: Path) -> None:
     assert broken(tmp_path, [first, second, covered | {"guarantee": ts(250)}]) == ["history.customized"]
 
 
+def test_what_is_just_over_counts(tmp_path: Path) -> None:
+    """A read begins a nanosecond after the answer; its guarantee is the timestamp; two timestamps are one."""
+    first = insert(0, 100, ALL)
+    after = first["end"] + 1
+    assert broken(tmp_path, [first, query(1, 111, []) | {"start": after}]) == ["history.strong"]
+    assert broken(tmp_path, [first, query(1, 111, []) | {"start": after - 1}]) == []
+    chosen = query(1, 200, [], "Customized", guarantee=first["ts"])
+    assert broken(tmp_path, [first, chosen]) == ["history.customized"]
+    assert broken(tmp_path, [first, chosen | {"guarantee": first["ts"] - 1}]) == []
+    again = insert(1, 200, [[20, 20]], ts=first["ts"])
+    assert broken(tmp_path, [first, again]) == ["history.ordered"]
+
+
 def test_acknowledged_rows_that_are_lost_in_a_crash(tmp_path: Path) -> None:
     lost = [insert(0, 100, ALL), query(1, 200, ALL), query(2, 9000, [[1, 4]])]
     assert broken(tmp_path, lost) == ["history.kept", "history.strong"]

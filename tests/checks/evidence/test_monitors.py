@@ -51,6 +51,17 @@ def test_a_message_at_a_tick_is_late(run: Path) -> None:
     refuted(run, "broker-watermark", "broker.ndjson:7")
 
 
+def test_a_lower_tick_takes_no_promise_back(run: Path) -> None:
+    """Another coordinator begins lower: what is between its tick and the highest one is late as well."""
+    add(
+        run / "broker.ndjson",
+        message(7, "tick", ts(900), source=2),
+        message(8, "insert", ts(950), rows=2, segment=8),
+    )
+    answer = refuted(run, "broker-watermark", "broker.ndjson:8")
+    assert str(answer.breaches[0].places[0]).startswith("broker.ndjson:6 tick")
+
+
 def test_a_late_fetch_in_an_info_log(run: Path) -> None:
     add(run / "logs" / "standalone.log", parts.fetched(1100, 8, ts(800)))
     answer = refuted(run, "log-watermark", "logs/standalone.log:8")
@@ -343,10 +354,11 @@ def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
     refuted(run, "log-sessions", "logs/standalone.log:11")
 
 
-def test_an_oracle_that_starts_below_its_window(run: Path) -> None:
+@pytest.mark.parametrize("first", [4990, 5000])
+def test_an_oracle_that_starts_in_the_window_before(run: Path, first: int) -> None:
     begin = line(
         1100, "tso/tso.go:122", "sync and save timestamp",
-        last=parts.stamp(5000), save=parts.stamp(7990), next=parts.stamp(4990),
+        last=parts.stamp(5000), save=parts.stamp(7990), next=parts.stamp(first),
     )  # fmt: skip
     add(run / "logs" / "standalone.log", begin)
     refuted(run, "log-oracle-start", "logs/standalone.log:8")

@@ -104,6 +104,20 @@ def test_damaged_lines_are_counted() -> None:
     assert (reader.counts.damaged, reader.counts.first_damaged, reader.counts.lines) == (3, 2, 6)
 
 
+def test_a_line_that_only_looks_like_a_head_is_damaged() -> None:
+    rows, reader = lines_of("\n".join([fetched(1, 7, ts(1)), "[2026 is no time]", fetched(2, 7, ts(2))]))
+    assert [row.line for row in rows] == [1, 3]
+    assert (reader.counts.damaged, reader.counts.first_damaged) == (1, 2)
+
+
+def test_a_line_of_no_known_kind_is_damaged(tmp_path: Path) -> None:
+    lines = [parts.window(1, 1), {"kind": "strange", "rev": 2}, [1, 2]]
+    read = gather(find([write(tmp_path / "etcd.ndjson", lines)]))
+    (account,) = read.accounts.values()
+    assert (account.counts.damaged, account.counts.first_damaged, read.events.num_rows) == (2, 2, 1)
+    assert account.problems[0] == "line 2: no known kind of evidence"
+
+
 def test_versions_name_fields_differently() -> None:
     old = line(1, "datacoord/meta.go:1", "UpdateChannelCheckpoint done", channel=SHARD, ts=ts(5))
     fields_ = '["source id"=1] ["prev ts"=9] ["curr ts"=7]'

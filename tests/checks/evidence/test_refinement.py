@@ -11,8 +11,11 @@ import pytest
 from tests.checks.evidence.parts import write
 from tests.models.exports.instances import GALLERY
 from tidemark.checks.cli import app
+from tidemark.checks.evidence.refinement.model import Event, Trace
+from tidemark.checks.evidence.refinement.search import refine
 from tidemark.checks.report.forms.itf import to_itf
 from tidemark.checks.report.graph import longest_run
+from tidemark.models.instance import Instance
 
 BEGIN = {
     "kind": "trace", "v": 1, "protocol": "timetick", "ranks": ["Ts"],
@@ -63,6 +66,33 @@ def test_a_sound_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert status == 0, said
     assert one["counts"]["matched"] == len(SOUND)
     assert one["counts"]["candidates"] > len(SOUND)
+
+
+def test_a_step_with_other_arguments_is_another_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No value is observed afterwards: the arguments alone tell which step it was."""
+    sound: list[tuple[str, dict[str, Any], dict[str, Any]]] = [(a, args, {}) for a, args, _ in SOUND]
+    assert judged(tmp_path, steps(*sound), capsys)[0] == 0
+    twice = [*sound[:8], ("accept", {"p": "proxy-1"}, {}), *sound[9:]]
+    status, _, said = judged(tmp_path, steps(*twice), capsys)
+    assert status == 1, said
+
+
+def clock(*actions: str) -> Trace:
+    """A trace of a clock that strikes three at most."""
+    events = [Event("t", n, "all", action, {}, ()) for n, action in enumerate(actions)]
+    instance = Instance("tests.protocols.wraps:BornBroken", {"Hour": 3})
+    return Trace("bornbroken", instance, (), [events])
+
+
+def test_a_search_that_was_cut_and_a_step_beyond_the_bounds_match_nothing() -> None:
+    done = refine(clock("tick", "tick", "tick"))
+    assert (done.complete, done.cut, done.matched) == (True, False, 3)
+    done = refine(clock("tick", "tick", "tick"), candidates=2)
+    assert (done.complete, done.cut) == (False, True)
+    done = refine(clock("tick", "tick", "tick", "tick"))
+    assert (done.complete, done.cut, done.matched) == (False, False, 3)
 
 
 def test_a_step_that_is_not_enabled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

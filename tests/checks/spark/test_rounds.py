@@ -20,9 +20,16 @@ from tests.checks.spark.opponents import (
 )
 from tests.checks.spark.slow_kernel import FACTORY as SLOW
 from tidemark.checks.spark.search import rounds
-from tidemark.checks.spark.search.breadth_first import Search
+from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
+from tidemark.checks.spark.search.verdicts import Judged
 from tidemark.checks.spark.states import level_log
 from tidemark.checks.spark.states.visited_cache import VisitedCache
+from tidemark.checks.verdicts.verdict import Outcome, Subject
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Search as PlainSearch
+from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.search.breadth_first import search
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 3, 7])
@@ -57,6 +64,36 @@ def test_known_answers_of_the_grid(tmp_path):
     # after.
     assert result.distinct == 84
     assert sum(result.steps.out_of_bounds) == 12
+
+
+def test_the_first_state_is_judged_too(tmp_path):
+    """By each of the engines."""
+    instance = Instance("tests.protocols.wraps:BornBroken", {"Hour": 3})
+    (claim,) = instance.spec.of_kind("invariant")
+    depth, _ = distributed(tmp_path / "run", instance).violations[claim.id]
+    assert depth == 0
+    hit = search(compile_kernel(instance)).hit(claim)
+    assert hit is not None
+    assert hit.state == 0
+    assert claim.id in PlainSearch(Interpreter(instance)).run().found
+
+
+def test_a_search_that_was_stopped_decides_what_it_has_refuted_only(tmp_path):
+    running = Search(make(tmp_path / "run", GRID), limits=RoundLimits(max_depth=6))
+    result = running.run()
+    assert result.stopped
+
+    def subject(prop, aspect):
+        return Subject(
+            protocol="grid", property_id=prop.id, judge="distribute", instance="grid", aspect=aspect
+        )
+
+    judged = Judged(running, result, Interpreter(GRID), subject, "")
+    outcomes = {prop.id: judged.verdict(prop).outcome for prop in GRID.spec.properties}
+    assert outcomes["grid.not_far"] is Outcome.REFUTED
+    others = {said for name, said in outcomes.items() if name != "grid.not_far"}
+    assert others <= {Outcome.INCONCLUSIVE, Outcome.REFUTED}
+    assert Outcome.INCONCLUSIVE in others
 
 
 def test_levels_are_disjoint_and_complete(tmp_path):

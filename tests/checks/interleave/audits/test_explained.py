@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import Any
 
@@ -31,7 +32,7 @@ from tidemark.models.simulation import (
     Violation,
     World,
 )
-from tidemark.models.simulation.settings import FaultKind
+from tidemark.models.simulation.settings import ClockOrder, FaultKind
 
 BAD = Violation("property", "claim: it fails")
 EXAMPLE = Found(BAD, (0,), ("a",), "token")
@@ -138,6 +139,26 @@ class Late(Once):
 
 class LateMore(Late):
     """The same with another argument."""
+
+    asked = 2
+
+
+class Armed(Once):
+    """A timer is armed, for which no task waits."""
+
+    settings = Settings(clock=ClockOrder.UNTIMED)
+
+    async def client(self, process: Process) -> None:
+        self.arm()
+        await process.point("here")
+
+    def arm(self) -> None:
+        for _ in range(self.asked):
+            asyncio.get_running_loop().call_later(5.0, len, ())
+
+
+class ArmedMore(Armed):
+    """There are two."""
 
     asked = 2
 
@@ -254,5 +275,6 @@ def test_what_is_under_way_and_what_is_stored_are_parts_of_a_state() -> None:
     one, two = states_of(Late), states_of(LateMore)
     assert one[1] != two[1], "nobody waits for it any more"
     assert one[-1] == two[-1]
+    assert states_of(Armed)[0] != states_of(ArmedMore)[0]
     one, two = states_of(Writes), states_of(WritesMore)
     assert one[-1] != two[-1]
