@@ -147,11 +147,12 @@ def test_another_judge_refutes_the_killer_and_nothing_else(monkeypatch):
         one for one in manifest.entries() if one.name == "scheduler-impl-what-is-dropped-is-not-told"
     )
     assert isinstance(entry, MutantEntry)
-    assert entry.killer is not None
+    killer = entry.killer
+    assert killer is not None
 
     class Other:
         def run(self, changed, context):
-            told = (("another.claim", Outcome.REFUTED), (entry.killer, Outcome.HOLDS))
+            told = (("another.claim", Outcome.REFUTED), (killer, Outcome.HOLDS))
             return [verdict(context.subject(changed, "interleave", claim), said) for claim, said in told]
 
     def verdict(subject, said):

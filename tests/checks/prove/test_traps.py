@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from tidemark.checks.prove.proof import prove
-from tidemark.checks.prove.prover import Prover, Workers
+from tidemark.checks.prove.prover import Prover, Reply, Workers
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.models.symbolic.unroll import k_inductive
 
@@ -52,7 +52,7 @@ def test_induction_over_three_steps_begins_with_three_states() -> None:
 
 def test_what_a_lost_process_had_to_prove_is_not_proved() -> None:
     prover = Prover(ProofSubject(f"{TRAPS}:ThirdState"))
-    lost: Future[list[object]] = Future()
+    lost: Future[list[Reply]] = Future()
     lost.set_exception(BrokenProcessPool("killed"))
     with Workers(prover, jobs=1, progress=lambda *_: None) as workers:
         replies = workers._replies(lost, [0, 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ from tidemark.models.simulation.settings import ClockOrder, FaultKind
 
 BAD = Violation("property", "claim: it fails")
 EXAMPLE = Found(BAD, (0,), ("a",), "token")
-SEEN = {"finals": {1, 2}, "states": {b"x", b"y"}, "classes": {b"c"}}
+SEEN: dict[str, Any] = {"finals": {1, 2}, "states": {b"x", b"y"}, "classes": {b"c"}}
 
 
 @pytest.mark.parametrize(
@@ -148,19 +149,16 @@ class Armed(Once):
 
     settings = Settings(clock=ClockOrder.UNTIMED)
 
+    def __init__(self, number: int) -> None:
+        self.number = number
+
     async def client(self, process: Process) -> None:
         self.arm()
         await process.point("here")
 
     def arm(self) -> None:
-        for _ in range(self.asked):
+        for _ in range(self.number):
             asyncio.get_running_loop().call_later(5.0, len, ())
-
-
-class ArmedMore(Armed):
-    """There are two."""
-
-    asked = 2
 
 
 class Writes(Once):
@@ -253,7 +251,7 @@ def test_a_repeated_execution_touches_the_same() -> None:
         explore(ProgramRef.of(f"{__name__}:Forgetful"), Options(check_every=1))
 
 
-def states_of(program: type[Program]) -> list[bytes]:
+def states_of(program: Callable[[], Program]) -> list[bytes]:
     """The states on the only way through a program."""
     execution, found = Execution(program(), Interner()), []
     try:
@@ -275,6 +273,6 @@ def test_what_is_under_way_and_what_is_stored_are_parts_of_a_state() -> None:
     one, two = states_of(Late), states_of(LateMore)
     assert one[1] != two[1], "nobody waits for it any more"
     assert one[-1] == two[-1]
-    assert states_of(Armed)[0] != states_of(ArmedMore)[0]
+    assert states_of(lambda: Armed(1))[0] != states_of(lambda: Armed(2))[0]
     one, two = states_of(Writes), states_of(WritesMore)
     assert one[-1] != two[-1]
