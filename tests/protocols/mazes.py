@@ -1,6 +1,21 @@
-"""A protocol whose graph an instance draws: what is decided about graphs can be compared on any of them."""
+"""Protocols for searches: graphs that an instance draws, claims about steps and first states, named elements."""
 
-from tidemark.spec.language import Map, Protocol, Set, Sort, action, anything, constant, leads_to
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    invariant,
+    ite,
+    leads_to,
+    require,
+    transition_invariant,
+)
 
 
 class Maze(Protocol):
@@ -40,3 +55,95 @@ class Maze(Protocol):
     def calls_are_heard_on_the_left(s):
         """The same, if nothing is known of the right door."""
         return s.calls[s.at], s.comes[s.at]
+
+
+class Wraps(Protocol):
+    """Steps that break a claim about steps: one leads to a state that is known, one may leave the bounds."""
+
+    Hour = Nat()
+    Slot = Nat()
+    hour: Hour = 0
+    slot: Slot = 0
+
+    @action
+    def tick(s):
+        """From the last hour to the first one, which was seen before."""
+        s.hour = ite(s.hour == 3, 0, s.hour + 1)
+
+    @action
+    def jump(s, slot: Slot):
+        """Twice as far, perhaps beyond the bounds."""
+        require(s.slot == slot)
+        s.slot = 2 * slot + 1
+
+    @transition_invariant()
+    def hours_never_go_back(before, after):
+        """False at midnight."""
+        return after.hour >= before.hour
+
+    @transition_invariant()
+    def slots_are_taken_in_order(before, after):
+        """False from the second slot on."""
+        return after.slot <= before.slot + 1
+
+    @leads_to()
+    def a_negative_hour_is_repaired(s):
+        """Says nothing: there is no such hour."""
+        return s.hour > 8, s.hour == 0
+
+
+class BornBroken(Protocol):
+    """A claim is false at the start, and after a step it is not."""
+
+    Hour = Nat()
+    hour: Hour = 0
+
+    @action
+    def tick(s):
+        """Time goes on."""
+        s.hour = s.hour + 1
+
+    @invariant()
+    def begun(s):
+        """False at the start only."""
+        return s.hour > 0
+
+
+class Named(Protocol):
+    """A token that only one node may take."""
+
+    Node = Sort()
+    first: Node = constant()
+    holder: Node = anything
+    taken: Bool = False
+
+    @action
+    def take(s):
+        """The node that comes first takes the token."""
+        s.holder = s.first
+        s.taken = True
+
+    @invariant()
+    def held(s):
+        """Who has taken it is the first one."""
+        return ~s.taken | (s.holder == s.first)
+
+
+class Log(Protocol):
+    """Who has written each place of a log: beyond the bounds, always the first node."""
+
+    Node = Sort()
+    Place = Nat()
+    writer: Map[Place, Node] = anything
+    place: Place = 0
+
+    @action
+    def write(s, node: Node):
+        """At the next place."""
+        s.writer[s.place] = node
+        s.place = s.place + 1
+
+    @invariant()
+    def the_first_two_agree(s):
+        """Wrong: somebody else may write the next one."""
+        return (s.place != 2) | (s.writer[0] == s.writer[1])

@@ -82,7 +82,7 @@ def test_a_step_with_other_arguments_is_another_step(
 def clock(*actions: str) -> Trace:
     """A trace of a clock that strikes three at most."""
     events = [Event("t", n, "all", action, {}, ()) for n, action in enumerate(actions)]
-    instance = Instance("tests.protocols.wraps:BornBroken", {"Hour": 3})
+    instance = Instance("tests.protocols.mazes:BornBroken", {"Hour": 3})
     return Trace("bornbroken", instance, (), [events])
 
 

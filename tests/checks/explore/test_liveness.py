@@ -256,7 +256,7 @@ def test_what_is_alike_in_all_representatives_is_not_called_constant() -> None:
 
 def test_a_wait_that_never_begins_decides_nothing() -> None:
     (verdict, _) = explore(
-        Instance("tests.protocols.wraps:Wraps", {"Hour": 3, "Slot": 3}),
+        Instance("tests.protocols.mazes:Wraps", {"Hour": 3, "Slot": 3}),
         properties=["a_negative_hour_is_repaired"],
     )
     assert verdict.outcome is Outcome.INCONCLUSIVE

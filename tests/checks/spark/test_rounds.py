@@ -68,7 +68,7 @@ def test_known_answers_of_the_grid(tmp_path):
 
 def test_the_first_state_is_judged_too(tmp_path):
     """By each of the engines."""
-    instance = Instance("tests.protocols.wraps:BornBroken", {"Hour": 3})
+    instance = Instance("tests.protocols.mazes:BornBroken", {"Hour": 3})
     (claim,) = instance.spec.of_kind("invariant")
     depth, _ = distributed(tmp_path / "run", instance).violations[claim.id]
     assert depth == 0

@@ -71,7 +71,7 @@ def test_witness_and_transition_claims_are_found_once_and_shortest() -> None:
 )
 def test_a_step_is_judged_wherever_it_leads(claim: str, last: tuple[str, tuple[int, ...]]) -> None:
     """To a state that is known already; of an action that may leave the bounds. Both engines see it."""
-    kernel = compile_kernel(Instance("tests.protocols.wraps:Wraps", {"Hour": 3, "Slot": 3}))
+    kernel = compile_kernel(Instance("tests.protocols.mazes:Wraps", {"Hour": 3, "Slot": 3}))
     prop = kernel.instance.spec.property(claim)
     result = search(kernel)
     hit = result.hit(prop)

@@ -88,7 +88,7 @@ def test_representatives_are_least_and_orbits_are_counted() -> None:
         assert symmetry.orbits(block).tolist() == [len(images)]
 
 
-HERE = "tests.protocols.named:Named"
+HERE = "tests.protocols.mazes:Named"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ HERE = "tests.protocols.named:Named"
         (Instance(SMALL + "TwoPhase", {"Manager": 9}), ("Manager",), "362880 permutations"),
         (Instance(SMALL + "TwoPhase", {"Manager": 2}), ("Lamb",), "'Lamb' is not an opaque sort.*Manager"),
         (PEERS["flush-cp-s"].instance, ("Segment",), "Segment"),
-        (Instance("tests.protocols.named:Log", {"Node": 2, "Place": 1}), ("Node",), "outside the bounds"),
+        (Instance("tests.protocols.mazes:Log", {"Node": 2, "Place": 1}), ("Node",), "outside the bounds"),
     ],
     ids=["value", "many", "unknown", "constant", "beyond"],
 )

@@ -76,7 +76,7 @@ class Restless(Program):
     """A client asks a server again and again, and gives up nothing; a request may get lost."""
 
     settings = Settings(faults=FaultBudget(drops=1), histories=True)
-    checker = StepChecker(Instance("tests.protocols.wraps:Wraps", {"Hour": 3, "Slot": 3}))
+    checker = StepChecker(Instance("tests.protocols.mazes:Wraps", {"Hour": 3, "Slot": 3}))
 
     def build(self, world: World) -> None:
         world.process("server", self.server, daemon=True)
