@@ -1,4 +1,4 @@
-"""Protocols for searches: graphs that an instance draws, claims about steps and first states, named elements."""
+"""Protocols for searches: drawn graphs, claims about steps and first states, named elements."""
 
 from tidemark.spec.language import (
     Bool,
