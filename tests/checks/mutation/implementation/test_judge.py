@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.checks.interleave.result import Exploration, Found
+from tidemark.checks.mutation.implementation import hosts
 from tidemark.checks.mutation.implementation.farm import Order
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
-from tidemark.checks.mutation.implementation.hosts import Answer, Kind
+from tidemark.checks.mutation.implementation.hosts import Answer, Kind, ask
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import CONTROL_TRIALS, Plan, _verdict, tried
 from tidemark.checks.mutation.implementation.trial import _fate_of
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject
-from tidemark.models.manifest import load
+from tidemark.models.manifest import InterleaveEntry, load
 from tidemark.models.rooms import ROOT
+from tidemark.models.simulation import Violation
 
 
 class CountingFarm:
@@ -99,3 +102,14 @@ def test_only_what_a_judge_has_seen_is_noticed(plan: Plan, fate: Fate):
 )
 def test_only_a_claim_that_is_refuted_kills(kinds: tuple[Kind, ...], fate: Fate):
     assert _fate_of({f"host{n}": Answer(kind) for n, kind in enumerate(kinds)})[0] is fate
+
+
+@pytest.mark.parametrize(("kind", "said"), [("closed-world", Kind.COUNT), ("exception", Kind.CLAIM)])
+def test_what_cannot_be_explored_refutes_nothing(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, kind: str, said: Kind
+):
+    host = next(one for one in plan.hosts if isinstance(one.entry, InterleaveEntry))
+    violation = Violation(kind, "it opened a socket")
+    found = Exploration(violations={violation: Found(violation, (0,), ("a",), "token")})
+    monkeypatch.setattr(hosts, "interleave", lambda *_given, **_options: found)
+    assert ask(host).kind is said
