@@ -2,7 +2,8 @@
 
 ``python -m tidemark.impl.cluster`` starts a cluster in a process, lets two clients do the opening example at
 every level, kills the process with SIGKILL, starts it again over the same files and reads once more. Exit
-code 0 when every answer is what its level promises, 1 when one is not. ``serve --dir PATH`` runs a cluster
+code 0 when every answer is what its level promises; 1 when one is not, or the example cannot be played to its
+end; 2 for options or a directory that cannot be used; 130 after Ctrl-C. ``serve --dir PATH`` runs a cluster
 until its standard input ends; it prints its port as JSON.
 """
 
@@ -13,6 +14,7 @@ import asyncio
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.impl.client.history import History
@@ -23,44 +25,54 @@ from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
 from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.server import answers_of
-from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.command import run_command
 from tidemark.impl.system.standard_input import standard_input_ended
 
 TIME_LIMIT_SECONDS = 120.0
-SIZES = ("channels", "proxies", "query_nodes", "segment_rows", "full_buffer_bytes")
-"""What of the configuration can be given as an option."""
+SIZES = {
+    "channels": "physical channels",
+    "proxies": "proxies",
+    "query_nodes": "query nodes; each serves every channel",
+    "segment_rows": "a segment with so many rows gets no more",
+    "full_buffer_bytes": "bytes of a segment's buffer from which it is synced",
+}
+"""What of the configuration can be given as an option, and what it is."""
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run one command. The exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tidemark.impl.cluster", description=__doc__.split("\n\n", maxsplit=1)[0]
     )
-    parser.add_argument("command", nargs="?", choices=("example", "serve"), default="example")
-    parser.add_argument("--dir", type=Path, help="directory of the cluster (default: a temporary one)")
-    for name in SIZES:
-        default = getattr(ClusterConfig(), name)
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=default, metavar="N")
     parser.add_argument(
-        "--etcd", default="", metavar="URL", help="etcd for sessions (default: a file in --dir)"
+        "command",
+        nargs="?",
+        choices=("example", "serve"),
+        default="example",
+        help="example (the default): the opening example, a kill and a recovery; serve: until the input ends",
     )
+    parser.add_argument("--dir", type=Path, help="directory of the cluster (example: a temporary one)")
+    for name, what in SIZES.items():
+        default = getattr(ClusterConfig(), name)
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=int, metavar="N", help=f"serve: {what} (default {default})")
+    parser.add_argument("--etcd", metavar="URL", help="serve: etcd for sessions (default: a file in --dir)")
     given = parser.parse_args(arguments)
-    if given.command == "serve" and given.dir is None:
-        parser.error("serve needs --dir PATH: where the cluster keeps its files")
-    if given.command == "example" and given.dir is not None and given.dir.exists():
+    settings = {name: value for name in (*SIZES, "etcd") if (value := getattr(given, name)) is not None}
+    if given.command == "serve":
+        if given.dir is None:
+            parser.error("serve needs --dir PATH: where the cluster keeps its files")
+        return run_command("cluster", lambda: serve(given.dir, ClusterConfig(**settings)))
+    if settings:
+        option = next(iter(settings)).replace("_", "-")
+        parser.error(f"--{option} is an option of serve; the example has a configuration of its own")
+    if given.dir is not None and given.dir.exists():
         parser.error(f"--dir {given.dir} is there already; the example needs a new directory")
-    try:
-        if given.command == "serve":
-            sizes = {name: getattr(given, name) for name in SIZES}
-            return asyncio.run(serve(given.dir, ClusterConfig(**sizes, etcd=given.etcd)))
-        if given.dir is not None:
-            return asyncio.run(example(given.dir))
-        with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
-            return asyncio.run(example(Path(folder)))
-    except (ImplementationError, TimeoutError, ValueError) as failure:
-        sys.stderr.write(f"cluster: {failure!r}\n")
-        return 1
+    if given.dir is not None:
+        return run_command("cluster", lambda: example(given.dir))
+    with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
+        return run_command("cluster", lambda: example(Path(folder)))
 
 
 async def serve(directory: Path, config: ClusterConfig) -> int:

@@ -51,12 +51,15 @@ class Child:
 
 
 async def spawn(module: str, *options: str) -> asyncio.subprocess.Process:
-    """Start a process, and do not wait until it serves."""
+    """Start a process, and do not wait until it serves. A Ctrl-C at the terminal does not reach it: who has
+    started it ends it.
+    """
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", module, *options),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
     )
 
 
@@ -65,7 +68,11 @@ async def start(module: str, *options: str) -> Child:
     begun = time.monotonic()
     process = await spawn(module, *options)
     assert process.stdout is not None
-    line = await process.stdout.readline()
+    try:
+        line = await process.stdout.readline()
+    except asyncio.CancelledError:
+        process.kill()
+        raise
     if not line:
         code = await process.wait()
         raise ChildEndedError(f"{module} ended with code {code} before it served; see its message")

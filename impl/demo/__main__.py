@@ -1,7 +1,7 @@
 """Command line: ``python -m tidemark.impl.demo [--rows N] [--segments N] [--seed N] [--dir PATH] [--keep]``.
 
 Exit code 0 when nothing was lost or doubled, 1 when something was or the story could not be told to its end,
-2 for options that make no sense.
+2 for options or a directory that cannot be used, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from tidemark.impl.demo.story import Options, Story
-from tidemark.impl.errors import ImplementationError
+from tidemark.impl.system.command import is_free, run_command
 
 TIME_LIMIT_SECONDS = 120.0
 
@@ -34,41 +34,37 @@ def parse(arguments: list[str]) -> tuple[Options, bool]:
         parser.error(f"--segments is {given.segments}; it must be at least 1")
     if given.rows < 100 * given.segments:
         parser.error(f"--rows is {given.rows}; give at least 100 for each of the {given.segments} segments")
-    if given.dir is not None and given.dir.exists() and (not given.dir.is_dir() or any(given.dir.iterdir())):
+    if given.dir is not None and not is_free(given.dir):
         parser.error(f"--dir {given.dir} is not an empty directory; name another one")
     directory = given.dir if given.dir is not None else Path(tempfile.mkdtemp(prefix="tidemark-demo-"))
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        parser.error(f"--dir {directory} cannot be made: {failure.strerror}")
     options = Options(rows=given.rows, segments=given.segments, directory=directory, seed=given.seed)
     return options, given.keep or given.dir is not None
 
 
-async def play(options: Options) -> bool:
-    """Whether the store holds exactly the log at the end."""
+async def play(options: Options) -> int:
+    """The exit code: 0 if the store holds exactly the log at the end."""
     async with asyncio.timeout(TIME_LIMIT_SECONDS):
         result = await Story(options).play()
     for finding in (*result.problems, *result.missing, *result.doubled, *result.invented)[:5]:
         sys.stdout.write(f"  {finding}\n")
-    return result.clean
+    sys.stdout.write("Nothing lost, nothing doubled.\n" if result.clean else "FAILED: see above.\n")
+    return 0 if result.clean else 1
 
 
 def main(arguments: list[str]) -> int:
     """Play the demonstration. The exit code."""
     options, keep = parse(arguments)
     try:
-        clean = asyncio.run(play(options))
-    except TimeoutError:
-        sys.stderr.write(f"demo: not finished after {TIME_LIMIT_SECONDS} s; try fewer rows\n")
-        clean = False
-    except ImplementationError as failure:
-        sys.stderr.write(f"demo: {failure}\n")
-        clean = False
+        return run_command("demo", lambda: play(options))
     finally:
         if keep:
             sys.stdout.write(f"Files are in {options.directory}.\n")
         else:
             shutil.rmtree(options.directory, ignore_errors=True)
-    sys.stdout.write("Nothing lost, nothing doubled.\n" if clean else "FAILED: see above.\n")
-    return 0 if clean else 1
 
 
 if __name__ == "__main__":

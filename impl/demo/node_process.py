@@ -22,6 +22,7 @@ from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.system.command import run_command
 from tidemark.impl.timestamp import MILLISECOND
 from tidemark.impl.types import SaveBinlogPaths, SaveOutcome, UpdateCheckpoints
 
@@ -131,15 +132,15 @@ class NodeProcess:
             announce("flushed", ts=flush_ts)
 
 
-def main() -> None:
+def main() -> int:
     """Command line of the process; the demonstration starts it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--dir", type=Path, required=True)
     parser.add_argument("--full-buffer-bytes", type=int, required=True)
     options = parser.parse_args()
     process = NodeProcess(directory=options.dir, full_buffer_bytes=options.full_buffer_bytes)
-    asyncio.run(process.run())
+    return run_command(NODE_ID, process.run, is_child=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

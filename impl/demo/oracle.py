@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_server import EtcdServer
+from tidemark.impl.system.command import run_command
 
 NAMES = ("a", "b")
 _PATIENCE = 0.01
@@ -70,14 +71,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidemark-oracle-")))
         where = str(folder / "oracle")
-        try:
-            if given.store == "etcd":
+        if given.store == "etcd":
+            try:
                 where = stack.enter_context(EtcdServer(folder)).endpoint
-            story = asyncio.run(tell(where, clients=given.clients, batch=given.batch, seconds=given.seconds))
-        except (StoreError, TimeoutError) as failure:
-            print(f"demo: {failure!r}", file=sys.stderr)
-            return 1
-    return judge(story)
+            except (StoreError, TimeoutError) as failure:
+                print(f"demo: {failure}", file=sys.stderr)
+                return 1
+
+        async def told() -> int:
+            story = await tell(where, clients=given.clients, batch=given.batch, seconds=given.seconds)
+            return judge(story)
+
+        return run_command("demo", told)
 
 
 async def tell(where: str, *, clients: int, batch: int, seconds: float) -> Story:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from pathlib import Path
 
 from tidemark.impl.errors import ImplementationError
@@ -15,6 +16,7 @@ from tidemark.impl.runtime import AsyncioClock, NoPreemption
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
+from tidemark.impl.system.command import run_command
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.ports import OraclePorts, OracleStore
 from tidemark.impl.tso.server import OracleServer
@@ -23,13 +25,13 @@ CONFIG = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pau
 """A short lease: a demonstration does not wait for 15 s."""
 
 
-def main() -> None:
+def main() -> int:
     """Serve until the term is over, or the process is killed."""
     parser = argparse.ArgumentParser(prog="python -m tidemark.impl.demo.oracle_process")
     parser.add_argument("--name", required=True, help="name of this server")
     parser.add_argument("--store", required=True, help="address of etcd, or file of SQLite")
     arguments = parser.parse_args()
-    asyncio.run(serve(arguments.name, arguments.store))
+    return run_command(arguments.name, lambda: serve(arguments.name, arguments.store), is_child=True)
 
 
 async def serve(name: str, where: str) -> None:
@@ -67,4 +69,4 @@ async def _answer(oracle: OracleServer, line: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -21,6 +21,7 @@ from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.system.command import run_command
 from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.types import MetaSnapshot
 
@@ -62,14 +63,14 @@ async def serve(root: Path, node_id: str) -> None:
     await node.stop()
 
 
-def main() -> None:
+def main() -> int:
     """Command line of the process; the demonstration starts it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--dir", type=Path, required=True)
     parser.add_argument("--node-id", required=True)
     given = parser.parse_args()
-    asyncio.run(serve(given.dir, given.node_id))
+    return run_command(given.node_id, lambda: serve(given.dir, given.node_id), is_child=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

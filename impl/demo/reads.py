@@ -5,7 +5,7 @@ the query nodes is killed with SIGKILL while reads wait at it; the other one ans
 from binlogs and log and takes over. A further page that is asked after the kill shows what the first has
 shown before it, and a client reads page by page while rows are written. Every answer is checked against what
 its level promises. Exit code 0: all are as promised, and nothing was lost or stored twice. 1: otherwise, or a
-kill has met no read, and has shown nothing.
+kill has met no read, and has shown nothing. 2: an option or the directory cannot be used. 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Coroutine, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,11 +32,12 @@ from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import promises_of
 from tidemark.impl.cluster.promises import Promises, Write
 from tidemark.impl.cluster.stored import audit_cluster
-from tidemark.impl.errors import ImplementationError, NotServableError
+from tidemark.impl.errors import NotServableError
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, Reader, ReaderConfig, ReadTask
 from tidemark.impl.querynode.remote import RemoteReplica
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.system.clocks import SystemTimestampClock
+from tidemark.impl.system.command import is_free, run_command
 from tidemark.impl.timestamp import MILLISECOND, Interval, Timestamp
 from tidemark.impl.types import ChannelName
 
@@ -286,18 +287,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of the rows and of the kills (default 1)")
     parser.add_argument("--rounds", type=int, default=8, help="rounds of each chapter (default 8)")
-    parser.add_argument("--dir", type=Path, help="a directory to work in (default: a temporary one)")
+    parser.add_argument("--dir", type=Path, help="an empty directory to work in (default: a temporary one)")
     given = parser.parse_args(arguments)
     if given.rounds < 1:
         parser.error(f"--rounds is {given.rounds}; it must be at least 1")
-    try:
-        if given.dir is not None:
-            return asyncio.run(told(given.dir, seed=given.seed, rounds=given.rounds))
-        with tempfile.TemporaryDirectory(prefix="tidemark-reads-") as folder:
-            return asyncio.run(told(Path(folder), seed=given.seed, rounds=given.rounds))
-    except (ImplementationError, TimeoutError) as failure:
-        sys.stderr.write(f"demo: {failure!r}\n")
-        return 1
+    with ExitStack() as stack:
+        directory = given.dir
+        if directory is None:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidemark-reads-")))
+        elif not is_free(directory):  # what others have left would count as lost
+            parser.error(f"--dir {directory} is not an empty directory; name another one")
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            parser.error(f"--dir {directory} cannot be made: {failure.strerror}")
+        return run_command("demo", lambda: told(directory, seed=given.seed, rounds=given.rounds))
 
 
 async def told(directory: Path, *, seed: int, rounds: int) -> int:

@@ -3,7 +3,7 @@
 Clients append rows, deletes and transactions while the node is killed with SIGKILL at random moments, again
 and again, on real files. At the end every row and delete that was acknowledged must be stored, each once,
 none invented, each transaction whole or not at all, and the node's own records must have counted each once.
-Exit code 0 if so, 1 otherwise.
+Exit code 0 if so, 1 otherwise, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tidemark.impl.demo.streaming_process import (
     value_of,
 )
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
+from tidemark.impl.system.command import run_command
 from tidemark.impl.types import Row
 
 LONGEST_LIFE = 0.25
@@ -176,7 +177,7 @@ def _is_broken(number: int, rows: Sequence[Row]) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Play, and say what came out. The exit code."""
+    """Run the demonstration. The exit code."""
     parser = argparse.ArgumentParser(prog="python -m tidemark.impl.demo.streaming")
     parser.add_argument("--kills", type=int, default=20, help="how often the node is killed (default 20)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the moments (default 1)")
@@ -184,8 +185,14 @@ def main(arguments: list[str]) -> int:
     if options.kills < 1:
         parser.error(f"--kills is {options.kills}; it must be at least 1")
     with tempfile.TemporaryDirectory(prefix="tidemark-streaming-") as directory:
-        outcome = asyncio.run(play(Path(directory), kills=options.kills, seed=options.seed))
-    sys.stdout.write(f"{options.kills} kills: {outcome.describe()}.\n")
+        where = Path(directory)
+        return run_command("demo", lambda: told(where, kills=options.kills, seed=options.seed))
+
+
+async def told(directory: Path, *, kills: int, seed: int) -> int:
+    """Play, and say what came out. The exit code."""
+    outcome = await play(directory, kills=kills, seed=seed)
+    sys.stdout.write(f"{kills} kills: {outcome.describe()}.\n")
     return 0 if outcome.clean else 1
 
 

@@ -27,6 +27,7 @@ from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.system.clocks import SystemWallClock
+from tidemark.impl.system.command import run_command
 from tidemark.impl.timestamp import ZERO, Timestamp, compose, milliseconds
 
 CHANNEL = "demo_1v0"
@@ -174,15 +175,15 @@ async def run(directory: Path, life: int, *, drain: bool) -> None:
     await store.close()
 
 
-def main() -> None:
+def main() -> int:
     """Command line of the process; the demonstration starts it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--dir", type=Path, required=True)
     parser.add_argument("--life", type=int, required=True)
     parser.add_argument("--drain", action="store_true")
     options = parser.parse_args()
-    asyncio.run(run(options.dir, options.life, drain=options.drain))
+    return run_command("node", lambda: run(options.dir, options.life, drain=options.drain), is_child=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""How the commands of this package end: by their result, by a message, or by a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tidemark.impl.errors import ImplementationError
+
+FAILED = 1
+BAD_INPUT = 2
+"""Also what argparse ends with."""
+SIGNALLED = 128
+"""Plus the number of the signal: the code of a shell."""
+
+
+Play = Callable[[], Coroutine[Any, Any, int | None]]
+"""What a command does; its result is the exit code, None for 0."""
+
+
+def run_command(name: str, play: Play, *, is_child: bool = False) -> int:
+    """Run a command to its end. The exit code: the result of ``play``; 1 if it cannot be played to its end, 2
+    if a value or a file cannot be used, each with a message; 130 after Ctrl-C, 143 after SIGTERM.
+
+    What ``play`` has opened is closed in each of these cases: a signal cancels its task.
+    is_child: another command has started it and says what has happened.
+    """
+    received = signal.SIGINT
+
+    def terminate(number: int, _frame: FrameType | None) -> None:
+        nonlocal received
+        received = signal.Signals(number)
+        signal.raise_signal(signal.SIGINT)  # asyncio cancels the task
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        return asyncio.run(play()) or 0
+    except KeyboardInterrupt:
+        if not is_child:
+            _say(f"{name}: stopped")
+        return SIGNALLED + received
+    except BrokenPipeError:  # who has started this, or reads it, is gone
+        sys.stdout = None  # what is left is not written at the end either
+        return FAILED
+    except (ImplementationError, TimeoutError) as failure:
+        _say(f"{name}: {str(failure) or 'it takes too long'}")
+        return FAILED
+    except (OSError, ValueError) as failure:
+        _say(f"{name}: {failure}")
+        return BAD_INPUT
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def is_free(directory: Path) -> bool:
+    """Whether the directory is empty, or not there yet."""
+    return not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
