@@ -38,8 +38,10 @@ from tidemark.checks.cli.options import (
     Resume,
     Seed,
     TierOption,
+    named,
     settings_of,
 )
+from tidemark.checks.cli.repeated import refuse_repeated
 from tidemark.checks.cli.screen import OneScreen
 from tidemark.checks.cli.show import group as show_group
 from tidemark.checks.cli.spark.group import group as spark_group
@@ -95,7 +97,7 @@ def _options(
 def verify(
     *,
     tier: TierOption = Tier.FAST,
-    only: OnlyOption = "",
+    only: OnlyOption = None,
     seed: Seed = 0,
     master: Master = LOCAL,
     build: Build = BUILD,
@@ -113,14 +115,14 @@ def verify(
     settings = settings_of(
         tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json
     )
-    return cli_run.gate(settings, only=only or None, resume=resume, use=use)
+    return cli_run.gate(settings, only=only or (), resume=resume, use=use)
 
 
 @application.command(rich_help_panel=_GATE)
 def watch(
     *,
     tier: TierOption = Tier.FAST,
-    only: OnlyOption = "",
+    only: OnlyOption = None,
     seed: Seed = 0,
     build: Build = BUILD,
     manifest: ManifestOption = None,
@@ -129,7 +131,7 @@ def watch(
     """On each save, judge what the change touches, shortest first."""
     command = import_module("tidemark.checks.cli.watch")
     settings = settings_of(tier=tier, seed=seed, build=build, manifest=manifest)
-    status: int = command.once(settings, only=only or None) if once else command.forever(settings)
+    status: int = command.once(settings, only=only or ()) if once else command.forever(settings)
     return status
 
 
@@ -146,7 +148,7 @@ def _one_judge(name: str, about: str) -> None:
         json: Json = False,
     ) -> int:
         settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
-        return cli_run.gate(settings, only=only or None, judge=name, resume=resume)
+        return cli_run.gate(settings, only=named(only), judge=name, resume=resume)
 
     command.__doc__ = about
     application.command(name=name, rich_help_panel=_JUDGE)(command)
@@ -195,7 +197,7 @@ def prove(
             )
             return alone
         settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs, json=json)
-        return cli_run.gate(settings, only=only or None, judge="prove", resume=resume, seconds=seconds)
+        return cli_run.gate(settings, only=named(only), judge="prove", resume=resume, seconds=seconds)
     command = import_module("tidemark.checks.cli.prove")
     if spark:
         if bmc is not None or k_induction is not None:
@@ -271,7 +273,7 @@ def explore(
         memory=None if memory is None else int(memory * 1e9),
         json=json,
     )
-    return cli_run.gate(settings, only=only or None, judge="explore", resume=resume)
+    return cli_run.gate(settings, only=named(only), judge="explore", resume=resume)
 
 
 @application.command(rich_help_panel=_JUDGE)
@@ -319,7 +321,7 @@ def interleave(
     """Run the implementation in every bounded order of its steps."""
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
     if not reduction and not spark:
-        return cli_run.gate(settings, only=only or None, judge="interleave", resume=resume)
+        return cli_run.gate(settings, only=named(only), judge="interleave", resume=resume)
     command = import_module("tidemark.checks.cli.interleave")
     status: int = command.search(settings, only=only, reduction=reduction or None, distributed=spark)
     return status
@@ -483,15 +485,30 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
     try:
         WORDS.set(tuple(given))
-        status = application(given, prog_name="tidemark", standalone_mode=False)
+        command = typer.main.get_command(application)
+        refuse_repeated(command, given)
+        status = command(given, prog_name="tidemark", standalone_mode=False)
     except KeyboardInterrupt:
         status = _INTERRUPTED
+    except SystemExit as ended:
+        if not _nobody_reads(ended):
+            raise
+        return ExitCode.STOPPED.value
     except Exception as error:  # noqa: BLE001  each class of error has its exit status
         return _usage(error) if isinstance(error, _USAGE) else _explained(error)
     if status == _INTERRUPTED:
         again = shlex.join(["tidemark", *given])
         return _fail("stopped", remedy=f"run it again:  {again}", code=ExitCode.STOPPED)
     return _status(status)
+
+
+def _nobody_reads(error: BaseException | None) -> bool:
+    """Whether the output is a pipe whose reader has gone, as in ``tidemark show | head``. Typer and Rich end
+    with 1 then, which would say that something is refuted.
+    """
+    while error is not None and not isinstance(error, BrokenPipeError):
+        error = error.__context__
+    return error is not None
 
 
 def _status(status: object) -> int:

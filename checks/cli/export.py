@@ -43,7 +43,9 @@ def chosen_instance(
         entry.name: entry for path in manifests or default_manifests() for entry in load(path).instance
     }
     if name not in entries:
-        raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))
+        raise BadInputError(
+            f"there is no instance {name!r}", remedy=known_names(name, entries, lists="tidemark show")
+        )
     if bounds or constants:
         raise BadInputError(
             f"bounds and constants are given for the manifest instance {name!r}, which has its own",

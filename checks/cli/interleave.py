@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tidemark.checks.cli.options import named
 from tidemark.checks.cli.run import Settings, manifests, wide_console
 from tidemark.checks.gate.plan import Task, plan
 from tidemark.checks.gate.registry import registry
@@ -31,7 +32,7 @@ def search(settings: Settings, *, only: str, reduction: str | None, distributed:
     """
     chosen = _reduction(reduction)
     screen = wide_console()
-    tasks = plan(manifests(settings.manifests), tier=Tier.FULL, only=only or None, judge="interleave")
+    tasks = plan(manifests(settings.manifests), tier=Tier.FULL, only=named(only), judge="interleave")
     changed = [_changed(task, chosen, distributed=distributed) for task in tasks]
     result = run(changed, registry=registry(), settings=settings, reporter=live(screen))
     result = result.with_commands(settings.invocation.complete)

@@ -22,7 +22,10 @@ Only = Annotated[
     str, typer.Argument(help="Name (or a part, or a pattern with *) of manifest entries; by default all.")
 ]
 OnlyOption = Annotated[
-    str, typer.Option("--only", help="Checks JUDGE/ENTRY: a part of the name, or a pattern with *.")
+    list[str] | None,
+    typer.Option(
+        "--only", help="Checks JUDGE/ENTRY: a part of the name, or a pattern with *; may be repeated."
+    ),
 ]
 TierOption = Annotated[Tier, typer.Option(help="fast: before every push; full: the large searches too.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
@@ -32,7 +35,7 @@ ManifestOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--manifest",
-        help="Manifest file, may be repeated; by default those of [tool.tidemark] in pyproject.toml.",
+        help="Manifest file, may be repeated; by default those of \\[tool.tidemark] in pyproject.toml.",
     ),
 ]
 Resume = Annotated[
@@ -58,6 +61,11 @@ Once = Annotated[
 
 WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 """The command line that is being run, without the program: a printed command repeats it."""
+
+
+def named(only: str) -> tuple[str, ...]:
+    """The pattern that an argument gives, if it gives one."""
+    return (only,) if only else ()
 
 
 def settings_of(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tidemark.checks.cli.options import named
 from tidemark.checks.cli.run import Settings, gate
 from tidemark.checks.cli.run import manifests as read
 from tidemark.checks.gate.plan import plan
@@ -54,7 +55,7 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
     """``module:Class``, or the proofs of the manifest that match. Raises BadInputError."""
     if ":" in only:
         return [Chosen(only, ProofSubject(only))]
-    tasks = plan(read(paths), tier=Tier.FULL, only=only or None, judge="prove")
+    tasks = plan(read(paths), tier=Tier.FULL, only=named(only), judge="prove")
     entries = [task.entry for task in tasks if isinstance(task.entry, ProofEntry)]
     return [Chosen(entry.name, subject_of(entry), entry) for entry in entries]
 
@@ -63,7 +64,7 @@ def on_spark(settings: Settings, *, only: str, seconds: float | None) -> int:
     """The proofs of the manifest that match, with their obligations as tasks of Spark; see ``gate``."""
     judge = replace(JUDGE, on_spark=True)
     judges = {**registry(), judge.name: judge}
-    return gate(settings, only=only or None, judge=judge.name, judges=judges, seconds=seconds)
+    return gate(settings, only=named(only), judge=judge.name, judges=judges, seconds=seconds)
 
 
 def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, jobs: int | None) -> int:

@@ -43,7 +43,7 @@ def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
 
 
 def chosen_tasks(
-    paths: Sequence[Path], *, tier: Tier, only: str | None, judge: str | None = None, kept: Kept
+    paths: Sequence[Path], *, tier: Tier, only: Sequence[str], judge: str | None = None, kept: Kept
 ) -> list[Task]:
     """The plan of a run. Of a part of the checks, only their manifests are compared with a specification.
 
@@ -52,7 +52,7 @@ def chosen_tasks(
     """
     found = _read(paths)
     tasks = plan([manifest for _, manifest in found], tier=tier, only=only, judge=judge)
-    whole = only is None and judge is None
+    whole = not only and judge is None
     needed = {task.manifest.name for task in tasks}
     kept.know(dict(found))
     for path, manifest in found:
@@ -85,7 +85,7 @@ def _check_distinct(found: Sequence[Manifest]) -> None:
 def gate(
     settings: Settings,
     *,
-    only: str | None = None,
+    only: Sequence[str] = (),
     judge: str | None = None,
     resume: bool = False,
     judges: Registry | None = None,
@@ -118,7 +118,7 @@ def gate(
 def _gate(
     settings: Settings,
     *,
-    only: str | None,
+    only: Sequence[str],
     judge: str | None,
     resume: bool,
     judging: Registry,
@@ -130,7 +130,7 @@ def _gate(
     chosen = chosen_tasks(settings.manifests, tier=Tier(settings.tier), only=only, judge=judge, kept=kept)
     if seconds is not None:
         chosen = [_with_limit(task, seconds) for task in chosen]
-    if judge is not None or (only is not None and len(chosen) == 1):
+    if judge is not None or (only and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
     earlier = earlier_results(settings) if resume else None
     for line in replayed(settings.build, chosen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tidemark.checks.cli.run import chosen_tasks, kept_of, wide_console
@@ -20,7 +20,7 @@ from tidemark.spec.language.errors import SpecError
 _SUFFIXES = frozenset({".py", ".toml"})
 
 
-def once(settings: Settings, *, only: str | None) -> int:
+def once(settings: Settings, *, only: Sequence[str]) -> int:
     """Judge what has changed since it was judged last; returns the exit status."""
     judges = registry()
     kept = kept_of(settings, judges)

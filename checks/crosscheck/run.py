@@ -50,7 +50,8 @@ def chosen(manifests: Sequence[Manifest], *, only: str | None, tier: Tier) -> li
     ]
     if not found:
         raise BadInputError(
-            f"no instance matches {only!r}", remedy=known_names(only or "", [e.name for e in known])
+            f"no instance matches {only!r}",
+            remedy=known_names(only or "", [e.name for e in known], lists="tidemark show"),
         )
     return sorted(found, key=lambda entry: entry.counts.get("distinct", 0))
 

@@ -88,7 +88,9 @@ def run_of(token: RunToken, manifests: Iterable[Manifest]) -> tuple[Interpreter,
 def _instance(name: str, manifests: Iterable[Manifest]) -> Instance:
     entries: dict[str, InstanceEntry] = {e.name: e for manifest in manifests for e in manifest.instance}
     if name not in entries:
-        raise BadInputError(f"there is no instance {name!r}", remedy=known_names(name, entries))
+        raise BadInputError(
+            f"there is no instance {name!r}", remedy=known_names(name, entries, lists="tidemark show")
+        )
     return instance_of(entries[name])
 
 

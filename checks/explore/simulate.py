@@ -126,7 +126,9 @@ def command(
     """
     known = {entry.name: (manifest, entry) for manifest in read(manifests) for entry in manifest.instance}
     if name not in known:
-        raise BadInputError(f"no instance {name!r} in the manifest", remedy=known_names(name, known))
+        raise BadInputError(
+            f"no instance {name!r} in the manifest", remedy=known_names(name, known, lists="tidemark show")
+        )
     manifest, entry = known[name]
     instance = instance_of(entry)
     sample, found = simulate(instance, protocol=manifest.name, budget=budget, seed=seed, progress=progress)

@@ -66,36 +66,43 @@ def all_tasks(manifests: Iterable[Manifest]) -> Iterator[Task]:
 
 
 def plan(
-    manifests: Sequence[Manifest], *, tier: Tier, only: str | None = None, judge: str | None = None
+    manifests: Sequence[Manifest], *, tier: Tier, only: Sequence[str] = (), judge: str | None = None
 ) -> list[Task]:
     """The tasks of a tier (``full`` contains ``fast``) which match.
 
-    ``only`` is the name of a task or entry, a part of one, or a pattern with ``*``; ``judge`` restricts to
-    one judge.
-    Raises BadInputError if nothing is left: a run over nothing must not be green.
+    ``only``: names of tasks or entries, parts of names, or patterns with ``*``, of which one must match;
+    ``judge`` restricts to one judge.
+    Raises BadInputError if nothing is left, or nothing of one pattern: a run over nothing must not be green.
     """
-    if only is not None and not only.strip():
-        raise BadInputError("--only is empty", remedy="name checks, or leave the option out")
+    assert not isinstance(only, str)  # its letters would be patterns
     known = [task for task in all_tasks(manifests) if judge is None or task.judge == judge]
-    exact = only is not None and any(only in (task.name, task.entry.name) for task in known)
-    chosen = [
-        task
-        for task in known
-        if (tier is Tier.FULL or task.entry.tier is Tier.FAST)
-        and (only is None or _matches(only, task.name, exact=exact))
-    ]
-    if chosen:
-        return chosen
-    names = [task.name for task in known]
-    if only is not None and any(_matches(only, name, exact=exact) for name in names):
-        raise BadInputError(
-            f"{only!r} matches only checks of the tier 'full'", remedy="add --tier full to run them"
-        )
-    if only is None:
+    due = [task for task in known if tier is Tier.FULL or task.entry.tier is Tier.FAST]
+    if only:
+        chosen = set[str]().union(*(_named(pattern, known, due) for pattern in only))
+        return [task for task in due if task.name in chosen]
+    if not due:
         what = f"the judge {judge!r}" if judge else f"the tier {tier.value!r}"
         raise BadInputError(f"there is nothing to do for {what}", remedy="add an entry to the manifest")
-    listed = "" if len(names) < 20 else "; `tidemark show` lists all"
-    raise BadInputError(f"no check matches {only!r}", remedy=known_names(only, names) + listed)
+    return due
+
+
+def _named(pattern: str, known: Sequence[Task], due: Sequence[Task]) -> set[str]:
+    """The names of the tasks that match and are ``due``. Raises BadInputError if there is none."""
+    if not pattern.strip():
+        raise BadInputError("--only is empty", remedy="name checks, or leave the option out")
+    exact = any(pattern in (task.name, task.entry.name) for task in known)
+    matching = {task.name for task in known if _matches(pattern, task.name, exact=exact)}
+    chosen = matching & {task.name for task in due}
+    if chosen:
+        return chosen
+    if matching:
+        raise BadInputError(
+            f"{pattern!r} matches only checks of the tier 'full'", remedy="add --tier full to run them"
+        )
+    names = [task.name for task in known]
+    raise BadInputError(
+        f"no check matches {pattern!r}", remedy=known_names(pattern, names, lists="tidemark show")
+    )
 
 
 def _matches(pattern: str, name: str, *, exact: bool) -> bool:

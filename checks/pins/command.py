@@ -58,7 +58,7 @@ def pin(
     ] = None,
     *,
     counts: Counts = False,
-    only: OnlyOption = "",
+    only: OnlyOption = None,
     manifest: ManifestOption = None,
     seed: Seed = 0,
     master: Master = LOCAL,
@@ -74,7 +74,7 @@ def pin(
     chosen = _chosen(protocols or (), manifest or default_manifests())
     found = [(path, _written(path)) for path in chosen]
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
-    return _pin_counts(found, settings, change=counts, only=only or None)
+    return _pin_counts(found, settings, change=counts, only=only or ())
 
 
 def _chosen(names: Sequence[str], paths: Sequence[Path]) -> list[Path]:
@@ -161,7 +161,7 @@ def _pin(manifest: Path, content: Manifest) -> None:
 
 
 def _pin_counts(
-    found: Sequence[tuple[Path, Manifest]], settings: Settings, *, change: bool, only: str | None
+    found: Sequence[tuple[Path, Manifest]], settings: Settings, *, change: bool, only: Sequence[str]
 ) -> int:
     """Judge the entries whose counts are asked for, and write the counts; the exit status."""
     manifests = [content for _, content in found]

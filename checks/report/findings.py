@@ -203,7 +203,9 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
             if finding.id == only:
                 return "\n".join(book.section(finding)) + "\n"
     names = [finding.id for book in every for finding in book.findings]
-    raise BadInputError(f"there is no finding {only!r}", remedy=known_names(only, names))
+    raise BadInputError(
+        f"there is no finding {only!r}", remedy=known_names(only, names, lists="tidemark show findings")
+    )
 
 
 def _contents(every: Sequence[Book]) -> Iterator[str]:

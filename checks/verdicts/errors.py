@@ -78,12 +78,14 @@ class StoppedError(CheckError):
         self.saved = saved
 
 
-_LISTED = 20
+_LISTED = 50
 """Known names that are listed in full; of more the nearest ones are."""
 
 
-def known_names(name: str, known: Iterable[str]) -> str:
-    """A remedy for an unknown ``name``: the nearest known one and a list of all, or of many the nearest."""
+def known_names(name: str, known: Iterable[str], *, lists: str = "") -> str:
+    """A remedy for an unknown ``name``: the nearest known one and a list of all, or of many the nearest and
+    the command that ``lists`` all, if there is one.
+    """
     names = sorted(set(known))
     short = {each: each.rpartition("/")[2] for each in names}
     near = difflib.get_close_matches(name, names, n=5)
@@ -93,4 +95,5 @@ def known_names(name: str, known: Iterable[str]) -> str:
         guess = f"did you mean {near[0]!r}? " if near else ""
         return f"{guess}known: {', '.join(names) if names else 'none'}"
     shown = ", ".join(map(repr, near))
-    return f"did you mean {shown}? {len(names)} are known" if near else f"{len(names)} are known"
+    guess = f"did you mean {shown}? " if near else ""
+    return f"{guess}{len(names)} are known" + (f"; `{lists}` lists all" if lists else "")

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tidemark.checks.cli.options import named
 from tidemark.checks.cli.run import Settings, gate
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.spark.judge import JUDGE
@@ -43,7 +44,7 @@ def distribute(
         limits=None if handover is None else RoundLimits(handover=handover),
     )
     judges = {**registry(), judge.name: judge}
-    return gate(settings, only=only or None, judge=judge.name, judges=judges)
+    return gate(settings, only=named(only), judge=judge.name, judges=judges)
 
 
 def history(sql: str, *, master: str, build: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,8 +66,11 @@ class Chosen:
 
 
 def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
-    """Try, print, and return the exit status. Raises BadInputError for an unknown entry."""
+    """Try, print, and return the exit status. Raises BadInputError for an unknown entry or id."""
     plans = list(_plans(manifests, chosen.entry))
+    if not any(chosen.only in mutant.id for plan in plans for mutant in plan.mutants):
+        remedy = f"{shlex.join(['tidemark', 'mutants', *filter(None, [chosen.entry]), '--list'])}  lists them"
+        raise BadInputError(f"no mutant has {chosen.only!r} in its id", remedy=remedy)
     if chosen.listed:
         for plan in plans:
             for mutant in plan.mutants:

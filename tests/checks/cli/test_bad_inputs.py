@@ -12,6 +12,7 @@ import pytest
 from tests.checks.cli.test_mistakes import MANIFEST, folder_with
 from tidemark.checks.cli import app as cli
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.rooms import ROOT
 
 BAD, PINS = ExitCode.BAD_INPUT, ExitCode.VACUOUS_OR_UNPINNED
 
@@ -70,10 +71,15 @@ IN_A_LINE = [
     ("s.Door = 1", "Door"),
 ]
 
+TSO = ["--manifest", str(ROOT / "models/protocols/tso/manifest.toml")]
+
 IN_A_COMMAND = [
     # the words of a command after the program; MANIFEST stands for the option with a good manifest
     (["verify", "MANIFEST", "--only", "zzz"], BAD, "no check matches 'zzz'"),
     (["verify", "MANIFEST", "--only", " "], BAD, "an argument is empty"),
+    (["verify", "MANIFEST", "--only", "tiny", "--only", "zzz"], BAD, "no check matches 'zzz'"),
+    (["verify", "MANIFEST", "--seed", "1", "--seed=2"], BAD, "--seed is given 2 times"),
+    (["show", "figures", "doors", "--build", "a", "--build", "b"], BAD, "--build is given 2 times"),
     (["verify", "MANIFEST", "--tier", "medium"], BAD, "medium"),
     (["verify", "MANIFEST", "--seed", "abc"], BAD, "abc"),
     (["verify", "MANIFEST", "--jobs", "0"], BAD, "--jobs"),
@@ -107,6 +113,10 @@ IN_A_COMMAND = [
     (["findings", "nothing"], BAD, "nothing"),
     (["argument", "nothing", "MANIFEST"], BAD, "nothing"),
     (["actions", "nothing"], BAD, "nothing"),
+    (["show", "origins", "nothing"], BAD, "known: aliases, allocation,"),
+    (["show", "argument", "tos", *TSO], BAD, "did you mean 'tso'? known: tso"),
+    (["mutants", "nothing", *TSO], BAD, "tso-impl-places"),
+    (["mutants", "tso-impl-places-sample", *TSO, "--list", "--only", "zzz"], BAD, "'zzz' in its id"),
     (["pin", "nothing", "MANIFEST"], BAD, "nothing"),
     (["verfy"], BAD, "verfy"),
     (["verify", "--onyl", "x"], BAD, "--onyl"),

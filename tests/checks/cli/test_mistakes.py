@@ -274,6 +274,22 @@ def test_a_signal_in_the_first_second(number, tmp_path):
     assert "stopped" in complaint
 
 
+@pytest.mark.parametrize("command", [["show", "codes"], ["--help"]])
+def test_a_reader_that_goes_is_no_refutation(command):
+    """As in ``tidemark show | head``: exit status 1 would say that a property is refuted."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "tidemark.checks", *command],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=120,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (ExitCode.STOPPED, b"")
+
+
 def test_what_a_command_started_ends_with_it(tmp_path):
     """A Java runtime that is just being started, for example: its own parent is gone before it knows it."""
     program = (
@@ -314,7 +330,7 @@ def test_an_unknown_name_among_hundreds_gets_the_nearest():
     names = [f"{judge}/{name}" for judge in ("explore", "prove") for name in ("tiny", *map(str, range(100)))]
     remedy = known_names("tini", names)
     assert remedy == "did you mean 'explore/tiny', 'prove/tiny'? 202 are known"
-    assert "202 are known" in known_names("nothing like it", names)
+    assert known_names("nothing", names, lists="tidemark show") == "202 are known; `tidemark show` lists all"
     assert known_names("b", ["abc", "xyz"]) == "known: abc, xyz"
 
 

@@ -408,15 +408,24 @@ class TestPlan:
         ],
     )
     def test_only(self, only, names):
-        assert [task.name for task in plan([manifest()], tier=Tier.FULL, only=only)] == names
+        assert [task.name for task in plan([manifest()], tier=Tier.FULL, only=[only])] == names
+
+    def test_several_patterns(self):
+        tasks = plan([manifest()], tier=Tier.FULL, only=["*mutant", "explore/*", "two-lamps"])
+        names = ["explore/two-lamps", "explore/careless", "mutate/careless-mutant"]
+        assert sorted(task.name for task in tasks) == sorted(names)
+
+    def test_each_pattern_has_to_match(self):
+        with pytest.raises(BadInputError, match="no check matches 'nothing'"):
+            plan([manifest()], tier=Tier.FULL, only=["two-lamps", "nothing"])
 
     def test_an_unknown_name_lists_the_known(self):
         with pytest.raises(BadInputError, match="did you mean 'explore/two-lamps'"):
-            plan([manifest()], tier=Tier.FAST, only="explore/two-lumps")
+            plan([manifest()], tier=Tier.FAST, only=["explore/two-lumps"])
 
     def test_a_name_of_the_other_tier(self):
         with pytest.raises(BadInputError, match="--tier full"):
-            plan([manifest()], tier=Tier.FAST, only="explore/careless")
+            plan([manifest()], tier=Tier.FAST, only=["explore/careless"])
 
     def test_nothing_to_do_is_an_error(self):
         with pytest.raises(BadInputError, match="nothing to do"):

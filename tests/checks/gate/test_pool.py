@@ -260,7 +260,7 @@ class TestSchedule:
 
 class TestEstimates:
     def test_what_was_measured_wins_over_a_guess(self, tmp_path):
-        (task,) = plan([manifest()], tier=Tier.FAST, only="two-lamps")
+        (task,) = plan([manifest()], tier=Tier.FAST, only=["two-lamps"])
         guess = needs_of(task, {}).seconds
         keep_seconds(tmp_path, [TaskResult(task=task.name, seconds=guess + 7)])
         keep_seconds(tmp_path, [TaskResult(task="other", seconds=1)])
