@@ -26,11 +26,11 @@ from tidemark.spec.language.protocol import resolve
 _HEAD = """# Findings
 
 Results on the claims of the source documents and on suspected hazards. This file is the output of `tidemark
-findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. *A frame condition*
-says what the steps say one by one: that it holds is no result about how they work together. Each verdict
-names the entries that decide it: `make verify` judges them, and `build/report/index.html` has the runs.
-`tidemark show findings ID` prints one finding with its text and its shortest counterexamples; `tidemark show`
-lists all entries."""
+show findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. *A frame
+condition* says what the steps say one by one: that it holds is no result about how they work together. Each
+verdict names the entries that decide it: `make verify` judges them, and `build/report/index.html` has the
+runs. `tidemark show findings ID` prints one finding with its text and its shortest counterexamples;
+`tidemark show` lists all entries."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,7 +118,7 @@ class Farm:
         here, there = context.Pipe()
         limits = tuple(self._limits.of(self._seconds.get(host.name)) for host in hosts)
         job = Job(self._target, mutant, tuple(hosts), limits, self._seed, self._noting)
-        process = context.Process(target=self._main, args=(there, job), name=f"mutant {mutant}")
+        process = context.Process(target=_quietly, args=(self._main, there, job), name=f"mutant {mutant}")
         with warnings.catch_warnings():
             # The other threads of this process only wait for its parent: they hold nothing that is needed.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -153,6 +154,14 @@ class Farm:
         elif now - one.worked > self._limits.idle:
             words = f"no work was done for {self._limits.idle:g} s"
             one.trial = Trial(id=one.mutant, fate=Fate.LATE, host=one.host, words=words, seconds=used)
+
+
+def _quietly(main: Callable[[Connection, Job], None], parent: Connection, job: Job) -> None:
+    """Run the main function of a process. What Python cannot raise is not printed: a mutant may leave
+    coroutines behind that refuse to be closed, which says nothing about it.
+    """
+    sys.unraisablehook = lambda _: None
+    main(parent, job)
 
 
 def _unsaid(one: _Running) -> Trial:

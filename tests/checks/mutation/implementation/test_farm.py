@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
+import sys
 import time
 
 from tests.models.mutation.source import spinning
@@ -56,6 +59,24 @@ def steps(parent, job):
 def test_a_process_that_ends_without_a_word_is_broken():
     found = one(leaves)
     assert (found.fate, found.words) == (Fate.BROKEN, "the process that tried it ended with exit status 3")
+
+
+def refuses_to_be_closed(parent, job):
+    async def run():
+        while True:
+            with contextlib.suppress(GeneratorExit):
+                await asyncio.sleep(0)
+
+    coroutine = run()
+    coroutine.send(None)
+    del coroutine
+    parent.send(Trial(id=job.mutant, fate=Fate.SURVIVED))
+
+
+def test_what_a_mutant_leaves_behind_is_not_printed(capfd, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)  # pytest has one of its own
+    assert one(refuses_to_be_closed).fate is Fate.SURVIVED
+    assert capfd.readouterr().err == ""
 
 
 def test_a_process_that_waits_for_ever_is_late():
