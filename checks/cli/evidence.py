@@ -12,6 +12,14 @@ from tidemark.checks.cli.run import wide_console
 from tidemark.checks.verdicts.commands import EVIDENCE_BUILD
 from tidemark.checks.verdicts.errors import BadInputError, missing_package
 
+TOPICS = "rootcoord-dml"
+
+
+def _refuse(what: str, *, if_: bool, remedy: str) -> None:
+    """An option that would have no effect is a mistake of the user."""
+    if if_:
+        raise BadInputError(what, remedy=remedy)
+
 
 def evidence(
     paths: Annotated[
@@ -35,9 +43,7 @@ def evidence(
     kafka: Annotated[
         str, typer.Option(help="A live Kafka broker, as 127.0.0.1:9092: its messages are judged too.")
     ] = "",
-    topics: Annotated[
-        str, typer.Option(help="Part of the names of the topics that --kafka reads.")
-    ] = "rootcoord-dml",
+    topics: Annotated[str, typer.Option(help="Part of the names of the topics that --kafka reads.")] = TOPICS,
     arrange: Annotated[
         Path | None,
         typer.Option(
@@ -52,6 +58,11 @@ def evidence(
     ] = None,
 ) -> int:
     """Judge logs, store, broker, histories, traces of a real system."""
+    _refuse(
+        "a path with --claims", if_=claims and bool(paths), remedy="--claims lists all claims, of no evidence"
+    )
+    _refuse("--seconds without --follow", if_=seconds is not None and not follow, remedy="add --follow")
+    _refuse("--topics without --kafka", if_=topics != TOPICS and not kafka, remedy="add --kafka HOST:PORT")
     try:
         command = import_module("tidemark.checks.evidence.command")
         live = import_module("tidemark.checks.evidence.live")

@@ -9,6 +9,7 @@ import typer
 
 from tidemark.checks.cli.run import wide_console
 from tidemark.checks.verdicts.commands import BUILD
+from tidemark.checks.verdicts.errors import BadInputError
 
 
 def observe(
@@ -30,6 +31,8 @@ def observe(
     from tidemark.checks.observe import command
 
     if table:
+        if scenario:
+            raise BadInputError("a scenario with --table", remedy="--table judges all runs in --out")
         from tidemark.checks.observe.judged import overview
 
         return overview(out, console=wide_console()).value

@@ -226,6 +226,11 @@ def follow_evidence(
         from tidemark.checks.evidence.follow import Follower
 
         stopped, memory = True, Follower(folder, say).latest()
+    if not memory.accounts:
+        _say(
+            console,
+            "nothing was read before the end: Spark takes some time to start; a greater --seconds helps",
+        )
     kept = Evidence.kept(folder / "events", memory.accounts, find(paths))
     # A batch shows a part of a history; histories are judged when the run ends.
     found = judge_evidence(kept, memory.answers() + history_answers(kept))

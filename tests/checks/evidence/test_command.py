@@ -12,6 +12,7 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, sound, ts, write
 from tidemark.checks.cli import app
+from tidemark.checks.evidence.follow import Memory
 
 
 def judge(capsys: pytest.CaptureFixture[str], *arguments: object, build: Path) -> tuple[int, str]:
@@ -106,6 +107,18 @@ def test_nothing_is_never_green(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert status == code, said
         assert text in said
     assert app.run(["evidence"]) == 5
+
+
+def test_time_that_is_over_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not said that the files hold nothing without a hint that nobody has looked into them."""
+    monkeypatch.setattr("tidemark.checks.evidence.follow.follow", lambda *_, **__: Memory())
+    monkeypatch.setattr("tidemark.checks.spark.session.spark_session", lambda **_: None)
+    run = sound(tmp_path / "run")
+    status, said = judge(capsys, run, "--follow", "--seconds", "1", build=tmp_path / "build")
+    assert status == 3
+    assert "nothing was read before the end" in said
 
 
 def test_a_bad_file_beside_good_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
