@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich import box
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from tidemark.checks.report.amounts import duration
 from tidemark.checks.report.failures import Failure, failures
+from tidemark.checks.report.fitting import fit, groups
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
@@ -32,7 +34,7 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
     """Print everything that a user should see at the end."""
     arranged = matrix(result)
     if arranged.rows:
-        console.print(_table(arranged))
+        _show_table(arranged, console)
     _times(result, console)
     _mutants(result, console)
     distinct = failures(result)
@@ -56,6 +58,15 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
 
 def _say(console: Console, text: str, *, style: str = "") -> None:
     console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _show_table(arranged: Matrix, console: Console) -> None:
+    """One table; if the terminal is too narrow for it, one below the other, each with some of the judges."""
+    whole = _table(arranged)
+    for numbers in groups(whole, first=_NAME, width=console.width):
+        table = _table(replace(arranged, judges=tuple(arranged.judges[number - 1] for number in numbers)))
+        fit(table, first=_NAME, width=console.width)
+        console.print(table)
 
 
 def _table(arranged: Matrix) -> Table:
