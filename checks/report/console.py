@@ -13,8 +13,8 @@ from rich.text import Text
 
 from tidemark.checks.report.amounts import duration
 from tidemark.checks.report.failures import Failure, failures
-from tidemark.checks.report.fitting import fit, groups
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
+from tidemark.checks.report.forms.fitting import fit, groups
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode

@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tidemark.checks.report.fitting import fit, full_width, groups, least_width
+from tidemark.checks.report.forms.fitting import fit, full_width, groups, least_width
 
 JUDGES = ("pins", "strength", "interpreted", "explore", "distribute", "interleave")
 FIRST = 12
