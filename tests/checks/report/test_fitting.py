@@ -28,9 +28,9 @@ def shown(width: int) -> list[str]:
     for numbers in groups(table(), first=FIRST, width=width):
         part = table([JUDGES[number - 1] for number in numbers])
         fit(part, first=FIRST, width=width)
-        console = Console(file=io.StringIO(), width=width)
-        console.print(part)
-        found.append(console.file.getvalue())
+        printed = io.StringIO()
+        Console(file=printed, width=width).print(part)
+        found.append(printed.getvalue())
     return found
 
 
