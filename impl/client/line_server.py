@@ -21,6 +21,7 @@ class LineServer:
         self._requests: set[asyncio.Task[None]] = set()
         self._connections: dict[asyncio.StreamWriter, asyncio.Event] = {}
         self._server: asyncio.Server | None = None
+        self._stopped = False
 
     async def start(self) -> int:
         """Listen. The port."""
@@ -29,7 +30,8 @@ class LineServer:
         return port
 
     async def stop(self) -> None:
-        """Take no more requests, and drop those under way."""
+        """Take no more requests, and drop those under way. What arrives meanwhile is not taken."""
+        self._stopped = True
         if self._server is not None:
             self._server.close()
         for request in list(self._requests):
@@ -51,7 +53,7 @@ class LineServer:
             ended.set()
 
     async def _take_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while line := await reader.readline():
+        while (line := await reader.readline()) and not self._stopped:
             task = asyncio.create_task(self._answer(json.loads(line), writer))
             self._requests.add(task)
             task.add_done_callback(self._requests.discard)

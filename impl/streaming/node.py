@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tidemark.impl.errors import RpcError, StoreError, TermClosedError
+from tidemark.impl.errors import RpcError, StoreError, TermClosedError, UnknownOutcomeError
 from tidemark.impl.runtime import Supervisor, Work
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.ports import StreamingPorts
@@ -39,6 +39,7 @@ class StreamingNode:
         self._config = config if config is not None else StreamingConfig()
         self._parts = parts if parts is not None else StreamingParts()
         self._appends = Supervisor()
+        self._callers: set[asyncio.Future[None]] = set()
         self._term_class = term_class
         self._opened = opened
 
@@ -53,9 +54,28 @@ class StreamingNode:
                 await term.closed.wait()
                 await term.stop()
         finally:
+            await self._end()
+
+    async def _end(self) -> None:
+        """Stop the last term and the appends. A term that has failed does not spare them."""
+        try:
             if self.term is not None:
                 await self.term.stop()
-            await self._appends.stop()
+        except Exception:
+            await self._end_appends()
+            raise
+        await self._end_appends()
+
+    async def _end_appends(self) -> None:
+        """Stop them, and tell their callers: nobody else would."""
+        await self._appends.stop()
+        for caller in self._callers:
+            if not caller.done():
+                self._tell(caller)
+
+    def _tell(self, caller: asyncio.Future[None]) -> None:
+        """What has begun may be in the log."""
+        caller.set_exception(UnknownOutcomeError("the node has ended; the append may be in the log"))
 
     async def _open(self) -> OpenTerm:
         """Begin a term: fence the earlier ones first, then ask for a timestamp; it is greater than theirs."""
@@ -87,6 +107,7 @@ class StreamingNode:
         """The place of an append in the log, where it is durable. See ``OpenTerm.append`` for errors.
 
         A caller that is cancelled does not cancel the append: only the log decides what becomes of it (B54).
+        Raises UnknownOutcomeError, too, if the node ends meanwhile.
         """
         term = self.term
         if term is None or term.closed.is_set():
@@ -95,7 +116,11 @@ class StreamingNode:
         caller = asyncio.current_task()
         name = "append" if caller is None else f"append of {caller.get_name()}"
         self._appends.spawn(_settling(term, append, done), name)
-        await done
+        self._callers.add(done)
+        try:
+            await done
+        finally:
+            self._callers.discard(done)
         return append.place
 
 

@@ -82,6 +82,9 @@ SCRIPTS: tuple[Script, ...] = (
     # Searches, with a key in two channels.
     {"reads": [read("strong", a=[_A], b=[(50, ((12, 2), (41, 3)))]) | {"nearest": (2, limit)}
                for limit in (1, 2, 9)]},
+    {"reads": [read("strong", a=[(50, ((12, 11), (12, 9)))]) | {"nearest": (10, 1)}]},
+    # A key with two rows; keys of one timestamp, in the order of numbers.
+    {"reads": [read("eventually", a=[(40, ((12, 10), (13, 9), (12, 9)))])]},
     # One row in two answers.
     {"reads": [read("eventually", a=[(40, ((12, 3), (12, 1)))], b=[(41, ((12, 3), (11, 7)))])]},
     # A caller that leaves.

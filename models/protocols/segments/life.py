@@ -54,7 +54,8 @@ class NodeLife(ScriptedProgram):
     - ``log``: (seconds, "rows", ts, (segment, key) ...), (seconds, "delete", ts, keys ...) and
       (seconds, "tick", ts);
     - ``seek``: where the stream goes on; ``stored``: (segment, kind, timestamp up to which its files go) of
-      each segment of the description: ``growing``, ``flushed``, ``dropped``, or ``deletes`` for level zero;
+      each segment of the description: ``growing``, ``flushed``, ``dropped``, or ``deletes`` for level zero,
+      and perhaps above which;
     - ``deltas``: by segment the timestamp up to which files with its deletes go;
     - ``does``: (seconds, call, arguments ...): ``watch``, ``cancel``, ``release``, ``stop``, ``trim UPTO``,
       ``load SEGMENT UPTO LEVEL_ZERO [growing]``, ``read GUARANTEE MVCC KEYS DEADLINE``;
@@ -81,8 +82,8 @@ class NodeLife(ScriptedProgram):
             _CONFIG,
             process.now,
             seek=self.script.get("seek", 0),
-            listed=[segment for segment, kind, _ in stored if kind == "flushed"],
-            dropped=[segment for segment, kind, _ in stored if kind == "dropped"],
+            listed=[segment for segment, kind, *_ in stored if kind == "flushed"],
+            dropped=[segment for segment, kind, *_ in stored if kind == "dropped"],
             steady="slow" not in self.script,
         )
         self.edges = _Edges(self, process)
@@ -206,7 +207,7 @@ class NodeLife(ScriptedProgram):
             self.last = delegator.service_time.value
         return self.last
 
-    def _record(self, segment: int, kind: str, upto: int) -> SegmentRecord:
+    def _record(self, segment: int, kind: str, upto: int, above: int = 0) -> SegmentRecord:
         delta = self.script.get("deltas", {}).get(str(segment), 0)
         return SegmentRecord(
             segment,
@@ -215,10 +216,10 @@ class NodeLife(ScriptedProgram):
             flushed=kind in ("flushed", "dropped"),
             dropped=kind == "dropped",
             binlogs=(
-                BinlogRecord(f"{'deletes' if kind == 'deletes' else 'rows'} {segment} {upto}", (upto,)),
+                BinlogRecord(f"{kind if kind == 'deletes' else 'rows'} {segment} {upto} {above}", (upto,)),
             ),
             compaction=Compaction(
-                deltas=(BinlogRecord(f"deletes {segment} {delta}", (delta,)),) if delta else ()
+                deltas=(BinlogRecord(f"deletes {segment} {delta} 0", (delta,)),) if delta else ()
             ),
         )
 
@@ -345,7 +346,7 @@ class _Edges:
 
     async def get(self, path: str) -> tuple[Row, ...]:
         """See ObjectStore."""
-        kind, segment, upto = path.split()
+        kind, segment, upto, above = path.split()
         task = asyncio.current_task()
         assert task is not None
         caller = self._program.calls[task.get_name()]
@@ -354,7 +355,8 @@ class _Edges:
         self._program.reckoning.file_answers(caller, int(segment), path, error)
         if error:
             raise RuntimeError(path) if error == "RuntimeError" else StoreError(path)
-        return self._rows(kind, int(segment), int(upto))
+        rows = self._rows(kind, int(segment), int(upto))
+        return tuple(row for row in rows if row.ts > int(above))
 
     def _rows(self, kind: str, segment: int, upto: int) -> tuple[Row, ...]:
         """Rows of the segment, or all deletes, up to a timestamp."""

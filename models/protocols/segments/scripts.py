@@ -94,6 +94,24 @@ SCRIPTS: tuple[Script, ...] = (
             (11, "read", 42),
         ],
     },
+    # A message deletes more keys than a load takes at a time; a read of no keys.
+    {
+        "log": [*_LOG, (1, "delete", 31, 2, 5, 1, 3), (1, "tick", 31)],
+        "does": [(0, "watch"), (1.5, "load", 2, 20, 20), (2, "read", 31), (2, "read", 31, 20, ())],
+    },
+    # Two segments of level zero, the later one first; a row between their deletes of its key.
+    {
+        "log": [
+            (0, "rows", 10, (1, 0)),
+            (0, "delete", 12, 0),
+            (0, "rows", 15, (1, 0)),
+            (0, "delete", 20, 0),
+            (0, "tick", 20),
+        ],
+        "seek": 20,
+        "stored": [(-2, "deletes", 20, 12), (-1, "deletes", 12), (1, "growing", 20)],
+        "does": [(0.1, "watch"), (0.5, "read", 20)],
+    },
     # Two loads need deletes from different timestamps on: the lesser one holds a trim back.
     {
         "log": _LOG + _LATER[:3],

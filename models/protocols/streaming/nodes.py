@@ -27,7 +27,8 @@ DONE = "an_append_is_done_whoever_waits_for_it"
 """Claim id: an append goes to the open term, and its caller hears the place or the error; without one it is
 refused; a caller that leaves does not stop it."""
 ENDED = "a_node_that_ends_stops_what_it_has_begun"
-"""Claim id: the last term and the appends are stopped, and what a term has failed with is raised."""
+"""Claim id: the last term and the appends are stopped, whose callers hear that the outcome is unknown, and
+what a term has failed with is raised."""
 
 _STEPS = ("begin_term", "load", "places", "scan", "alloc")
 _ERRORS = {"rpc": RpcError("no answer"), "store": StoreError("broken"), "fault": RuntimeError("a fault")}
@@ -68,6 +69,7 @@ SCRIPTS: tuple[Script, ...] = (
         "calls": [("append", "a"), ("go",), ("append", "b"), ("settle", "b", 3), ("over",), ("append", "c")],
     },
     {"calls": [("append", "a"), ("end",)]},
+    *({"fails": "stop", "how": "fault", "calls": [("append", "a"), (over,)]} for over in ("close", "end")),
     {"hold": "load", "calls": [("end",)]},
 )
 
@@ -186,8 +188,7 @@ class NodeProgram(ComparedProgram):
     def _reckon_close(self) -> None:
         self._due.append("stop")
         if self._fails == "stop":
-            self._over = True
-            self._due.append("stop")
+            self._reckon_end()
         else:
             self._reckon_open()
 
@@ -206,7 +207,8 @@ class NodeProgram(ComparedProgram):
         for name, wanted in self._wanted.items():
             if name in self._gates and not self._gates[name].done():
                 self._due.append(("stopped", name))
-                self._wanted[name] = wanted
+                if wanted is None:
+                    self._wanted[name] = "UnknownOutcomeError"
 
     # The edges.
 
@@ -301,8 +303,13 @@ class NodeProgram(ComparedProgram):
         self._compare(OPENED, call, "done", self._trace, self._due)
         heard = {name: self._heard.get(name) for name in self._wanted}
         self._compare(DONE, call, "heard", heard, self._wanted)
+        waiting = [name for name, wanted in self._wanted.items() if wanted is None]
+        self._compare(DONE, call, "callers that wait", len(self._node._callers), len(waiting))  # noqa: SLF001
         over = self._running.done()
         self._compare(ENDED, call, "over", over, self._over)
+        if over and self._fails == "stop":
+            how = "cancelled" if self._running.cancelled() else "failed"
+            self._compare(ENDED, call, "how it ends", how, "failed")
         if over and not self._running.cancelled():
             failed = type(self._running.exception()).__name__
             self._compare(ENDED, call, "failed", failed, "RuntimeError")

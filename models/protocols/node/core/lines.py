@@ -34,6 +34,7 @@ SCRIPTS: tuple[Script, ...] = (
     {"events": [("call", "a", 1, 9), ("call", "b", 2, 9), ("wait", 1), ("stop",)]},
     {"events": [("garbage", "a"), ("wait", 1), ("call", "b", 2, 0), ("wait", 1), ("stop",)]},
     {"events": [("call", "a", 1, 9, "slow"), ("call", "b", 2, 0), ("wait", 1), ("stop",)]},
+    {"events": [("call", "a", 1, 9, "slow"), ("wait", 1), ("late", "b", 2, 9), ("stop",)]},
 )  # fmt: skip
 
 
@@ -143,6 +144,11 @@ class LinesProgram(ComparedProgram):
                 client = self._clients[name]
                 client.jammed = True
                 client.due.clear()
+            case ("late", name, number, seconds):
+                # It comes while the server waits for what it has stopped.
+                line = json.dumps({"id": number, "method": "get", "arguments": {"seconds": seconds}})
+                feed = self._clients[name].reader.feed_data
+                asyncio.get_running_loop().call_later(0.5, feed, f"{line}\n".encode())
             case ("wait", seconds):
                 await asyncio.sleep(seconds)
                 self._compare()
@@ -196,6 +202,7 @@ class LinesProgram(ComparedProgram):
         self._over = True
         self.compare(STOPS, "the server is closed", self._listener.closed, 1)
         self.compare(STOPS, "requests under way", self._under_way, 0)
+        self.compare(STOPS, "what was handled", self._handled, self._called)
         self.compare(STOPS, "all are closed", [one.closed for one in self._clients.values()], [True, True])
         self.compare(STOPS, "connections", len(self._server._connections), 0)  # noqa: SLF001
         await asyncio.sleep(10)

@@ -95,6 +95,20 @@ def requests_wait_for_each_other(**scenario: Any) -> lines.LinesProgram:
     return lines.lines(server_class=_OneAtATime, **scenario)
 
 
+class _GoesOnTaking(LineServer):
+    async def stop(self) -> None:
+        stopping = asyncio.create_task(super().stop(), name="stop")
+        await asyncio.sleep(0)
+        self._stopped = False
+        await stopping
+
+
+@mutant(killer=lines.STOPS, source="seed 002", instance="core-impl-lines")
+def a_server_that_stops_goes_on_taking(**scenario: Any) -> lines.LinesProgram:
+    """A request that arrives while a server stops is begun."""
+    return lines.lines(server_class=_GoesOnTaking, **scenario)
+
+
 def _without_ticks(**values: Any) -> ProxyConfig:
     if values.get("tick_interval_ts", 1) < 1:
         raise ValueError("tick_interval_ts must be at least 1")

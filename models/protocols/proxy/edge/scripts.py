@@ -84,12 +84,15 @@ SCRIPTS: tuple[Script, ...] = (
         ],
     },
     {"clients": [[_call("insert_values", values=values) for values in (["a"], ["b", "c", "d"], [])]]},
+    # Keys out of two batches of ids.
+    {"clients": [[_call("insert_values", values=values) for values in (["a", "b", "c"], ["d", "e"])]]},
     {"clients": [[_call("insert_values", values=["a"])]], "ids": False},
     # What becomes of a write in several logs.
     {"clients": [[_insert(1, 2, 3, 4), _insert(5, 6, 7, 8)]], "append": ["fail", "ok", "ok"]},
     {"clients": [[_insert(1, 2, 3, 4), _insert(5, 6, 7, 8)]], "append": ["fail", "fail", "timeout", "ok"],
      "settle": ["late ok"]},
     {"clients": [[_insert(1, 2, 3, 4)]], "append": ["timeout", "fail"], "settle": ["late refused"]},
+    {"clients": [[_insert(1, 2, 3, 4)]], "append": ["fail", "late ok"]},
     {"clients": [[_insert(1), _call("read", level="strong")]], "alloc": ["fail", "ok"]},
     # The collection changes while a write has its timestamp.
     {"clients": [[_insert(1, 2), _insert(3, 4), _insert(5, version=13)]], "alters": [1]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from tidemark.impl.proxy.gateway import Gateway
@@ -66,3 +66,21 @@ class _TakesWhatIsThere(ProxyHost):
 def callers_get_a_proxy_too_early() -> host.HostLife:
     """Whoever asks for the proxy is told one that does not serve yet."""
     return host.life(host=_TakesWhatIsThere)
+
+
+class _OneRun(Gateway):
+    async def insert_values(
+        self, collection: str, values: Sequence[str]
+    ) -> tuple[Timestamp, tuple[int, ...]]:
+        ids = (await self._host.serving()).ids
+        if not values or ids is None:
+            return await super().insert_values(collection, values)
+        runs = await ids.take(len(values))
+        keys = tuple(range(runs[0].first, runs[0].first + len(values)))
+        return await self.insert(collection, list(zip(keys, values, strict=True))), keys
+
+
+@mutant(killer="rows_are_written_as_they_are_wanted", source="seed 004, 6.0", instance="proxy-impl-gateway")
+def keys_run_on_behind_a_batch() -> gateway.GatewayLife:
+    """Rows get the ids that follow the first one, whoever has those."""
+    return gateway.life(gateway=_OneRun)

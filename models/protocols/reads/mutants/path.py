@@ -99,3 +99,29 @@ class _CutsByChannel(Reader):
 def the_channels_of_a_search_are_joined_end_to_end(**scenario: Any) -> PathProgram:
     """The rows of the first channel come before nearer ones of the second."""
     return path(reader_class=_CutsByChannel, **scenario)
+
+
+class _ByKey(Reader):
+    def _reduce(self, task: ReadTask, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
+        answer = super()._reduce(task, answers)
+        return replace(answer, rows=tuple({row.key: row for row in answer.rows}.values()))
+
+
+@mutant(killer="an_answer_is_of_all_channels", source="facts 6.2: reduce", instance=ALONE)
+def rows_are_told_apart_by_their_keys(**scenario: Any) -> PathProgram:
+    """Of two rows of one key the later one is answered alone."""
+    return path(reader_class=_ByKey, **scenario)
+
+
+class _AsText(Reader):
+    def _reduce(self, task: ReadTask, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
+        answer = super()._reduce(task, answers)
+        if task.nearest is not None:
+            return answer
+        return replace(answer, rows=tuple(sorted(answer.rows, key=lambda row: (row.ts, str(row.key)))))
+
+
+@mutant(killer="an_answer_is_of_all_channels", source="facts 6.2: reduce", instance=ALONE)
+def keys_are_ordered_as_text(**scenario: Any) -> PathProgram:
+    """Rows of one timestamp are in the order of their keys as text."""
+    return path(reader_class=_AsText, **scenario)

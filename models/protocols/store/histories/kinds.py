@@ -84,6 +84,9 @@ class Kind:
         del call
         return True
 
+    def left(self, call: Call) -> None:
+        """The user was cancelled in the call."""
+
     def refuses(self, call: Call) -> bool | None:
         """Whether the adapter has to fail because it has failed before. None: it may."""
         del call
@@ -256,6 +259,8 @@ class Fenced(_OnDisk):
         a term was to begin, and may have.
         """
         self._term = 0
+        self._unopened = False
+        """Whoever was to begin a term has left: the files may not have been read."""
         self._uncut = False
         """A cut has failed, and none has ended since: files may be left."""
 
@@ -282,13 +287,15 @@ class Fenced(_OnDisk):
         arguments = tuple(self._term if argument == -1 else argument for argument in call.arguments)
         answer = await getattr(adapter, call.name)(*arguments)
         if call.name == "begin_term":
-            self._lost, self._term = False, answer.term
+            self._lost, self._unopened, self._term = False, False, answer.term
             return answer.term, answer.end
         self._uncut = self._uncut and call.name != "truncate"
         return tuple(answer) if call.name in ("read", "scan") else answer
 
     def can(self, call: Call) -> bool:
         """See Kind. What is in the files is known as long as nothing has failed."""
+        if call.name == "scan":
+            return not self._unopened
         return call.name != "files" or (self._lost is False and not self._uncut)
 
     def _files(self) -> Answer:
@@ -301,6 +308,12 @@ class Fenced(_OnDisk):
     def refuses(self, call: Call) -> bool | None:
         """After an append that has failed the log takes none, until a new term begins."""
         return call.name == "append" and call.arguments[0] in (-1, self._term) and self._lost
+
+    def left(self, call: Call) -> None:
+        """See Kind. Of an append the line may be there; the log need not know."""
+        if call.name in ("append", "begin_term"):
+            self._lost = None
+        self._unopened = self._unopened or call.name == "begin_term"
 
     def failed(self, call: Call) -> None:
         """See Kind."""

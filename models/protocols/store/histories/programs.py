@@ -24,6 +24,7 @@ _PROGRAMS: dict[str, tuple[type[Kind], tuple[Script, ...]]] = {
     "fenced-again": (kinds.Fenced, scripts.FENCED_AGAIN),
     "fenced-fails-at-once": (kinds.Fenced, scripts.FENCED_FAILS_AT_ONCE),
     "fenced-at-once": (kinds.Fenced, scripts.FENCED_AT_ONCE),
+    "fenced-cancelled": (kinds.Fenced, scripts.FENCED_CANCELLED),
     "fenced-damaged": (kinds.Fenced, scripts.FENCED_DAMAGED),
     "fenced-power": (kinds.Fenced, scripts.FENCED_POWER),
     "metadata": (kinds.Metadata, records.METADATA),

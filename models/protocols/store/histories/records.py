@@ -299,7 +299,7 @@ _ETCD = (
     ("campaign", "b", 10.0),
     ("resign", 1),
     ("save", 70020, 1),
-    ("save", 70030, 2),
+    ("save", 70144, 2),
     ("resign", 2),
     ("campaign", "c", 5.0),
     ("lapse",),

@@ -370,6 +370,14 @@ FENCED_AT_ONCE: tuple[Script, ...] = (
         "users": (("w", (("truncate", 2),)), ("w", (("pause",), ("read", 2)))),
     },
 )
+FENCED_CANCELLED: tuple[Script, ...] = (
+    {
+        "before": (("begin_term",),),
+        "users": (("w", (("append", 1, 0, Tick(1)), ("append", 1, 0, Tick(2)))),),
+        "after": (("w", (("begin_term",), ("scan", 0))),),
+    },
+)
+"""The caller of an append is cancelled, and the log goes on, until the power fails."""
 _RECORD = b'[%d,1,0,["tick",%d]]'
 FENCED_DAMAGED: tuple[Script, ...] = (
     *(

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.files import SystemFiles, in_thread
 from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.transactions import SqliteDatabase
+from tidemark.impl.streaming.transaction_messages import StreamingMessage
+from tidemark.impl.tso.ports import Leadership
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.store.histories import folders, kinds
+from tidemark.models.protocols.store.histories import kinds, leaders
 from tidemark.models.protocols.store.histories.program import HistoryProgram
 from tidemark.models.protocols.store.histories.programs import history
 from tidemark.models.simulation.world.process import Process
@@ -174,3 +178,48 @@ def files_are_in_the_order_of_their_paths(**scenario: Any) -> HistoryProgram:
 def a_deletion_takes_what_begins_with_its_name(**scenario: Any) -> HistoryProgram:
     """A file goes that nobody has named."""
     return history(kind=_with(_FolderOfAll), **scenario)
+class _MarksErrors(FencedLog):
+    async def append(self, term: int, since: int, message: StreamingMessage) -> int:
+        try:
+            return await super().append(term, since, message)
+        except asyncio.CancelledError:
+            self.broken = False
+            raise
+
+
+class _TrustsWhoLeaves(kinds.Fenced):
+    def adapter(self, process: Process, name: str) -> Any:
+        """A log that is lost by errors only."""
+        made = super().adapter(process, name)
+        made.__class__ = _MarksErrors
+        return made
+
+
+@mutant(
+    killer="no_failure_without_a_fault", source="property D, B54", instance="store-calls-fenced-log-cancelled"
+)
+def who_leaves_an_append_leaves_no_line(**scenario: Any) -> HistoryProgram:
+    """A log whose append was cancelled goes on at the same place."""
+    return history(kind=_TrustsWhoLeaves, **scenario)
+
+
+class _LittleEnds(EtcdOracleStore):
+    async def load(self) -> int:
+        return int.from_bytes((await super().load()).to_bytes(8, "big"), "little")
+
+    async def save(self, end: int, leadership: Leadership) -> None:
+        await super().save(int.from_bytes(end.to_bytes(8, "little"), "big"), leadership)
+
+
+class _LittleWindow(leaders.EtcdWindow):
+    def adapter(self, process: Process, name: str) -> Any:
+        """A window whose bytes are not in the order of numbers."""
+        made = super().adapter(process, name)
+        made.__class__ = _LittleEnds
+        return made
+
+
+@mutant(killer="calls_have_an_order", source="facts 2.4", instance="store-calls-etcd-fails")
+def bytes_are_in_another_order_than_numbers(**scenario: Any) -> HistoryProgram:
+    """The end of the window begins with its lowest byte, in etcd and back."""
+    return history(kind=_LittleWindow, **scenario)

@@ -252,6 +252,17 @@ def a_node_that_ends_leaves_its_appends(**scenario: Any) -> NodeProgram:
     return nodes(node_class=_LeavesItsAppends, **scenario)
 
 
+class _LeavesItsCallers(StreamingNode):
+    def _tell(self, caller: Any) -> None:
+        """Who waits is left alone."""
+
+
+@mutant(killer="an_append_is_done_whoever_waits_for_it", source="B54", instance=NODE)
+def a_node_that_ends_leaves_its_callers(**scenario: Any) -> NodeProgram:
+    """Callers of a node that has ended wait for ever."""
+    return nodes(node_class=_LeavesItsCallers, **scenario)
+
+
 class _HidesTheFault(StreamingNode):
     async def run(self) -> None:
         with suppress(RuntimeError):
