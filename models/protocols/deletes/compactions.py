@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
+from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import BinlogRecord, ChannelRecord, Compaction, Row, SegmentRecord
 from tidemark.models.protocols.common.compared import ComparedProgram
@@ -28,6 +30,7 @@ _ROWS = (Row(1, 1, 10), Row(2, 1, 11), Row(6, 1, 10))
 _DELETES = (Row(5, -2, 10), Row(5, -2, 12))
 _FILES = {"c/rows": _ROWS, "c/level": _DELETES}
 _DELTA, _DELTA_ROWS = "c/segment-1/delta-c-level", (_DELETES[0],)
+_EARLIER = "c/segment-1/delta-earlier"
 _REWRITTEN, _LEFT = "c/segment-1/compacted-000001", (_ROWS[1], _ROWS[2])
 
 
@@ -46,6 +49,12 @@ SCRIPTS: tuple[Script, ...] = (
      "named": (_REWRITTEN,)},
     # An earlier process has applied them, and not dropped them.
     {"applied": True, "does": (("compact",),), "written": (), "named": ("c/rows", _DELTA)},
+    # The deletes of two files, the later ones first.
+    {"applied": True, "earlier": True, "does": (("rewrite",),), "written": (_REWRITTEN,),
+     "named": (_REWRITTEN, "c/level")},
+    # A file is not written: nothing is dropped.
+    {"applied": False, "fails": True, "does": (("compact",),), "written": (), "marks": (),
+     "named": ("c/rows", "c/level")},
     # Two at once.
     {"applied": False, "does": (("compact", "compact"),), "written": (_DELTA,), "named": ("c/rows", _DELTA)},
     {"applied": True, "does": (("rewrite", "rewrite"),), "written": (_REWRITTEN,),
@@ -59,7 +68,8 @@ class Compactions(ComparedProgram):
     """One channel with a segment and a level-zero segment. ``compactor``: its class.
 
     Scripts say whether the deletes are ``applied`` already, what is done at once, one after another
-    (``does``), and which files are ``written`` and in the end ``named``.
+    (``does``), and which files are ``written`` and in the end ``named``. ``earlier``: older deletes are
+    applied, too. ``fails``: no file is written. ``marks``: what is marked as applied in the end.
     """
 
     claims = (ONCE, NAMED)
@@ -77,6 +87,10 @@ class Compactions(ComparedProgram):
         if self.script["applied"]:
             self.files[_DELTA] = _DELTA_ROWS
             segment = replace(segment, compaction=_APPLIED)
+        if "earlier" in self.script:
+            self.files[_EARLIER] = (Row(1, -2, 10),)
+            deltas = (*_APPLIED.deltas, BinlogRecord(_EARLIER, (1,)))
+            segment = replace(segment, compaction=replace(_APPLIED, deltas=deltas))
         await meta.save_channels([ChannelRecord(_CHANNEL, checkpoint=7)])
         for record in (segment, _LEVEL):
             await meta.save_segment(record)
@@ -86,7 +100,8 @@ class Compactions(ComparedProgram):
         self.begun = True
         await process.point("begin")
         for together in self.script["does"]:
-            await asyncio.gather(*(getattr(compactor, kind)(_CHANNEL) for kind in together))
+            with suppress(StoreError):
+                await asyncio.gather(*(getattr(compactor, kind)(_CHANNEL) for kind in together))
         records = coordinator.segments_of(_CHANNEL)
         named = [one for record in records for one in (*record.binlogs, *record.compaction.deltas)]
         self.compare(NAMED, "files", sorted({one.path for one in named}), sorted(self.script["named"]))
@@ -95,7 +110,8 @@ class Compactions(ComparedProgram):
             self.compare(NAMED, one.path, found, one.row_positions)
         if _REWRITTEN in self.files:
             self.compare(NAMED, "the rows that are left", self.files[_REWRITTEN], _LEFT)
-        self.compare(NAMED, "deletes applied", coordinator.segments[1].compaction.applied, ("c/level",))
+        marks = tuple(self.script.get("marks", ("c/level",)))
+        self.compare(NAMED, "deletes applied", coordinator.segments[1].compaction.applied, marks)
         self.compare(ONCE, "what was written", self.written, list(self.script["written"]))
 
     # The object store.
@@ -108,6 +124,8 @@ class Compactions(ComparedProgram):
     async def put(self, path: str, rows: Sequence[Row]) -> None:
         """See ObjectStore."""
         await asyncio.sleep(0)
+        if "fails" in self.script:
+            raise StoreError(f"{path} is not written")
         self.written.append(path)
         self.files[path] = tuple(rows)
 

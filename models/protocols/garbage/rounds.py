@@ -40,9 +40,16 @@ _SEGMENTS = (
         compaction=Compaction(deltas=(BinlogRecord("living/segment-1/delta-x", (1,)),)),
     ),
     SegmentRecord(segment_id=2, channel="dropped", dropped=True),
+    SegmentRecord(
+        segment_id=3,
+        channel="living",
+        dropped=True,
+        binlogs=(BinlogRecord("living/segment-3/term-000001-position-1", (1,)),),
+    ),
 )
 _KEPT = (
     "living/segment-1/term-000001-position-1",  # it is recorded
+    "living/segment-3/term-000001-position-1",  # so is that of a segment that was dropped
     "living/segment-1/delta-x",
     f"living/{_PRESENT}",  # its writer may still have it recorded
     "living/segment-1/compacted-000001",  # who has written it is not known
@@ -85,7 +92,7 @@ class GarbageRounds(ComparedProgram):
             await collector.collect()
             self.compare(FILES, "the files that are left", sorted(self.files), sorted(_KEPT))
             self.compare(RECORDS, "the channels that are forgotten", self.forgotten, ["dropped"])
-            self.compare(RECORDS, "the segments that are left", sorted(coordinator.segments), [1])
+            self.compare(RECORDS, "the segments that are left", sorted(coordinator.segments), [1, 3])
 
     # The object store.
 

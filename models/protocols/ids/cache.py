@@ -45,6 +45,8 @@ SCRIPTS: tuple[Script, ...] = (
     {"batch": 2, "clients": [[1], [1, 1]], "leaves": 0, "allocate": ["late 2", "late 2"]},
     {"batch": 2, "clients": [[1], [2]], "leaves": 1, "allocate": ["late 2"]},
     {"batch": 2, "clients": [[1], [2]], "leaves": 0, "allocate": ["late fail", "late 2"]},
+    # A caller leaves that has a part of its ids, when the others have come.
+    {"batch": 2, "clients": [[3], [1, 1]], "leaves": 0, "when": 2, "allocate": ["1", "3", "2"]},
     # The proxy ends, or is broken.
     {"batch": 2, "clients": [[1], [2]], "allocate": ["late broken", "2", "1"]},
     {"batch": 2, "clients": [[1], [2]], "ends": True, "allocate": ["never"]},
@@ -213,6 +215,8 @@ class CacheProgram(ScriptedProgram):
         if answer in _FAILURES:
             self._right.failed()
             raise _FAILURES[answer]
+        if self.script.get("when") == len(self._questions):
+            self._leave()
         first, last = self._next, self._next + int(answer) - 1
         self._next = last + 1
         self._right.answered(first, last)
@@ -222,12 +226,17 @@ class CacheProgram(ScriptedProgram):
         """What happens while the first question is open."""
         if len(self._questions) > 1:
             return
+        if "when" not in self.script:
+            self._leave()
+        if "ends" in self.script:
+            self._process.spawn(self._end(), "the end")
+
+    def _leave(self) -> None:
+        """By script the caller of a request leaves."""
         if "leaves" in self.script:
             place = self.script["leaves"]
             self._right.leaves(self._requests[place])
             self._clients[place].cancel()
-        if "ends" in self.script:
-            self._process.spawn(self._end(), "the end")
 
     async def _end(self) -> None:
         await self._process.point("the end")

@@ -6,9 +6,10 @@ Its log, its store and its coordinator answer as a script says; ``reckoning`` sa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from tidemark.impl.config import DataNodeConfig
@@ -93,13 +94,16 @@ class NodeLife(ScriptedProgram):
         self.sealing: dict[str, _Sealing] = {}
         """By task the seals that have begun."""
 
+    parts: Mapping[str, Any] = MappingProxyType({})
+    """Classes of the node that differ."""
+
     async def live(self, process: Process) -> None:
         """Start the node, and all that happens to it."""
         config = DataNodeConfig(**{**_CONFIG, **self.script.get("config", {})})
         self.reckoning = Reckoning(config, process.now)
         edges = _Edges(self, process)
         ports = DataNodePorts(clock=edges, log=edges, store=edges, coordinator=edges, preemption=edges)
-        parts = DataNodeParts(policies=partial(default_policies, jitter=jitter))
+        parts = DataNodeParts(policies=partial(default_policies, jitter=jitter), **self.parts)
         self.node = DataNode(node_id=NODE, session=SESSION, ports=ports, config=config, parts=parts)
         self.begun = True
         self.reckoning.begins()
@@ -333,6 +337,8 @@ def _raise(answer: str, failure: type[Exception]) -> None:
         raise failure("an edge fails")
 
 
-def life() -> NodeLife:
-    """Return the program of all scripts."""
-    return NodeLife(SCRIPTS, timers=40)
+def life(**parts: Any) -> NodeLife:
+    """Return the program of all scripts. ``parts``: classes of the node, see ``DataNodeParts``."""
+    program = NodeLife(SCRIPTS, timers=40)
+    program.parts = parts
+    return program

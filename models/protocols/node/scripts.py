@@ -19,6 +19,11 @@ SCRIPTS: tuple[Script, ...] = (
             ]
         }
     },
+    # Each channel has an interval of its own.
+    {
+        "config": {"checkpoint_tick_seconds": 4.0},
+        "packs": {"c": [[1, 10, [], ""], [5, 60, [], ""]], "d": [[2, 20, [], ""], [6, 120, [], ""]]},
+    },
     # Syncs of a segment, one after another: the store fails, the coordinator refuses, is silent, or late.
     {
         "packs": {
@@ -156,6 +161,11 @@ SCRIPTS: tuple[Script, ...] = (
     {
         "config": {"full_buffer_bytes": 1000, "memory_watermark_bytes": 3 * 24, "memory_check_seconds": 2.0},
         "packs": {"d": [[1, 10, [[1, 4], [2, 3]], ""]], "c": [[1, 10, [[1, 2], [2, 1]], ""]]},
+    },
+    # The last one by name holds most.
+    {
+        "config": {"full_buffer_bytes": 1000, "memory_watermark_bytes": 3 * 24, "memory_check_seconds": 2.0},
+        "packs": {"c": [[1, 10, [[1, 2]], ""]], "d": [[1, 10, [[1, 4], [2, 3], [3, 3]], ""]]},
     },
     # The drop: it waits for the syncs under way, and is reported until that is heard.
     {

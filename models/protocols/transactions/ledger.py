@@ -97,6 +97,18 @@ SCRIPTS: tuple[Script, ...] = (
             ("tick", 60),
         ]
     },
+    # A body of another transaction holds up no commit; one that has failed frees no other.
+    {
+        "calls": [
+            *_open("b", 10, 50, 3),
+            *_open("c", 20, 50, 4),
+            ("admit", "m", _BODY, 10),
+            ("admit", "n", _BODY, 10),
+            ("admit", "d", _COMMIT, 20),
+            ("failed", "m"),
+            ("admit", "e", _COMMIT, 10),
+        ]
+    },
     # Begins that fail, and ends that come too late.
     {
         "calls": [

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
-from tidemark.impl.types import BinlogRecord, SegmentId
+from tidemark.impl.errors import StoreError
+from tidemark.impl.types import BinlogRecord, Row, SegmentId
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.deletes.compactions import NAMED, ONCE, Compactions, compactions
 
@@ -38,3 +41,26 @@ class _NamesWhatIsNotThere(LevelZeroCompactor):
 def a_rewritten_segment_is_not_stored() -> Compactions:
     """The record names a file that nobody has written: its rows are lost."""
     return compactions(compactor=_NamesWhatIsNotThere)
+
+
+class _LastFileCounts(LevelZeroCompactor):
+    def _is_removed(self, row: Row, deletes: Iterable[Row]) -> bool:
+        return {delete.key: delete.ts for delete in deletes}.get(row.key, 0) > row.ts
+
+
+@mutant(killer=NAMED, source="facts 10.4", instance=AGAIN)
+def the_last_file_of_deletes_counts() -> Compactions:
+    """Of the deletes of a key the one that was read last is looked at, not the latest."""
+    return compactions(compactor=_LastFileCounts)
+
+
+class _DropsAnyhow(LevelZeroCompactor):
+    async def _apply(self, level: BinlogRecord, segment_id: SegmentId) -> None:
+        with suppress(StoreError):
+            await super()._apply(level, segment_id)
+
+
+@mutant(killer=NAMED, source="facts 10.4", instance=AGAIN)
+def deletes_are_dropped_that_were_not_written() -> Compactions:
+    """A file that could not be written ends nothing: the binlog is dropped all the same."""
+    return compactions(compactor=_DropsAnyhow)

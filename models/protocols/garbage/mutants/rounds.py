@@ -32,3 +32,19 @@ class _TakesWhatHasNoTerm(GarbageCollector):
 def a_file_without_a_term_is_garbage() -> GarbageRounds:
     """What a compaction writes carries no term, and is deleted before it is recorded."""
     return rounds(collector=_TakesWhatHasNoTerm)
+
+
+class _LooksAtTheLiving(GarbageCollector):
+    def _named(self, channel: ChannelName) -> list[str]:
+        living = {one.segment_id for one in self._coordinator.segments_of(channel) if not one.dropped}
+        return [path for path in super()._named(channel) if _segment_of(path) in living]
+
+
+def _segment_of(path: str) -> int:
+    return int(path.partition("/segment-")[2].partition("/")[0])
+
+
+@mutant(killer=FILES, source="facts 10.4", instance=ROUNDS)
+def files_of_dropped_segments_are_garbage() -> GarbageRounds:
+    """What is recorded of a segment that was dropped is deleted while its record names it."""
+    return rounds(collector=_LooksAtTheLiving)

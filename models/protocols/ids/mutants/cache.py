@@ -6,9 +6,11 @@ The functions return the program with the fault in it, and take the same argumen
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from tidemark.impl.proxy.ids import IdCache, IdRequest
+from tidemark.impl.timestamp import Batch
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.ids.cache import CacheProgram, cache
 
@@ -52,3 +54,19 @@ class _StaysInTheQueue(IdCache):
 def who_fails_or_leaves_stays_in_the_queue(**scenario: Any) -> CacheProgram:
     """A request that has failed, or whose caller has left, is kept."""
     return cache(cache_class=_StaysInTheQueue, **scenario)
+
+
+class _TakesBack(IdCache):
+    async def fill(self, request: IdRequest) -> None:
+        try:
+            await super().fill(request)
+        except asyncio.CancelledError:
+            if request.runs and self.left is not None:
+                self.left = Batch(request.runs[-1].first, self.left.last)
+            raise
+
+
+@mutant(killer="requests_get_the_next_ids_in_their_order", source="seed 004: 6.2", instance=ALONE)
+def ids_of_who_leaves_are_taken_back(**scenario: Any) -> CacheProgram:
+    """Batches count as next to each other: what lies between them is given, too."""
+    return cache(cache_class=_TakesBack, **scenario)

@@ -280,7 +280,7 @@ class CallReckoning:
             case "read":
                 known = self._meant(request.arguments["collection"])
                 moments = {channel: 50 + place for place, channel in enumerate(known.channels)}
-                found = ((9, "nine"), (2, "two"), (4, "four"), (4, "again"))
+                found = ((10, "ten"), (0, "none"), (4, "four"), (4, "again"))
                 rows = found if "nearest" in request.arguments else _paged(sorted(found), request.arguments)
                 return ReadReply(request.arguments.get("client_ts", 0) + 100, moments, rows)
         return request.answer

@@ -15,7 +15,7 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.queries.pages import Page
@@ -58,6 +58,8 @@ class GatewayLife(ScriptedProgram):
 
     gateway_class: type[Gateway] = Gateway
     """Class of the gateway: a variant replaces it."""
+    parts: ProxyParts | None = None
+    """Classes of its proxy."""
 
     async def live(self, process: Process) -> None:
         """Start the proxy, and its clients."""
@@ -66,7 +68,7 @@ class GatewayLife(ScriptedProgram):
             oracle=edges, streams=edges, root_coord=edges, clock=edges, metadata=edges,
             ids=_Ids(self) if self.script.get("ids", True) else None,
         )  # fmt: skip
-        self.proxy = Proxy(source=7, ports=ports, config=ProxyConfig(id_batch=_IDS))
+        self.proxy = Proxy(source=7, ports=ports, config=ProxyConfig(id_batch=_IDS), parts=self.parts)
         self.reckoning = CallReckoning(has_ids=self.script.get("ids", True))
         self.gateway = self.gateway_class(
             host=_Host(self.proxy), oracle=edges, collections=edges, segments=_Segments(), reader=edges,
@@ -246,7 +248,7 @@ class _Edges:
             "shown": {} if task.page_of is None else task.page_of.moments,
         })  # fmt: skip
         task.guarantee = task.client_ts + 100
-        rows = (Row(5, 1, 9, "nine"), Row(4, 1, 2, "two"), Row(6, 1, 4, "four"), Row(7, 1, 4, "again"))
+        rows = (Row(5, 1, 10, "ten"), Row(4, 1, 0, "none"), Row(6, 1, 4, "four"), Row(7, 1, 4, "again"))
         return ReadAnswer(rows, {channel: 50 + place for place, channel in enumerate(task.channels)})
 
     async def flush(self, channels: Sequence[str]) -> int:
@@ -307,8 +309,8 @@ def _message(message: Message) -> InsertMessage | DeleteMessage:
     return found
 
 
-def life(*, gateway: type[Gateway] = Gateway) -> GatewayLife:
-    """Return the program of all scripts. ``gateway``: class of the gateway."""
+def life(*, gateway: type[Gateway] = Gateway, parts: ProxyParts | None = None) -> GatewayLife:
+    """Return the program of all scripts. ``gateway``: class of the gateway. ``parts``: those of its proxy."""
     program = GatewayLife(SCRIPTS, timers=0)
-    program.gateway_class = gateway
+    program.gateway_class, program.parts = gateway, parts
     return program

@@ -58,7 +58,7 @@ SCRIPTS: tuple[Script, ...] = (
                 *(
                     _call("read", "also", level="bounded", page=(limit, after, {"a": 5, "b": 7}))
                     for limit in (1, 2, 0)
-                    for after in (1, 2, 4, 9)
+                    for after in (0, 2, 4, 9)
                 ),
                 _call("read", level="strong", page=(1, 2, {})),
                 _call("read", level="strong", page=(1, None, {"a": 5})),

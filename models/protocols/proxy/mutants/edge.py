@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from tidemark.impl.proxy.gateway import Gateway
+from tidemark.impl.proxy.gateway import Gateway, ReadReply
 from tidemark.impl.proxy.host import ProxyHost
 from tidemark.impl.proxy.meta_cache import CollectionVersion
-from tidemark.impl.proxy.proxy import Proxy
+from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.queues import QueueKind
+from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.proxy.scheduler import TaskScheduler
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
 from tidemark.impl.proxy.writes import WriteTask
+from tidemark.impl.queries.pages import Page
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.proxy.edge import gateway, host
@@ -84,3 +89,67 @@ class _OneRun(Gateway):
 def keys_run_on_behind_a_batch() -> gateway.GatewayLife:
     """Rows get the ids that follow the first one, whoever has those."""
     return gateway.life(gateway=_OneRun)
+
+
+class _AsText(Page):
+    def cut(self, rows: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+        rest = [row for row in rows if self.after is None or row[0] > self.after]
+        keys = sorted(dict(rest), key=str)[: self.limit]
+        return tuple(row for row in rest if row[0] in keys)
+
+
+class _NoZero(Page):
+    def cut(self, rows: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+        return Page.cut(self if self.after else Page(self.limit), rows)
+
+
+class _OtherPages(Gateway):
+    pages: type[Page]
+
+    async def read(
+        self, collection: str, level: ConsistencyLevel, *, page: Page | None = None, **asked: Any
+    ) -> ReadReply:
+        other = None if page is None else self.pages(page.limit, page.after, page.moments)
+        return await super().read(collection, level, page=other, **asked)
+
+
+class _PagesAsText(_OtherPages):
+    pages = _AsText
+
+
+class _PagesFromZero(_OtherPages):
+    pages = _NoZero
+
+
+@mutant(killer="clients_hear_what_became_of_their_calls", source="facts 6.2", instance="proxy-impl-gateway")
+def pages_are_cut_by_keys_as_text() -> gateway.GatewayLife:
+    """A page has the first keys in the order of texts: 10 comes before 4."""
+    return gateway.life(gateway=_PagesAsText)
+
+
+@mutant(killer="clients_hear_what_became_of_their_calls", source="facts 6.2", instance="proxy-impl-gateway")
+def a_page_after_zero_is_the_first() -> gateway.GatewayLife:
+    """The key 0 counts as none."""
+    return gateway.life(gateway=_PagesFromZero)
+
+
+class _EndsWithTheFirst(TaskScheduler):
+    async def execute(self, task: DmlTask) -> None:
+        if task.error is None:
+            await task.prepare()
+        missing = [channel for channel in task.channels if channel not in task.outcomes]
+        produces = [asyncio.create_task(self._produce(task, channel), name=channel) for channel in missing]
+        for produce in produces:
+            await produce
+            if AppendOutcome.REFUSED in task.outcomes.values():
+                break
+        task.phase = TaskPhase.FINISHED
+        task.answered.set()
+        await self._settle_all(task)
+        await self.queue.pop(task)
+
+
+@mutant(killer="clients_hear_what_became_of_their_calls", source="facts 3.1", instance="proxy-impl-gateway")
+def a_write_ends_with_its_first_refusal() -> gateway.GatewayLife:
+    """A client is answered when one log has refused, while others may still take the rows."""
+    return gateway.life(parts=ProxyParts(scheduler=_EndsWithTheFirst))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, decode
-from tidemark.impl.streaming.transaction_messages import decode_any
+from tidemark.impl.streaming.transaction_messages import Part, decode_any
 from tidemark.impl.streaming.transactions import Transaction, Transactions
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.timestamp import Timestamp
@@ -84,3 +84,31 @@ def _rows_alone(message: InsertMessage | DeleteMessage) -> tuple[Row, ...]:
 def a_delete_has_no_rows(**scenario: Any) -> FormsProgram:
     """What a data node stores of a delete is nothing."""
     return forms(rows_of=_rows_alone, **scenario)
+
+
+class _OneSetForAll(Transactions):
+    def stamped(self, append: Append) -> None:
+        super().stamped(append)
+        first = next(iter(self.kept.values()), None)
+        if first is not None and append.ts in self.kept:
+            self.kept[append.ts].under_way = first.under_way
+
+
+@mutant(killer="a_transaction_is_known_until_readers_forget_it", source="facts 11", instance=ALONE)
+def bodies_are_those_of_all_transactions(**scenario: Any) -> LedgerProgram:
+    """Transactions share what is under way: a body of one holds up the commit of another."""
+    return ledger(ledger_class=_OneSetForAll, **scenario)
+
+
+class _ForgetsAllBodies(Transactions):
+    def failed(self, append: Append) -> None:
+        super().failed(append)
+        one = self.kept.get(append.transaction)
+        if one is not None and append.part is Part.BODY:
+            one.under_way.clear()
+
+
+@mutant(killer="a_transaction_is_known_until_readers_forget_it", source="facts 11", instance=ALONE)
+def a_body_that_fails_ends_the_others(**scenario: Any) -> LedgerProgram:
+    """After a body has failed a commit waits for no other."""
+    return ledger(ledger_class=_ForgetsAllBodies, **scenario)
