@@ -17,8 +17,7 @@ from tidemark.impl.storage.transactions import SqliteDatabase
 from tidemark.impl.streaming.transaction_messages import StreamingMessage
 from tidemark.impl.tso.ports import Leadership
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.store.histories import folders, kinds
-from tidemark.models.protocols.store.histories import kinds, leaders
+from tidemark.models.protocols.store.histories import folders, kinds, leaders
 from tidemark.models.protocols.store.histories.program import HistoryProgram
 from tidemark.models.protocols.store.histories.programs import history
 from tidemark.models.simulation.world.process import Process
@@ -178,6 +177,8 @@ def files_are_in_the_order_of_their_paths(**scenario: Any) -> HistoryProgram:
 def a_deletion_takes_what_begins_with_its_name(**scenario: Any) -> HistoryProgram:
     """A file goes that nobody has named."""
     return history(kind=_with(_FolderOfAll), **scenario)
+
+
 class _MarksErrors(FencedLog):
     async def append(self, term: int, since: int, message: StreamingMessage) -> int:
         try:
