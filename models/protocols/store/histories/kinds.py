@@ -84,7 +84,7 @@ class Kind:
         del call
         return True
 
-    def left(self, call: Call) -> None:
+    def leaves(self, call: Call) -> None:
         """The user was cancelled in the call."""
 
     def refuses(self, call: Call) -> bool | None:
@@ -309,7 +309,7 @@ class Fenced(_OnDisk):
         """After an append that has failed the log takes none, until a new term begins."""
         return call.name == "append" and call.arguments[0] in (-1, self._term) and self._lost
 
-    def left(self, call: Call) -> None:
+    def leaves(self, call: Call) -> None:
         """See Kind. Of an append the line may be there; the log need not know."""
         if call.name in ("append", "begin_term"):
             self._lost = None

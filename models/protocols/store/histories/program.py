@@ -141,7 +141,7 @@ class HistoryProgram(Program):
             assert task is not None
             task.uncancel()
             self._open.discard(number)
-            self.kind.left(call)
+            self.kind.leaves(call)
             return True
         except (ImplementationError, ValueError) as failure:
             answer, words = Raised(type(failure).__name__), str(failure)
