@@ -64,6 +64,13 @@ class OwnershipActions(Protocol, name="ownership"):
     CHECKED_AT_ONCE: Bool = option(
         True, assumes="The coordinator compares the epoch and writes the record in one transaction."
     )
+    STARTS_TOLD: Bool = option(
+        True, assumes="Before a save is recorded, so is where each segment begins of which its node has read."
+    )
+    IMPORTS_WAIT: Bool = option(True, assumes="No import ends while its channel has no checkpoint.")
+    BEGINS_FIRST: Bool = option(
+        True, assumes="The place where a collection begins is taken before it has a row."
+    )
 
     carries: Set[Position] = constant()
     segment_of: Map[Position, Segment] = constant()
@@ -137,13 +144,17 @@ class OwnershipActions(Protocol, name="ownership"):
         s.epoch_of[t] = s.epoch
         s.assigned = True
         s.alive[t] = True
-        s.read[t] = s.stored
+        s.read[t] = s.seek()
         s.low = each(s.Tenure, s.Segment, lambda u, g: ite(u == t, s.told(g), s.low[u, g]))
         s.high = each(s.Tenure, s.Segment, lambda u, g: ite(u == t, s.told(g), s.high[u, g]))
 
     def told(s, segment):
         """Up to here the segment's rows are settled, by the coordinator's answer."""
-        return maximum(s.dml[segment], s.stored)
+        return maximum(s.dml[segment], s.seek())
+
+    def seek(s):
+        """From here on the log is read, by the coordinator's answer."""
+        return s.stored
 
     @action(source="facts 10.1; hazard 22")
     def release(s):

@@ -1,0 +1,266 @@
+"""From where a channel is read that has no checkpoint yet.
+
+When a collection has been created, its channel is made in two writes: its record, with the place where the
+collection begins, and then its first checkpoint. The second one may fail, or be late, while the channel is
+read already. Whoever takes the channel up meanwhile is given the earliest position of its segments: how far a
+segment is recorded, or else where it begins. If no segment has one, it is where the collection begins.
+
+A segment that has no position yet must not have a row below the earliest one. Hence a save tells first where
+the segments begin of which its node has read, in the order of their first rows; each is a write of its own.
+An imported segment has a position that is no place in the log.
+
+Compactions are left out: what is compacted is flushed, so none of its rows is missing, whatever its position.
+"""
+
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Set,
+    action,
+    all_of,
+    each,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    least,
+    lemma,
+    reachable,
+    require,
+    transition_invariant,
+)
+from tidemark.spec.ownership import Ownership
+
+
+class Seek(Ownership):
+    """A channel without a checkpoint is read from the earliest position of a segment, else its beginning."""
+
+    has_checkpoint: Bool = False
+    noted: Bool = False  # the coordinator has been told of the collection, and where it begins
+    begins: Ownership.Position = 0
+    begun: Set[Ownership.Segment] = False  # it is recorded where the segment begins
+    first: Map[Ownership.Segment, Ownership.Position] = 0  # every row of it lies behind this position
+    imported: Set[Ownership.Segment] = False
+    import_at: Map[Ownership.Segment, Ownership.Position] = 0
+    sought: Map[Ownership.Tenure, Ownership.Position] = 0  # from where the tenure was told to read
+
+    # ---- words used below ----
+
+    def has_position(s, segment):
+        """A record says a position of the segment."""
+        return (s.dml[segment] > 0) | s.begun[segment]
+
+    def position_of(s, segment):
+        """How far the segment is recorded, or else where it begins."""
+        return ite(s.dml[segment] > 0, s.dml[segment], s.first[segment])
+
+    def is_earliest(s, segment, p):
+        """A segment that was not dropped has this position."""
+        own = s.has_position(segment) & (s.position_of(segment) == p)
+        brought = s.imported[segment] & (s.import_at[segment] == p)
+        return (s.record[segment] == "kept") & (own | brought)
+
+    def earliest(s):
+        """The earliest position of a segment, or else the place where the collection begins."""
+        return least(
+            s.Position,
+            lambda p: exists(s.Segment, lambda g: s.is_earliest(g, p)),
+            default=s.begins,
+        )
+
+    def seek(s):
+        return ite(s.has_checkpoint, s.stored, s.earliest())
+
+    def brings_first(s, t, segment, p):
+        """A row that the tenure had read when it sent the save, of a segment that has no position."""
+        return all_of(
+            s.carries[p],
+            s.sought[t] < p,
+            p <= s.high[t, segment],
+            s.record[s.segment_of[p]] == "kept",
+            ~s.has_position(s.segment_of[p]),
+        )
+
+    # ---- steps ----
+
+    @action(source="facts 10.4: getCollectionStartPos")
+    def note_beginning(s, position: Ownership.Position):
+        """The coordinator is told of the collection, and of the place where it begins."""
+        require((s.life == "living") & ~s.noted)
+        require(ite(s.BEGINS_FIRST, position == s.start, position >= s.start))
+        s.noted = True
+        s.begins = position
+
+    def take(s, t):
+        require(s.noted)
+        seek = s.seek()
+        super().take(t)
+        s.sought[t] = seek
+
+    @action(source="facts 10.4: WatchChannels")
+    def begin_checkpoint(s):
+        """The first checkpoint is stored, unless one was reported before. It may be late, or never come."""
+        require((s.life == "living") & s.noted & ~s.has_checkpoint)
+        s.stored = s.begins
+        s.has_checkpoint = True
+
+    @action(source="facts 10.2, 10.4")
+    def tell_start(s, t: Ownership.Tenure, segment: Ownership.Segment, p: Ownership.Position):
+        """Before a save is recorded: where the next segment begins of which its node has read."""
+        require((s.low[t, segment] < s.high[t, segment]) & s.is_taken(t))
+        require(s.brings_first(t, segment, p))
+        require(forall(s.Position, lambda q: implies(q < p, ~s.brings_first(t, segment, q))))
+        s.begun[s.segment_of[p]] = True
+        s.first[s.segment_of[p]] = p - 1
+
+    def record_save(s, t, segment):
+        require(
+            forall(
+                s.Position,
+                lambda q: implies(
+                    s.STARTS_TOLD & (s.segment_of[q] != segment), ~s.brings_first(t, segment, q)
+                ),
+            )
+        )
+        super().record_save(t, segment)
+
+    def store(s, t, position):
+        require(s.has_checkpoint | (position >= s.sought[t]))
+        super().store(t, position)
+
+    @action(source="facts 10.4: IsImporting")
+    def end_import(s, segment: Ownership.Segment, position: Ownership.Position):
+        """An import ends: its segment counts from now on, at a position that no reader has come to."""
+        require((s.life == "living") & (s.has_checkpoint | ~s.IMPORTS_WAIT))
+        require((s.record[segment] == "kept") & ~s.imported[segment])
+        require(forall(s.Position, lambda p: s.segment_of[p] != segment))
+        s.imported[segment] = True
+        s.import_at[segment] = position
+
+    def drop(s, t):
+        super().drop(t)
+        s.record = each(
+            s.Segment,
+            lambda g: ite(
+                (s.record[g] == "kept") & (s.has_position(g) | s.imported[g]), "dropped", s.record[g]
+            ),
+        )
+
+    def create(s):
+        super().create()
+        s.noted = False
+        s.has_checkpoint = False
+
+    # ---- claims ----
+
+    @invariant(source="facts 10.1, 10.4; B31")
+    def what_lives_has_a_checkpoint(s):
+        """A living channel has a checkpoint, or has had none: nothing is claimed behind its beginning."""
+        return implies(s.life == "living", s.has_checkpoint | (s.stored == s.start))
+
+    @invariant(source="facts 10.4; seed 001, recovery; property S")
+    def no_unsettled_row_is_passed(s):
+        """No row is missing from the records that lies below the place from where a node was told to read."""
+        return forall(
+            s.Tenure,
+            s.Position,
+            lambda t, p: implies(s.is_row(p) & (p <= s.sought[t]), s.is_settled(p)),
+        )
+
+    @transition_invariant(source="facts 10.4", frame=True)
+    def the_position_is_one_that_is_recorded(before, after):
+        """A node reads from the checkpoint; without one, from a position of a segment that was not dropped,
+        or, where no segment has one, from where the collection begins.
+        """
+        return forall(
+            after.Tenure,
+            lambda t: implies(
+                (before.epoch_of[t] == 0) & (after.epoch_of[t] > 0),
+                after.sought[t] == ite(before.has_checkpoint, before.stored, before.earliest()),
+            ),
+        )
+
+    @lemma(source="facts 10.2, 10.4")
+    def who_has_no_position_begins_later(s):
+        """The missing rows of a segment lie behind its position, or, if it has none, behind all positions."""
+        return forall(
+            s.Segment,
+            s.Position,
+            lambda g, p: implies(
+                s.is_row(p) & ~s.is_settled(p) & s.has_position(g),
+                implies((s.segment_of[p] == g) | ~s.has_position(s.segment_of[p]), p > s.position_of(g)),
+            ),
+        )
+
+    @lemma(source="facts 10.4")
+    def a_beginning_lies_before_all_rows(s):
+        """What was recorded of beginnings lies in the log, before the rows of this collection."""
+        return all_of(
+            implies((s.life == "living") & s.noted, s.begins == s.start),
+            forall(s.Segment, lambda g: implies(s.begun[g], s.first[g] < s.seen)),
+            forall(
+                s.Tenure,
+                lambda t: all_of(
+                    s.sought[t] <= s.read[t],
+                    implies((s.epoch_of[t] > 0) & (s.epoch_of[t] == s.epoch), s.start <= s.sought[t]),
+                    forall(s.Segment, lambda g: s.sought[t] <= s.low[t, g]),
+                ),
+            ),
+            forall(
+                s.Segment,
+                lambda g: implies(
+                    all_of(s.life == "living", s.record[g] == "kept", s.has_position(g)),
+                    s.start <= s.position_of(g),
+                ),
+            ),
+            forall(
+                s.Segment,
+                lambda g: implies(s.imported[g] & (s.record[g] == "kept"), s.has_checkpoint),
+            ),
+            forall(
+                s.Segment,
+                lambda g: implies(
+                    (s.life != "living") & (s.record[g] == "kept"), ~s.has_position(g) & ~s.imported[g]
+                ),
+            ),
+        )
+
+    # ---- witnesses ----
+
+    @reachable(after="take", source="facts 10.4")
+    def a_segment_that_was_only_begun_is_the_earliest(before, after, t):
+        """A node reads from where a segment begins of which nothing is recorded, not from the beginning."""
+        return ~before.has_checkpoint & exists(
+            before.Segment,
+            lambda g: all_of(
+                before.is_earliest(g, after.sought[t]), before.dml[g] == 0, after.sought[t] > before.start
+            ),
+        )
+
+    @reachable(after="take", source="facts 10.4")
+    def a_recorded_segment_is_the_earliest(before, after, t):
+        """A node reads from the position up to which a segment is recorded."""
+        return ~before.has_checkpoint & exists(
+            before.Segment, lambda g: (before.dml[g] > 0) & (before.dml[g] == after.sought[t])
+        )
+
+    @reachable(after="begin_checkpoint", source="facts 10.4: WatchChannels")
+    def the_first_checkpoint_comes_after_a_save(before, after):
+        """Rows are recorded when the first checkpoint is stored: it lies below them."""
+        return exists(after.Segment, lambda g: after.dml[g] > after.stored)
+
+    @reachable(after="note_beginning", source="facts 10.4: getCollectionStartPos")
+    def a_collection_begins_behind_another(before, after, position):
+        """The place where a collection of a used name begins is not the beginning of the log."""
+        return after.begins > 0
+
+    @reachable(after="tell_start", source="facts 10.2, 10.4")
+    def a_save_tells_of_another_segment(before, after, t, segment, p):
+        """A save tells where a segment begins that is not its own."""
+        return after.segment_of[p] != segment
+
+    @reachable(after="end_import", source="facts 10.4: IsImporting")
+    def an_import_lies_ahead(before, after, segment, position):
+        """An imported segment has a position that lies beyond a row that is missing from the records."""
+        return exists(after.Position, lambda p: all_of(after.is_row(p), p <= position, ~after.is_settled(p)))
