@@ -25,6 +25,9 @@ DROPPED_CHECKPOINT: Timestamp = 2**63 - 1
 is no place in a log, and is never given to anybody as one (hazard 14).
 """
 
+NO_CHECKPOINT: Timestamp = -1
+"""Checkpoint of a channel that has none yet: every position is greater, and it is no place in a log."""
+
 
 @dataclass(frozen=True)
 class StartPosition:
@@ -151,6 +154,7 @@ class SaveBinlogPaths:
 
     ``position`` is the end of the last pack in the write buffer when the task was yielded: every row of
     the segment up to it is in a binlog recorded by this or by an earlier request.
+    ``starts``: where each segment begins of which the node has read, if the channel had no checkpoint.
     """
 
     channel: ChannelName
@@ -160,6 +164,7 @@ class SaveBinlogPaths:
     binlog: BinlogRecord | None
     flushed: bool = False
     dropped: bool = False
+    starts: tuple[tuple[SegmentId, StartPosition], ...] = field(default=(), repr=False)
 
 
 class SaveOutcome(Enum):
@@ -186,7 +191,9 @@ class Compaction:
 
 @dataclass(frozen=True)
 class SegmentRecord:
-    """What the coordinator knows of a segment. ``dml_position`` is the greatest position recorded for it."""
+    """What the coordinator knows of a segment. ``dml_position`` is the greatest position recorded for it;
+    ``begins`` is where it begins, if its node has told.
+    """
 
     segment_id: SegmentId
     channel: ChannelName
@@ -195,6 +202,11 @@ class SegmentRecord:
     dropped: bool = False
     binlogs: tuple[BinlogRecord, ...] = ()
     compaction: Compaction = field(default=Compaction(), repr=False)
+    begins: StartPosition | None = field(default=None, repr=False)
+
+    def position(self) -> Position | None:
+        """No row of it is missing up to here: how far it is recorded, or else where it begins."""
+        return self.dml_position if self.dml_position.ts > LOG_BEGINNING.ts else self.begins
 
     def start(self) -> Timestamp:
         """The least position of a row that was recorded, removed ones too; 0 if there is none."""
@@ -215,6 +227,7 @@ class ChannelRecord:
     """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client;
     ``session`` is the incarnation of ``last_owner`` that has recovered it last, 0 if that is not known.
     ``collected``: nothing is left of a dropped channel but its term, which must not come back with its name.
+    ``begins``: every row of its collection is later.
     """
 
     channel: ChannelName
@@ -226,16 +239,21 @@ class ChannelRecord:
     dropped: bool = False
     collected: bool = field(default=False, repr=False)
     flush_requests: tuple[FlushRequest, ...] = ()
+    begins: Timestamp = field(default=LOG_BEGINNING.ts, repr=False)
 
 
 @dataclass(frozen=True)
 class RecoveryAnswer:
-    """All that a node needs to take up a channel: its new right, where to seek, what is stored already."""
+    """All that a node needs to take up a channel: its new right, where to seek, what is stored already.
+
+    asks_starts: the channel has no checkpoint; saves are to tell where the segments begin.
+    """
 
     channel: ChannelName
     owner: Owner
     seek: EndPosition
     segments: tuple[SegmentRecord, ...] = ()
+    asks_starts: bool = field(default=False, repr=False)
 
     def recorded_positions(self) -> Mapping[SegmentId, EndPosition]:
         """The dml position of each segment that the coordinator has a record of."""

@@ -25,7 +25,7 @@ def describe(coordinator: Coordinator, channel: ChannelName, *, levels: bool = T
     """
     segments = coordinator.segments_of(channel)
     if levels:
-        start = coordinator.channel(channel).checkpoint
+        start = coordinator.seek_position(channel).ts
     else:
         start = coordinator.delete_checkpoint(channel)
         segments = tuple(record for record in segments if not is_level_zero(record.segment_id))

@@ -17,6 +17,7 @@ from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
+    NO_CHECKPOINT,
     ChannelName,
     ChannelPosition,
     ChannelRecord,
@@ -28,6 +29,7 @@ from tidemark.impl.types import (
     SaveOutcome,
     SegmentId,
     SegmentRecord,
+    StartPosition,
     UpdateCheckpoints,
 )
 
@@ -112,15 +114,37 @@ class Coordinator:
             return RecoveryAnswer(
                 channel=channel,
                 owner=Owner(node_id=node_id, term=record.term),
-                seek=EndPosition(record.checkpoint),
+                seek=self.seek_position(channel),
                 segments=self.segments_of(channel),
+                asks_starts=record.checkpoint == NO_CHECKPOINT,
             )
+
+    def seek_position(self, channel: ChannelName) -> EndPosition:
+        """From where the channel is read: no row at or below it is missing from the records.
+
+        The checkpoint; while there is none, the earliest position of a segment, or else the place where the
+        collection begins. Raises UnknownChannelError, ChannelDroppedError.
+        """
+        record = self._living(channel)
+        if record.checkpoint != NO_CHECKPOINT:
+            return EndPosition(record.checkpoint)
+        positions = self._positions(channel)
+        return EndPosition(self._earliest(positions) if positions else record.begins)
+
+    def _positions(self, channel: ChannelName) -> list[Timestamp]:
+        """Positions of the segments that have one, and were not dropped."""
+        known = [record.position() for record in self.segments_of(channel) if not record.dropped]
+        return [position.ts for position in known if position is not None]
+
+    def _earliest(self, positions: Sequence[Timestamp]) -> Timestamp:
+        return min(positions)
 
     async def save_binlog_paths(self, request: SaveBinlogPaths) -> SaveOutcome:
         """Record a binlog with its segment's position and end, once however often it is asked."""
         async with self.lock.holding("coordinator.lock"):
             if not self._owner_may_write(request.channel, request.owner):
                 return SaveOutcome.NOT_OWNER
+            await self._note_starts(request)
             record = self.segments.get(
                 request.segment_id, SegmentRecord(segment_id=request.segment_id, channel=request.channel)
             )
@@ -129,6 +153,23 @@ class Coordinator:
                 return SaveOutcome.ALREADY_RECORDED
             await self._save_segment(after)
             return SaveOutcome.RECORDED
+
+    async def _note_starts(self, request: SaveBinlogPaths) -> None:
+        """Record where segments begin, one by one, before the save. Nobody asks once there is a checkpoint.
+
+        In the order of the log: a segment that is not recorded yet, if this ends in between, has no row
+        below a recorded position.
+        """
+        if self.channels[request.channel].checkpoint != NO_CHECKPOINT:
+            return
+        for segment_id, begins in self._in_order(request.starts):
+            if segment_id not in self.segments:
+                await self._save_segment(SegmentRecord(segment_id, request.channel, begins=begins))
+
+    def _in_order(
+        self, starts: Iterable[tuple[SegmentId, StartPosition]]
+    ) -> list[tuple[SegmentId, StartPosition]]:
+        return sorted(starts, key=lambda told: told[1].ts)
 
     def _owner_may_write(self, channel: ChannelName, owner: Owner) -> bool:
         """Only the incarnation that recovered the channel last: an earlier one would store rows twice."""
@@ -226,7 +267,9 @@ class Coordinator:
         """
         levels = [record for record in self.segments_of(channel) if is_level_zero(record.segment_id)]
         starts = [position - 1 for level in levels for one in level.binlogs for position in one.row_positions]
-        return min([self.channel(channel).checkpoint, *starts])
+        checkpoint = self.channel(channel).checkpoint
+        begins = self.seek_position(channel).ts if checkpoint == NO_CHECKPOINT else checkpoint
+        return min([begins, *starts])
 
     async def replace_segment(self, before: SegmentRecord, after: SegmentRecord) -> None:
         """Replace a segment's record, unless it has changed meanwhile."""
@@ -273,11 +316,34 @@ class Coordinator:
         Raises ChannelLivesError unless what had the name before was collected.
         """
         async with self.lock.holding("coordinator.lock"):
-            old = self.channels.get(channel)
-            if old is not None and not old.collected:
-                raise ChannelLivesError(f"there is a channel {channel!r}; drop and collect it first")
-            term = 0 if old is None else old.term + 1
-            await self._save_channel(ChannelRecord(channel, checkpoint=begins.ts, term=term))
+            await self._make_channel(channel, begins, checkpoint=begins.ts)
+
+    async def watch_channel(self, channel: ChannelName, begins: EndPosition) -> None:
+        """The same without a checkpoint: that is stored by ``begin_checkpoint``, or by a node's report."""
+        async with self.lock.holding("coordinator.lock"):
+            await self._make_channel(channel, begins, checkpoint=NO_CHECKPOINT)
+
+    async def begin_checkpoint(self, channel: ChannelName) -> None:
+        """Store the first checkpoint, unless one was reported before. It may be late, or fail.
+
+        Raises UnknownChannelError, ChannelDroppedError.
+        """
+        async with self.lock.holding("coordinator.lock"):
+            record = self._living(channel)
+            if self._accepts_first(record):
+                await self._save_channel(replace(record, checkpoint=record.begins))
+
+    def _accepts_first(self, record: ChannelRecord) -> bool:
+        return record.checkpoint == NO_CHECKPOINT
+
+    async def _make_channel(
+        self, channel: ChannelName, begins: EndPosition, *, checkpoint: Timestamp
+    ) -> None:
+        old = self.channels.get(channel)
+        if old is not None and not old.collected:
+            raise ChannelLivesError(f"there is a channel {channel!r}; drop and collect it first")
+        term = 0 if old is None else old.term + 1
+        await self._save_channel(ChannelRecord(channel, checkpoint=checkpoint, term=term, begins=begins.ts))
 
     async def _save_channel(self, record: ChannelRecord) -> None:
         await self._save_channels([record])

@@ -130,6 +130,7 @@ class DataNode:
             policies=self._parts.policies(self._config),
             submit=self.sync_manager.submit,
             preemption=self._ports.preemption,
+            tells_starts=answer.asks_starts,
         )
         time_tick_node = self._parts.time_tick_node(
             channel=answer.channel,

@@ -44,6 +44,7 @@ class SyncTask:
 
     position: the end of the last pack consumed when the task was yielded; the segment's position afterwards.
     start: the start of the first pack that contributed a row; None for a task without rows.
+    starts: where each segment begins of which the node had read, if the channel had no checkpoint.
     """
 
     channel: ChannelName
@@ -55,6 +56,7 @@ class SyncTask:
     sink: SyncSink
     is_flush: bool = False
     is_drop: bool = False
+    starts: tuple[tuple[SegmentId, StartPosition], ...] = field(default=(), repr=False)
     stage: SyncStage = SyncStage.QUEUED
     attempts: int = 0
     finished: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
@@ -83,4 +85,5 @@ class SyncTask:
             binlog=binlog,
             flushed=self.is_flush,
             dropped=self.is_drop,
+            starts=self.starts,
         )

@@ -53,6 +53,7 @@ class WriteBuffer:
     buffers: rows in memory that no task has taken.
     tasks: tasks yielded and not yet finished, by (segment, position).
     in_flight: start positions of those tasks that carry rows. The checkpoint stays at or before each of them.
+    starts: where each segment begins of which this incarnation has read; saves tell it if ``tells_starts``.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class WriteBuffer:
         policies: Sequence[SyncPolicy],
         submit: Callable[[SyncTask], None],
         preemption: Preemption,
+        tells_starts: bool = False,
     ) -> None:
         self.channel = channel
         self.owner = owner
@@ -74,6 +76,8 @@ class WriteBuffer:
         self.buffers: dict[SegmentId, SegmentBuffer] = {}
         self.tasks: dict[InFlightKey, SyncTask] = {}
         self.in_flight: dict[InFlightKey, StartPosition] = {}
+        self.starts: dict[SegmentId, StartPosition] = {}
+        self._tells_starts = tells_starts
         self.policies = tuple(policies)
         self._submit = submit
         self._preemption = preemption
@@ -84,6 +88,8 @@ class WriteBuffer:
         for row in pack.rows:
             info = self.metacache.find_or_create(row.segment_id)
             if self._admits(row, info):
+                if self._tells_starts:
+                    self.starts.setdefault(row.segment_id, start)
                 self.buffers.setdefault(row.segment_id, SegmentBuffer(start=start)).append(row)
         self.consumed = pack.end
 
@@ -156,6 +162,7 @@ class WriteBuffer:
             sink=self,
             is_flush=info.phase is SegmentPhase.FLUSHING,
             is_drop=info.phase is SegmentPhase.DROPPED,
+            starts=tuple(self.starts.items()),
         )
         self.tasks[task.key] = task
         if task.start is not None:

@@ -17,10 +17,11 @@ from tidemark.impl.types import (
     MetaSnapshot,
     SegmentId,
     SegmentRecord,
+    StartPosition,
 )
 
 SCHEMA = Schema(
-    version=5,
+    version=6,
     remedy="use a new directory",
     text="""
 CREATE TABLE channels (
@@ -32,14 +33,16 @@ CREATE TABLE channels (
     session INTEGER NOT NULL,
     dropped INTEGER NOT NULL,
     collected INTEGER NOT NULL,
-    flush_requests TEXT NOT NULL
+    flush_requests TEXT NOT NULL,
+    begins INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE segments (
     segment_id INTEGER PRIMARY KEY,
     channel TEXT NOT NULL,
     dml_position INTEGER NOT NULL,
     flushed INTEGER NOT NULL,
-    dropped INTEGER NOT NULL
+    dropped INTEGER NOT NULL,
+    begins INTEGER
 ) STRICT;
 CREATE TABLE binlogs (
     segment_id INTEGER NOT NULL REFERENCES segments (segment_id),
@@ -56,11 +59,12 @@ CREATE TABLE compactions (
 ) STRICT;
 """,
 )
-SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+SAVE_CHANNEL = "INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 SAVE_SEGMENT = """
-INSERT INTO segments VALUES (?, ?, ?, ?, ?)
+INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (segment_id) DO UPDATE SET
-    dml_position = excluded.dml_position, flushed = excluded.flushed, dropped = excluded.dropped
+    dml_position = excluded.dml_position, flushed = excluded.flushed, dropped = excluded.dropped,
+    begins = excluded.begins
 """
 SAVE_BINLOG = "INSERT OR REPLACE INTO binlogs VALUES (?, ?, ?, ?)"
 SAVE_COMPACTION = "INSERT OR REPLACE INTO compactions VALUES (?, ?, ?, ?)"
@@ -138,7 +142,9 @@ class SqliteMetaStore:
 
 async def _save_segment(database: Database, record: SegmentRecord) -> None:
     marks = int(record.flushed), int(record.dropped)
-    await database.execute(SAVE_SEGMENT, (record.segment_id, record.channel, record.dml_position.ts, *marks))
+    begins = record.begins.ts if record.begins is not None else None
+    row = (record.segment_id, record.channel, record.dml_position.ts, *marks, begins)
+    await database.execute(SAVE_SEGMENT, row)
     for ordinal, binlog in enumerate(record.binlogs):
         positions = json.dumps(binlog.row_positions)
         await database.execute(SAVE_BINLOG, (record.segment_id, ordinal, binlog.path, positions))
@@ -156,12 +162,13 @@ def row_of(record: ChannelRecord) -> tuple[Any, ...]:
         int(record.dropped),
         int(record.collected),
         json.dumps([[request.flush_ts, request.segments] for request in record.flush_requests]),
+        record.begins,
     )
 
 
 def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
     """The record of a row of table channels."""
-    channel, checkpoint, assigned_to, last_owner, term, session, dropped, collected, flush_requests = row
+    channel, checkpoint, assigned_to, last_owner, term, session, dropped, collected, requests, begins = row
     return ChannelRecord(
         channel=channel,
         checkpoint=checkpoint,
@@ -172,8 +179,9 @@ def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
         dropped=bool(dropped),
         collected=bool(collected),
         flush_requests=tuple(
-            FlushRequest(flush_ts, tuple(segments)) for flush_ts, segments in json.loads(flush_requests)
+            FlushRequest(flush_ts, tuple(segments)) for flush_ts, segments in json.loads(requests)
         ),
+        begins=begins,
     )
 
 
@@ -191,7 +199,7 @@ def segment_of(
     row: tuple[Any, ...], binlogs: Sequence[BinlogRecord], compaction: Compaction
 ) -> SegmentRecord:
     """The record of a row of table segments, with its binlogs."""
-    segment_id, channel, dml_position, flushed, dropped = row
+    segment_id, channel, dml_position, flushed, dropped, begins = row
     return SegmentRecord(
         segment_id=segment_id,
         channel=channel,
@@ -200,4 +208,5 @@ def segment_of(
         dropped=bool(dropped),
         binlogs=tuple(binlogs),
         compaction=compaction,
+        begins=StartPosition(begins) if begins is not None else None,
     )

@@ -206,7 +206,8 @@ def _create(records: Records, name: ChannelName, begins: int) -> Effect:
     if old is not None and not old.collected:
         return records, LIVES
     term = 0 if old is None else old.term + 1
-    return records.with_channel(ChannelRecord(channel=name), checkpoint=begins, term=term), None
+    made = records.with_channel(ChannelRecord(channel=name), checkpoint=begins, term=term, begins=begins)
+    return made, None
 
 
 def _compact(records: Records, number: SegmentId, position: int, path: str) -> Effect:

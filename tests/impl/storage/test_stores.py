@@ -157,7 +157,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
             connection.execute("PRAGMA user_version = 7")
         connection.close()
         store = SqliteMetaStore(tmp_path / "meta")
-        with pytest.raises(CorruptDataError, match="has version 7, this program reads 5"):
+        with pytest.raises(CorruptDataError, match="has version 7, this program reads 6"):
             await store.load()
         await store.close()
 

@@ -7,6 +7,7 @@ segment is recorded, or else where it begins. If no segment has one, it is where
 
 A segment that has no position yet must not have a row below the earliest one. Hence a save tells first where
 the segments begin of which its node has read, in the order of their first rows; each is a write of its own.
+Once there is a checkpoint nobody asks, for it stays until the channel is dropped.
 An imported segment has a position that is no place in the log.
 
 Compactions are left out: what is compacted is flushed, so none of its rows is missing, whatever its position.
@@ -119,7 +120,8 @@ class Seek(Ownership):
             forall(
                 s.Position,
                 lambda q: implies(
-                    s.STARTS_TOLD & (s.segment_of[q] != segment), ~s.brings_first(t, segment, q)
+                    all_of(s.STARTS_TOLD, ~s.has_checkpoint, s.segment_of[q] != segment),
+                    ~s.brings_first(t, segment, q),
                 ),
             )
         )
@@ -183,12 +185,20 @@ class Seek(Ownership):
 
     @lemma(source="facts 10.2, 10.4")
     def who_has_no_position_begins_later(s):
-        """The missing rows of a segment lie behind its position, or, if it has none, behind all positions."""
+        """Without a checkpoint: the missing rows of a segment lie behind its position, or, if it has none,
+        behind all positions.
+        """
         return forall(
             s.Segment,
             s.Position,
             lambda g, p: implies(
-                s.is_row(p) & ~s.is_settled(p) & s.has_position(g),
+                all_of(
+                    s.life == "living",
+                    ~s.has_checkpoint,
+                    s.is_row(p),
+                    ~s.is_settled(p),
+                    s.has_position(g),
+                ),
                 implies((s.segment_of[p] == g) | ~s.has_position(s.segment_of[p]), p > s.position_of(g)),
             ),
         )
