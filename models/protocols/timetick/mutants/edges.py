@@ -5,6 +5,7 @@ sessions, and has all logs refuse those that are over, one session after the oth
 serve relies on what ``sessions`` guarantees.
 """
 
+from tidemark.models.protocols.timetick.mutants import session_steps
 from tidemark.models.protocols.timetick.mutants.takeover import TakesOverLogByLog
 from tidemark.spec.language import (
     Bool,
@@ -68,27 +69,8 @@ class OverTheEdges(TakesOverLogByLog):
         require(~s.up & s.shut[p] & ~s.fenced[p])
         s.fenced[p] = True
 
-    @action(
-        fairness="weak",
-        source="facts 4: addSession; hazard 10",
-        relies_on=("sessions.each_change_has_its_revision",),
-    )
-    def learn(s, p: TimeTick.Source):
-        """The watch tells of a session that has begun; its lease may be gone already."""
-        require(s.up & ~s.known[p])
-        require(s.session[p] != "none")
-        require(~s.fenced[p])
-        s.known[p] = True
-
-    @action(
-        fairness="weak",
-        source="facts 4: delSession; hazard 11",
-        relies_on=("sessions.who_serves_is_known_or_refused",),
-    )
-    def forget(s, p: TimeTick.Source):
-        """The watch has told of the end: if the source has served, the logs refuse it."""
-        require(implies(s.serves[p], s.refused(p)))
-        super().forget(p)
+    learn = session_steps.learn
+    forget = session_steps.forget
 
     @action(
         fairness="weak",

@@ -5,6 +5,7 @@ The steps rely on what ``sessions`` guarantees, and on nothing else about lists,
 (``models/protocols/timetick/readings.py``).
 """
 
+from tidemark.models.protocols.timetick.mutants import session_steps
 from tidemark.spec.language import Set, action, all_of, each, forall, implies, lemma, require
 from tidemark.spec.timetick import TimeTick
 
@@ -39,27 +40,8 @@ class FollowsSessions(TimeTick):
         require((s.session[p] == "expired") & ~s.closed[p, c])
         s.closed[p, c] = True
 
-    @action(
-        fairness="weak",
-        source="facts 4: addSession; hazard 10",
-        relies_on=("sessions.each_change_has_its_revision",),
-    )
-    def learn(s, p: TimeTick.Source):
-        """The watch tells of a session that has begun; its lease may be gone already."""
-        require(s.up & ~s.known[p])
-        require(s.session[p] != "none")
-        require(~s.fenced[p])
-        s.known[p] = True
-
-    @action(
-        fairness="weak",
-        source="facts 4: delSession; hazard 11",
-        relies_on=("sessions.who_serves_is_known_or_refused",),
-    )
-    def forget(s, p: TimeTick.Source):
-        """The watch has told of the end: if the source has served, the logs refuse it."""
-        require(implies(s.serves[p], s.refused(p)))
-        super().forget(p)
+    learn = session_steps.learn
+    forget = session_steps.forget
 
     @action(
         fairness="weak",
