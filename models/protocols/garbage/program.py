@@ -45,6 +45,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.protocols.garbage.refinement import GarbageView, abstract, named_in, terms_of
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
@@ -64,8 +65,10 @@ class GarbageProgram(RefiningProgram):
         crashes: how often everything may crash.
         collector: class of the collector.
         lending: class that knows who has been given which files.
+        coordinator: class of the coordinator.
     """
 
+    table = "garbage"
     at_rest = ("garbage.files_of_a_dropped_collection_go", "garbage.files_without_a_record_go")
 
     def __init__(
@@ -76,6 +79,7 @@ class GarbageProgram(RefiningProgram):
         crashes: int,
         collector: type[GarbageCollector],
         lending: type[FileReaders],
+        coordinator: type[Coordinator],
     ) -> None:
         terms = sum(step != "drop" for step in plan) + crashes
         super().__init__(_abstraction(terms))
@@ -86,7 +90,9 @@ class GarbageProgram(RefiningProgram):
         self.files: set[str] = set()
         self.written: set[str] = set()
         self.done = self.first = 0
+        self.doing = ""
         self._collector_class, self._lending_class = collector, lending
+        self._coordinator_class = coordinator
         self.unread: set[str] = set()
         self._stored = MemoryMetaStore()
         finish(self._stored.save_channels([ChannelRecord(CHANNEL)]))
@@ -103,7 +109,7 @@ class GarbageProgram(RefiningProgram):
         self.unread = set()  # a reader of an earlier incarnation is gone
         self.syncing: dict[str, str] = {}
         self.deleting: set[str] = set()
-        self.coordinator = Coordinator(meta=self)
+        self.coordinator = self._coordinator_class(meta=self)
         self.collector = self._collector_class(
             coordinator=self.coordinator, folder=self, readers=self.readers, preemption=process
         )
@@ -127,7 +133,7 @@ class GarbageProgram(RefiningProgram):
     async def _plan(self, process: Process) -> None:
         while self.done < len(self.plan):
             await process.point("plan.come")
-            step = self.plan[self.done]
+            step = self.doing = self.plan[self.done]
             if step == "take":
                 await self._take(process)
             elif step == "drop":
@@ -246,6 +252,12 @@ class GarbageProgram(RefiningProgram):
 
     # What is looked at.
 
+    def condition(self, name: str, event: Event) -> bool:
+        """What the plan does: "the plan says take", drop, create."""
+        if name.startswith("the plan says "):
+            return name == f"the plan says {self.doing}"
+        return super().condition(name, event)
+
     def undone(self, values: Mapping[str, Any]) -> str | None:
         """The plan is carried out, and nothing is left of a dropped channel."""
         del values
@@ -309,9 +321,17 @@ def garbage(
     crashes: int = 0,
     collector: type[GarbageCollector] = GarbageCollector,
     lending: type[FileReaders] = FileReaders,
+    coordinator: type[Coordinator] = Coordinator,
 ) -> GarbageProgram:
     """A program by plain arguments: see ``GarbageProgram``."""
     with suppress(StopIteration):
         unknown = next(step for step in plan if step not in ("take", "drop", "create"))
         raise ValueError(f"step {unknown!r} of the plan is not known; it is take, drop or create")
-    return GarbageProgram(plan=plan, readers=readers, crashes=crashes, collector=collector, lending=lending)
+    return GarbageProgram(
+        plan=plan,
+        readers=readers,
+        crashes=crashes,
+        collector=collector,
+        lending=lending,
+        coordinator=coordinator,
+    )

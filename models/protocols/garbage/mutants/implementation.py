@@ -7,9 +7,12 @@ The functions return the program with the fault in it, and take the same argumen
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
+from tidemark.impl.types import EndPosition, Owner, RecoveryAnswer
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.garbage.program import GarbageProgram, garbage
 
@@ -91,3 +94,17 @@ class LastOnly(FileReaders):
 def a_reader_has_what_it_was_given_last(**scenario: Any) -> GarbageProgram:
     """What a reader was given before is forgotten when it is given more, and deleted under it."""
     return garbage(lending=LastOnly, **scenario)
+
+
+class _RecoveryDrops(Coordinator):
+    async def recover_channel(self, channel: str, node_id: str, session: int = 0) -> RecoveryAnswer:
+        record = self.channel(channel)
+        owner = Owner(node_id, record.term)
+        await self._save_channel(replace(record, dropped=True, assigned_to=node_id))
+        return RecoveryAnswer(channel=channel, owner=owner, seek=EndPosition(record.checkpoint))
+
+
+@mutant(killer="refinement", source="facts 7.9, 10.4; B30", instance=AGAIN)
+def a_recovery_drops_the_channel(**scenario: Any) -> GarbageProgram:
+    """A node asks for the channel, and the coordinator drops it: a step of the protocol, of another event."""
+    return garbage(coordinator=_RecoveryDrops, **scenario)
