@@ -8,6 +8,7 @@ in any incarnation, so that what it refines is the variant ``ReportsOfAll``, whi
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -71,16 +72,26 @@ class OwnershipScenario:
 
 
 class _Meta(SlowMeta):
-    """Tells what is about to be collected: the specification remembers it."""
+    """Its writes are steps that name the request for which they are made.
 
-    def __init__(self, process: Process, told: Callable[[], None]) -> None:
+    Tells what is about to be collected: the specification remembers it.
+    """
+
+    def __init__(
+        self, process: Process, world: World, told: Callable[[], None], asked: Callable[[], str]
+    ) -> None:
         super().__init__(process)
-        self._told = told
+        self._world, self._told, self._asked = world, told, asked
 
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """Save the record, and in the same step the segments are gone."""
         self._told()
         await super().collect(channel, segments)
+
+    async def _put(self, key: str, value: object) -> None:
+        content = self._store.content()
+        what = "segment" if key.startswith("segment") else "channels"
+        await self._world.operation(f"store {what} to {self._asked()}", lambda: content.update({key: value}))
 
 
 class OwnershipProgram(RefiningProgram):
@@ -91,6 +102,7 @@ class OwnershipProgram(RefiningProgram):
         coordinator: class of the coordinator.
     """
 
+    table = "ownership"
     settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(self, scenario: OwnershipScenario, *, coordinator: type[Coordinator] = Coordinator) -> None:
@@ -101,6 +113,7 @@ class OwnershipProgram(RefiningProgram):
         self.past = Past()
         self._class = coordinator
         self.latest = 0
+        self.requests: dict[str, str] = {}
 
     def populate(self, world: World) -> None:
         """Define the process and what is stored at the start."""
@@ -108,7 +121,7 @@ class OwnershipProgram(RefiningProgram):
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        coordinator = self._class(meta=_Meta(process, self._remember))
+        coordinator = self._class(meta=_Meta(process, self.world, self._remember, self._request))
         coordinator.lock = SteppedLock(process)
         await coordinator.load()
         self.coordinator = coordinator
@@ -122,6 +135,14 @@ class OwnershipProgram(RefiningProgram):
         assert self.coordinator is not None
         self.past.segment = self.coordinator.segments.get(SEGMENT)
 
+    def _ask(self, request: str) -> Coordinator:
+        """The coordinator; what this task asks of it next is noted."""
+        self.requests[_task()] = request
+        return self._coordinator()
+
+    def _request(self) -> str:
+        return self.requests.get(_task(), "nothing")
+
     # ---- operator and client ----
 
     async def _take_away(self, process: Process) -> None:
@@ -130,10 +151,10 @@ class OwnershipProgram(RefiningProgram):
         await process.point("operator.unassign")
         owner = coordinator.channel(CHANNEL).assigned_to
         if owner is not None:
-            await coordinator.unassign(CHANNEL)
+            await self._ask("take away").unassign(CHANNEL)
             await process.point("operator.assign")
             if coordinator.channel(CHANNEL).assigned_to is None:
-                await coordinator.assign(CHANNEL, owner)
+                await self._ask("give back").assign(CHANNEL, owner)
 
     async def _drop_collection(self, process: Process) -> None:
         await process.point("client.drop")
@@ -145,11 +166,11 @@ class OwnershipProgram(RefiningProgram):
         coordinator = self._coordinator()
         await process.point("client.create.early")
         with suppress(ChannelLivesError):
-            await coordinator.create_channel(CHANNEL, EndPosition(self.past.end))
+            await self._ask("create too early").create_channel(CHANNEL, EndPosition(self.past.end))
         await process.point("gc.collect")
-        await coordinator.collect_channel(CHANNEL)
+        await self._ask("collect").collect_channel(CHANNEL)
         await process.point("client.create")
-        await coordinator.create_channel(CHANNEL, EndPosition(self.past.end))
+        await self._ask("create").create_channel(CHANNEL, EndPosition(self.past.end))
         self.past.start, self.past.ended = self.past.end, False
         self._count(coordinator.channel(CHANNEL).term)
 
@@ -166,9 +187,9 @@ class OwnershipProgram(RefiningProgram):
         await process.point("operator.move")
         if coordinator.channel(CHANNEL).dropped:
             return
-        await coordinator.assign(CHANNEL, node)
+        await self._ask(f"move {place}").assign(CHANNEL, node)
         try:
-            answer = await coordinator.recover_channel(CHANNEL, node, place + 1)
+            answer = await self._ask(f"take {place}").recover_channel(CHANNEL, node, place + 1)
         except ImplementationError:
             return  # it was dropped, or went to another, meanwhile
         told = [answer.seek.ts, *(record.dml_position.ts for record in answer.segments)]
@@ -213,29 +234,33 @@ class OwnershipProgram(RefiningProgram):
             await request()
 
         if kind in self.scenario.copies:
-            process.spawn(late(), "copy")
+            process.spawn(late(), f"copy of a {kind} of {_task()}")
         await request()
 
     async def _save(self, tenure: Tenure, low: int, high: int) -> None:
         rows = tuple(range(low + 1, high + 1))
         binlog = BinlogRecord(f"{low}-{high}", rows)
         request = SaveBinlogPaths(CHANNEL, _of(tenure), SEGMENT, EndPosition(high), binlog)
-        outcome = await self._coordinator().save_binlog_paths(request)
+        outcome = await self._ask(f"save {self._place(tenure)}").save_binlog_paths(request)
         if outcome is not SaveOutcome.NOT_OWNER and tenure.save == "sent":
             tenure.save = "taken"
 
     async def _report(self, tenure: Tenure, position: int) -> None:
         reported = ChannelPosition(CHANNEL, EndPosition(position), _of(tenure))
-        await self._coordinator().update_channel_checkpoints(UpdateCheckpoints((reported,)))
+        asked = self._ask(f"checkpoint {self._place(tenure)} {position}")
+        await asked.update_channel_checkpoints(UpdateCheckpoints((reported,)))
 
     async def _drop(self, process: Process, tenure: Tenure) -> None:
         try:
-            await self._coordinator().drop_channel(CHANNEL, _of(tenure))
+            await self._ask(f"drop {self._place(tenure)}").drop_channel(CHANNEL, _of(tenure))
         except ImplementationError:
             return  # refused
         if not self.past.collects:
             self.past.collects = True
             process.spawn(self._collect(process), "collector")
+
+    def _place(self, tenure: Tenure) -> int:
+        return next(place for place, one in enumerate(self.tenures) if one is tenure)
 
     def _coordinator(self) -> Coordinator:
         assert self.coordinator is not None
@@ -256,6 +281,12 @@ class OwnershipProgram(RefiningProgram):
         """The mutable data that influence what happens next."""
         users = () if self.coordinator is None else tuple(self.coordinator.lock.users)
         return (tuple(self.observe().values()), users, self.past.collects, self.latest)
+
+
+def _task() -> str:
+    task = asyncio.current_task()
+    assert task is not None
+    return task.get_name()
 
 
 def _of(tenure: Tenure) -> Owner:

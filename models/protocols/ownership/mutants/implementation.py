@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.errors import ChannelLivesError
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
     ChannelName,
     ChannelRecord,
+    EndPosition,
     Owner,
     SaveBinlogPaths,
     SegmentRecord,
@@ -88,3 +90,18 @@ class _KeepsTheCheckpoint(Coordinator):
 def what_is_collected_keeps_its_checkpoint(**scenario: Any) -> OwnershipProgram:
     """The checkpoint of a dropped channel outlives it."""
     return ownership(coordinator=_KeepsTheCheckpoint, **scenario)
+
+
+class _CollectsToMakeRoom(Coordinator):
+    async def create_channel(self, channel: ChannelName, begins: EndPosition) -> None:
+        try:
+            await super().create_channel(channel, begins)
+        except ChannelLivesError:
+            await self.collect_channel(channel)
+            raise
+
+
+@mutant(killer="refinement", source="hazard 14; facts 10.1", instance=DROP)
+def a_creation_collects_what_was_dropped(**scenario: Any) -> OwnershipProgram:
+    """A creation that comes too early is refused, and collects: a step of the protocol, of another event."""
+    return ownership(coordinator=_CollectsToMakeRoom, **scenario)
