@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.types import NO_CHECKPOINT, ChannelRecord, RecoveryAnswer, SegmentId, SegmentRecord
+from tidemark.models.refinement.origins import Origins, environment, read
 
 CHANNEL = "channel"
 
@@ -156,3 +157,26 @@ def _of_tenures(tenures: Sequence[TenureView]) -> Mapping[str, Any]:
         "low": {place: save.low for place, save in saves.items()},
         "high": {place: save.high for place, save in saves.items()},
     }
+
+
+ORIGINS = Origins(
+    "tidemark.models.protocols.ownership.mutants.seek:Seek",
+    (
+        read("life", of=[(ChannelRecord, "dropped")]),
+        environment("noted", why="whether the coordinator has a record of the channel"),
+        read("has_checkpoint", "stored", of=[(ChannelRecord, "checkpoint"), (ChannelRecord, "begins")]),
+        read("begins", of=[(ChannelRecord, "begins")]),
+        read("assigned", of=[(ChannelRecord, "assigned_to"), (ChannelRecord, "session")]),
+        read("record", of=[(SegmentRecord, "dropped"), (ChannelRecord, "dropped")]),
+        read("dml", "copies", of=[(SegmentRecord, "dml_position"), (SegmentRecord, "binlogs")]),
+        read("begun", "first", of=[(SegmentRecord, "begins")]),
+        read("read", of=[(WriteBuffer, "consumed")]),
+        read("sought", of=[(RecoveryAnswer, "seek")]),
+        environment("epoch", "epoch_of", "alive", why="takes, counted by the program; no process ends"),
+        environment("save", "low", "high", "top", "asks", why="what is on the way: simulated"),
+        environment("start", "ended", "end", "seen", why="the log, and its collection: simulated"),
+        environment("imported", "import_at", why="nothing is imported"),
+        environment("faults", why="it counts faults, and is left out of the comparison"),
+    ),
+)
+"""Where each variable is read."""
