@@ -79,7 +79,7 @@ class GarbageProgram(RefiningProgram):
         crashes: int,
         collector: type[GarbageCollector],
         lending: type[FileReaders],
-        coordinator: type[Coordinator],
+        coordinator: type[Coordinator] = Coordinator,
     ) -> None:
         terms = sum(step != "drop" for step in plan) + crashes
         super().__init__(_abstraction(terms))
