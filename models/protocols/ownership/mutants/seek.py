@@ -27,6 +27,8 @@ from tidemark.spec.language import (
     ite,
     least,
     lemma,
+    maximum,
+    option,
     reachable,
     require,
     transition_invariant,
@@ -274,3 +276,164 @@ class Seek(Ownership):
     def an_import_lies_ahead(before, after, segment, position):
         """An imported segment has a position that lies beyond a row that is missing from the records."""
         return exists(after.Position, lambda p: all_of(after.is_row(p), p <= position, ~after.is_settled(p)))
+
+
+class SeekInSteps(Seek):
+    """The channel is given to a node first. Then the checkpoint is looked for, and at last the segments.
+
+    Searched in a bounded instance; it is not proved for any size.
+    """
+
+    STAYS_OWNER: Bool = option(True)  # the answer counts only if the channel has not gone on meanwhile
+
+    ONE_LOOK: Bool = option(True)  # no import ends between the look for a checkpoint and that at the segments
+
+    waits: Set[Ownership.Tenure] = False  # it was given the channel, and has no answer yet
+    looked: Set[Ownership.Tenure] = False  # the checkpoint was looked for
+    found: Set[Ownership.Tenure] = False  # there was one
+    place: Map[Ownership.Tenure, Ownership.Position] = 0
+
+    @action(source="facts 10.4: Watch")
+    def give(s, t: Ownership.Tenure):
+        """A node is given the channel; from now on the coordinator takes what it sends, and no other's."""
+        require(all_of(s.life == "living", s.noted, s.epoch_of[t] == 0))
+        s.epoch = s.epoch + 1
+        s.epoch_of[t] = s.epoch
+        s.assigned = True
+        s.waits[t] = True
+
+    @action(source="facts 10.4: GetChannelSeekPosition")
+    def look(s, t: Ownership.Tenure):
+        """The checkpoint is looked for; one that is stored afterwards is not seen."""
+        require(s.waits[t] & ~s.looked[t])
+        s.looked[t] = True
+        s.found[t] = s.has_checkpoint
+        s.place[t] = s.stored
+
+    def take(s, t):
+        require(s.waits[t] & s.looked[t])
+        require(~s.STAYS_OWNER | (s.epoch_of[t] == s.epoch))
+        seek = s.sought_by(t)
+        s.waits[t] = False
+        s.alive[t] = True
+        s.read[t] = seek
+        s.sought[t] = seek
+        s.low = each(
+            s.Tenure,
+            s.Segment,
+            lambda u, g: ite(u == t, maximum(s.dml[g], seek), s.low[u, g]),
+        )
+        s.high = each(
+            s.Tenure,
+            s.Segment,
+            lambda u, g: ite(u == t, maximum(s.dml[g], seek), s.high[u, g]),
+        )
+
+    def end_import(s, segment, position):
+        between = exists(
+            s.Tenure,
+            lambda t: all_of(s.waits[t], s.looked[t], ~s.found[t], s.epoch_of[t] == s.epoch),
+        )
+        require(~s.ONE_LOOK | ~between)
+        super().end_import(segment, position)
+
+    def sought_by(s, t):
+        """The checkpoint that was found, or else what the segments say now."""
+        return ite(s.found[t], s.place[t], s.earliest())
+
+    def the_position_is_one_that_is_recorded(before, after):
+        """The same, of the checkpoint when it was looked for."""
+        return forall(
+            after.Tenure,
+            lambda t: implies(before.waits[t] & ~after.waits[t], after.sought[t] == before.sought_by(t)),
+        )
+
+    def what_has_not_begun_is_empty(s):
+        return forall(
+            s.Tenure,
+            lambda t: implies(
+                (s.epoch_of[t] == 0) | s.waits[t],
+                all_of(
+                    ~s.alive[t],
+                    ~s.asks[t],
+                    s.read[t] == 0,
+                    s.top[t] == 0,
+                    s.sought[t] == 0,
+                    forall(
+                        s.Segment,
+                        lambda g: all_of(s.low[t, g] == 0, s.high[t, g] == 0, s.save[t, g] == "idle"),
+                    ),
+                ),
+            ),
+        ) & forall(s.Tenure, lambda t: implies(s.waits[t], s.epoch_of[t] > 0))
+
+    def only_the_owner_records(s):
+        return forall(
+            s.Tenure,
+            s.Segment,
+            lambda t, g: implies(
+                all_of(s.epoch_of[t] > 0, s.epoch_of[t] == s.epoch, ~s.waits[t]),
+                s.dml[g] <= ite(s.save[t, g] == "sent", s.low[t, g], s.high[t, g]),
+            ),
+        )
+
+    def a_beginning_lies_before_all_rows(s):
+        return all_of(
+            implies((s.life == "living") & s.noted, s.begins == s.start),
+            forall(s.Segment, lambda g: implies(s.begun[g], s.first[g] < s.seen)),
+            forall(
+                s.Tenure,
+                lambda t: all_of(
+                    s.sought[t] <= s.read[t],
+                    implies(
+                        all_of(s.epoch_of[t] > 0, s.epoch_of[t] == s.epoch, ~s.waits[t]),
+                        s.start <= s.sought[t],
+                    ),
+                    forall(s.Segment, lambda g: s.sought[t] <= s.low[t, g]),
+                ),
+            ),
+            forall(
+                s.Segment,
+                lambda g: implies(
+                    all_of(s.life == "living", s.record[g] == "kept", s.has_position(g)),
+                    s.start <= s.position_of(g),
+                ),
+            ),
+            forall(s.Segment, lambda g: implies(s.imported[g] & (s.record[g] == "kept"), s.has_checkpoint)),
+            forall(
+                s.Segment,
+                lambda g: implies(
+                    (s.life != "living") & (s.record[g] == "kept"), ~s.has_position(g) & ~s.imported[g]
+                ),
+            ),
+        )
+
+    @lemma(source="facts 10.4")
+    def what_was_found_is_good_for_the_owner(s):
+        """While the owner waits the channel lives; what it has found is a checkpoint of this collection."""
+        return forall(
+            s.Tenure,
+            lambda t: implies(
+                s.waits[t] & (s.epoch_of[t] == s.epoch),
+                all_of(
+                    s.life == "living",
+                    s.noted,
+                    implies(s.looked[t] & s.found[t], (s.start <= s.place[t]) & (s.place[t] <= s.stored)),
+                    implies(
+                        s.looked[t] & ~s.found[t],
+                        forall(s.Segment, lambda g: ~(s.imported[g] & (s.record[g] == "kept")))
+                        & forall(
+                            s.Segment,
+                            s.Position,
+                            lambda g, p: implies(
+                                all_of(s.is_row(p), ~s.is_settled(p), s.has_position(g)),
+                                implies(
+                                    (s.segment_of[p] == g) | ~s.has_position(s.segment_of[p]),
+                                    p > s.position_of(g),
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
+        )
