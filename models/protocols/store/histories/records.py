@@ -81,7 +81,7 @@ METADATA: tuple[Script, ...] = (
 )
 _BY_ANOTHER = (("damaged", "load"), ("damaged", "load"))
 METADATA_OF_ANOTHER_VERSION: tuple[Script, ...] = tuple(
-    {"given": (f"PRAGMA user_version = {version}",), "users": (("w", _BY_ANOTHER),)} for version in (4, 6)
+    {"given": (f"PRAGMA user_version = {version}",), "users": (("w", _BY_ANOTHER),)} for version in (5, 7)
 )
 METADATA_POWER: tuple[Script, ...] = (
     {
