@@ -1,10 +1,10 @@
 """Inductive lemmas: why what was shown of a channel stays what the channel shows at that moment."""
 
 from tidemark.spec.language import all_of, forall, implies, lemma, one_of
-from tidemark.spec.parts.claims import PartsClaims
+from tidemark.spec.parts.ranking import PartsRanking
 
 
-class Parts(PartsClaims):
+class Parts(PartsRanking):
     """Writes, service times and reads of any number of channels; further pages."""
 
     @lemma(source="facts 6.1")
@@ -18,8 +18,10 @@ class Parts(PartsClaims):
 
     @lemma(source="facts 4, 6.1")
     def service_times_were_issued(s):
-        """The service times of the channels come from the oracle."""
-        return forall(s.Channel, lambda c: s.safe[c] <= s.issued)
+        """The service times of the channels come from the oracle, and so do the guarantees of the reads."""
+        return forall(s.Channel, lambda c: s.safe[c] <= s.issued) & forall(
+            s.Read, lambda q: s.guarantee[q] <= s.issued
+        )
 
     @lemma(source="facts 6.1")
     def parts_are_of_reads(s):
