@@ -1,10 +1,10 @@
 """Inductive lemmas: why answers are complete and nothing is left over."""
 
 from tidemark.spec.language import all_of, exists, forall, implies, lemma, one_of
-from tidemark.spec.queries.claims import QueriesClaims
+from tidemark.spec.queries.ranking import QueriesRanking
 
 
-class Queries(QueriesClaims):
+class Queries(QueriesRanking):
     """One collection: loaded, queried over its channels, released; query nodes that crash."""
 
     @lemma(source="seed 004, 6.6.1: globally unique")
