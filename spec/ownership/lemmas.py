@@ -1,10 +1,10 @@
 """Inductive lemmas: why nothing is lost or stored twice however a channel moves."""
 
 from tidemark.spec.language import all_of, forall, implies, ite, lemma
-from tidemark.spec.ownership.claims import OwnershipClaims
+from tidemark.spec.ownership.ranking import OwnershipRanking
 
 
-class Ownership(OwnershipClaims):
+class Ownership(OwnershipRanking):
     """One virtual channel and its records: tenures of nodes, saves, checkpoints, drop, collection."""
 
     @lemma(source="hazard 22")
