@@ -86,6 +86,7 @@ def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, 
         expect=Expectation(every=Expected.PROVED),
         claims=tuple(prop.id for prop in claims),
         liveness=chosen.subject.liveness,
+        finitely=chosen.subject.finitely,
     )
     kinds = {
         Kind(prop.kind): tuple(p.id for p in chosen.subject.spec.properties if p.kind == prop.kind)

@@ -41,6 +41,7 @@ from tidemark.models.lemmas.ranking import RankingError, resting_on
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.hints import SmallModel
+from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.models.symbolic.unroll import Reply, consistent
 from tidemark.spec.language.spec import Property, Spec
 
@@ -172,6 +173,8 @@ class ProveJudge:
             follows = (f"follows in the same state from {', '.join(entry.implied[prop.id])}",)
         if others:
             follows = (f"rests on {', '.join(others)}",)
+        if finitely := proof.finitely(prop.id):
+            follows = (f"in runs in which {', '.join(finitely)} changes finitely often", *follows)
         replay = check_command(self.name, entry.name)
         below = [outcome for other in others for outcome in proof.of(other)]
         failed = [outcome for outcome in (*outcomes, *below) if not outcome.proved]
@@ -273,11 +276,19 @@ def _together(proof: Proof, *, seed: int) -> Reply:
         return "unknown"
 
 
+def _check_finitely(entry: ProofEntry, subject: ProofSubject) -> None:
+    """The entry says which runs its claims are proved of. Raises BadInputError."""
+    if set(subject.finitely) != set(entry.finitely):
+        remedy = f"the ranks name {list(subject.finitely)}: write these, or correct the ranks"
+        raise BadInputError(f"{entry.name}: finitely = {list(entry.finitely)}", remedy=remedy)
+
+
 def _proved(entry: ProofEntry, **options: Any) -> Proof:
     """Raises BadInputError for an obligation that the protocol does not have, and for a circle of claims."""
     try:
         subject = subject_of(entry)
         resting_on(subject.rankings)
+        _check_finitely(entry, subject)
         return prove(subject, **options)
     except RankingError as error:
         remedy = "correct 'liveness': name all claims on which one rests, and let none rest on itself"

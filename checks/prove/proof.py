@@ -59,6 +59,11 @@ class Proof:
         """The other leads_to that the proof of a leads_to needs."""
         return resting_on(self.subject.rankings).get(claim, ())
 
+    def finitely(self, claim: str) -> tuple[str, ...]:
+        """The numbers that change finitely often in the runs of which a leads_to is proved."""
+        of = (ranking for ranking in self.subject.rankings if ranking.claim.id == claim)
+        return tuple(variable.name for ranking in of for variable in ranking.finitely)
+
     def open(self) -> tuple[ObligationOutcome, ...]:
         """What is not proved."""
         return tuple(outcome for outcome in self.outcomes if not outcome.proved)

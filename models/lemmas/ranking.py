@@ -15,6 +15,10 @@ number that is lowered was not below zero, and a sort has finitely many elements
 with the same arguments; its action is possible for ever, is taken, as it is fair, and leaves the case: a
 contradiction. A case may rest on another leads_to instead (rests): it fulfils the premise of that claim and
 rules out its conclusion, so that it cannot last either. No claim may rest on itself.
+
+A ranking may name numbers that change finitely often, such as a count of faults. Then the claim is of the
+runs in which they do: a step that changes one may raise the rank, as long as some case holds afterwards. From
+the last change on the argument is the one above. What it rests on may name no others.
 """
 
 from __future__ import annotations
@@ -65,8 +69,13 @@ def reasons(spec: Spec, rankings: Iterable[Ranking]) -> tuple[Property, ...]:
 def resting_on(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
     """For each claim the claims that its proof needs, nearest first.
 
-    Raises RankingError if one rests on itself, or on a claim that is not among them.
+    Raises RankingError if one rests on itself, on a claim that is not among them, or on one of fewer runs.
     """
+    allowed = {one.claim.id: set(one.finitely) for one in rankings}
+    for one in rankings:
+        for case in one.cases:
+            if allowed.get(case.other, set()) - set(one.finitely):
+                raise RankingError(f"{one.claim.id} rests on {case.other}, which is proved of fewer runs")
     named = {
         one.claim.id: tuple(dict.fromkeys(case.other for case in one.cases if case.other)) for one in rankings
     }
@@ -96,6 +105,7 @@ class _Rule:
         self._goal = self._scope.total(ranking.claim.expr)
         self._measures = tuple(self._scope.total(one) for one in ranking.measures)
         self._cases = tuple(self._of_total_form(case) for case in ranking.cases)
+        self._finitely = tuple(Read(variable.type, variable) for variable in ranking.finitely)
 
     def _of_total_form(self, case: Case) -> Case:
         arguments = tuple(self._scope.total(one) for one in case.arguments)
@@ -129,7 +139,9 @@ class _Rule:
             _primed(case.when),
             *(equality(_primed(one), one) for one in case.arguments),
         )
-        return disjunction(_primed(self._goal), conjunction(lower, _primed(self._some_case())), stays)
+        changed = (negation(equality(_primed(one), one)) for one in self._finitely)
+        goes_on = conjunction(disjunction(lower, *changed), _primed(self._some_case()))
+        return disjunction(_primed(self._goal), goes_on, stays)
 
     def _action(self, case: Case) -> dict[str, Expr]:
         action = self._spec.action(case.action)

@@ -125,6 +125,10 @@ class ProofEntry(VariantEntry):
     """
     liveness: tuple[str, ...] = ()
     """Claims of the kind leads_to that are proved too: they have a ``@rank`` and ``@helpful`` cases."""
+    finitely: tuple[str, ...] = ()
+    """All numbers of the state that their ranks name: the claims are proved of runs in which these change
+    finitely often.
+    """
     k_induction: int | None = Field(default=None, gt=1)
     """Try induction over so many steps for the invariants that induction over one step leaves open."""
 

@@ -61,6 +61,11 @@ class ProofSubject:
         protocol = resolve(self.protocol)
         return tuple(ranking_of(protocol, claim) for claim in self.liveness)
 
+    @property
+    def finitely(self) -> tuple[str, ...]:
+        """All numbers that the rankings assume to change finitely often."""
+        return tuple(sorted({number.name for ranking in self.rankings for number in ranking.finitely}))
+
     @cached_property
     def _further(self) -> tuple[Property, ...]:
         """What is proved beside the claims of the protocol."""

@@ -27,6 +27,7 @@ class Mark:
     claim: str = ""  # of a rank or a helpful case: the liveness claim that it is about
     action: str = ""
     other: str = ""
+    finitely: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,14 +128,17 @@ def reachable(*, after: str, source: str = "") -> Callable[[F], F]:
     return _marked("reachable", after=after, source=source)
 
 
-def rank(claim: str) -> Callable[[F], F]:
+def rank(claim: str, *, finitely: tuple[str, ...] = ()) -> Callable[[F], F]:
     """How far a run is from what a liveness claim promises, for a proof of any size.
 
     The method has the parameters of the claim and returns one measure or a tuple of them, which are compared
     like the digits of a number. A measure is a number, a Boolean (false is nearer) or ``each(Sort, ...)``
     of a condition: the fewer elements fulfil it, the nearer; the elements of a sort are finitely many.
+
+    ``finitely`` names numbers of the state that change finitely often in the runs of which the claim is
+    proved: ``("faults",)``, what every bounded search assumes by its bounds. The proof entry says so too.
     """
-    return _marked("rank", claim=claim)
+    return _marked("rank", claim=claim, finitely=finitely)
 
 
 def helpful(claim: str, *, action: str = "", other: str = "") -> Callable[[F], F]:

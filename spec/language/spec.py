@@ -103,11 +103,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Why a leads_to holds for any size: measures of the distance, the most important first, and cases."""
+    """Why a leads_to holds for any size: measures of the distance, the most important first, and cases.
+    ``finitely``: numbers that change finitely often in the runs of which it is claimed.
+    """
 
     claim: Property
     measures: tuple[Expr, ...]
     cases: tuple[Case, ...]
+    finitely: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tidemark.spec.language.errors import (
     place_in,
     place_of,
 )
-from tidemark.spec.language.expr import TRUE, Expr, Local, Read, variables_read
+from tidemark.spec.language.expr import TRUE, Expr, Local, Read, Variable, variables_read
 from tidemark.spec.language.fold import choice, conjunction, disjunction, fold, negation
 from tidemark.spec.language.quantifiers import Comprehension, fresh_names, under_quantifier
 from tidemark.spec.language.spec import Action, Case, Guard, Property, Ranking, Spec
@@ -162,7 +162,8 @@ def trace_ranking(cls: type, declared: Declared, spec: Spec, claim: str) -> Rank
             remedy=f"Write one method @rank({name!r}), and methods @helpful({name!r}, action=...)",
             place=place_of(getattr(cls, name)),
         )
-    return Ranking(prop, tracer.measures(ranks[0], prop), cases)
+    finitely = tuple(tracer.number(ranks[0], name) for name in about[ranks[0]].finitely)
+    return Ranking(prop, tracer.measures(ranks[0], prop), cases, finitely)
 
 
 def ranked(cls: type) -> frozenset[str]:
@@ -318,6 +319,17 @@ class _Tracer:
             )
         several = result if isinstance(result, tuple) else (result,)
         return tuple(self._measure(name, one) for one in several)
+
+    def number(self, name: str, wanted: str) -> Variable:
+        """A number of the state that a rank names. Raises SpecError if there is none."""
+        found = self.declared.variables.get(wanted)
+        if found is None or not isinstance(found.type, NumberType):
+            raise SpecError(
+                f"{name} names {wanted!r}, which is no number of the state",
+                remedy='Name variables that are numbers: finitely=("faults",)',
+                place=place_of(getattr(self.cls, name)),
+            )
+        return found
 
     def _measure(self, name: str, value: Liftable) -> Expr:
         wanted: Type | None = None
