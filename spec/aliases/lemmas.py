@@ -1,18 +1,18 @@
 """Inductive lemmas: why no request is served through an alias what its name did not mean."""
 
-from tidemark.spec.aliases.claims import AliasesClaims
-from tidemark.spec.language import all_of, forall, implies, lemma
+from tidemark.spec.aliases.ranking import AliasesRanking
+from tidemark.spec.language import all_of, exists, forall, implies, lemma
 
 
-class Aliases(AliasesClaims):
+class Aliases(AliasesRanking):
     """Names of collections and aliases: changes, caches of proxies, invalidations, requests."""
 
     @lemma(source="facts 12")
     def one_change_is_under_way(s):
-        """A name's last change was acknowledged, or is the one under way."""
+        """A name's last change was acknowledged, or is the one under way, which is of some name."""
         return all_of(
             forall(s.Proxy, lambda p: implies(s.told[p], s.changing)),
-            implies(s.changing, s.now > 0),
+            implies(s.changing, (s.now > 0) & exists(s.Name, lambda n: s.changed[n] == s.now)),
             forall(
                 s.Name,
                 s.Name,

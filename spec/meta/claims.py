@@ -1,11 +1,28 @@
 """Claims about metadata in the caches of proxies: safety, liveness, witnesses."""
 
-from tidemark.spec.language import all_of, exists, forall, implies, invariant, leads_to, one_of, reachable
+from tidemark.spec.language import (
+    all_of,
+    assumption,
+    exists,
+    forall,
+    implies,
+    invariant,
+    leads_to,
+    one_of,
+    reachable,
+)
 from tidemark.spec.meta.actions import MetaActions
 
 
 class MetaClaims(MetaActions):
     """One collection: versions, caches of proxies, fetches, requests, changes and invalidations."""
+
+    # ---- facts about the constants ----
+
+    @assumption(source="seed 004, 6.6.4")
+    def a_proxy_can_ask(s):
+        """The proxy of a request has a fetch by which it asks."""
+        return forall(s.Request, lambda r: exists(s.Fetch, lambda f: s.by[f] == s.at[r]))
 
     # ---- safety ----
 

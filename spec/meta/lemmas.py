@@ -1,10 +1,10 @@
 """Inductive lemmas: why no request is served what an acknowledged change has replaced."""
 
 from tidemark.spec.language import all_of, exists, forall, implies, ite, lemma, one_of
-from tidemark.spec.meta.claims import MetaClaims
+from tidemark.spec.meta.ranking import MetaRanking
 
 
-class Meta(MetaClaims):
+class Meta(MetaRanking):
     """One collection: versions, caches of proxies, fetches, requests, changes and invalidations."""
 
     @lemma(source="seed 002, DDL")

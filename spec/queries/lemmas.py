@@ -49,11 +49,12 @@ class Queries(QueriesRanking):
 
     @lemma(source="seed 004, 6.4")
     def what_is_due_was_wanted(s):
-        """What a request has to find was wanted, and what was wanted was persisted."""
+        """What a request has to find was wanted, and what was wanted was persisted, and is in a file."""
         return forall(
             s.Row,
             lambda w: all_of(
                 implies(s.wanted[w], s.persisted[w]),
+                implies(s.persisted[w], s.stored[w]),
                 forall(s.Request, lambda r: implies(s.due[r, w], s.wanted[w])),
             ),
         )

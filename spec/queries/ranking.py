@@ -1,6 +1,10 @@
-"""Why requests, streams and releases end, for any size: what is left to do, and who does it."""
+"""Why requests, streams, releases and loads end, for any size: what is left to do, and who does it.
 
-from tidemark.spec.language import each, forall, helpful, one_of, rank
+That a load ends is of runs in which query nodes crash finitely often: one that crashes whenever it has
+fetched the rows serves nothing.
+"""
+
+from tidemark.spec.language import all_of, each, forall, helpful, one_of, rank
 from tidemark.spec.queries.claims import QueriesClaims
 
 
@@ -59,3 +63,40 @@ class QueriesRanking(QueriesClaims):
         nodes = forall(s.Node, lambda n: ~s.told[n])
         streams = forall(s.Stream, lambda u: ~s.has_to_go(u))
         return (s.phase == "releasing") & nodes & streams, ()
+
+    # ---- a load ends ----
+
+    @rank("a_load_ends", finitely=("faults",))
+    def what_a_load_waits_for(s):
+        """Nodes, rows and shards: more than it needs, for it does not matter which node serves a shard."""
+        return (
+            each(s.Node, lambda n: ~s.told[n]),
+            each(s.Node, s.Row, lambda n, w: s.wanted[w] & (s.copy[n, w] == "none")),
+            each(s.Node, s.Row, lambda n, w: s.wanted[w] & (s.copy[n, w] == "fetching")),
+            each(s.Node, s.Shard, lambda n, c: ~s.serves[n, c]),
+        )
+
+    @helpful("a_load_ends", action="tell")
+    def a_node_hears_of_the_load(s, n: QueriesClaims.Node):
+        """It has not been told."""
+        return (s.phase == "loading") & ~s.told[n], (n,)
+
+    @helpful("a_load_ends", action="fetch")
+    def a_row_is_fetched(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
+        """What was persisted is in a file."""
+        return all_of(s.phase == "loading", s.told[n], s.wanted[w], s.copy[n, w] == "none"), (n, w)
+
+    @helpful("a_load_ends", action="hold_row")
+    def a_row_is_there(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
+        """It was fetched."""
+        return all_of(s.phase == "loading", s.wanted[w], s.copy[n, w] == "fetching"), (n, w)
+
+    @helpful("a_load_ends", action="serve")
+    def a_shard_is_served(s, n: QueriesClaims.Node, c: QueriesClaims.Shard):
+        """All its rows are there."""
+        return all_of(s.phase == "loading", s.told[n], ~s.serves[n, c], s.is_whole(n, c)), (n, c)
+
+    @helpful("a_load_ends", action="end_load")
+    def all_shards_are_served(s):
+        """Each by some node."""
+        return (s.phase == "loading") & s.is_loaded(), ()

@@ -1,10 +1,10 @@
 """Inductive lemmas: why the client's retry ends."""
 
 from tidemark.spec.language import all_of, forall, implies, ite, lemma, plain
-from tidemark.spec.retries.claims import RetriesClaims
+from tidemark.spec.retries.ranking import RetriesRanking
 
 
-class Retries(RetriesClaims):
+class Retries(RetriesRanking):
     """Requests for a version of a schema that changes; proxies that know it sooner or later."""
 
     @lemma(source="facts 12")
