@@ -1,10 +1,10 @@
 """Inductive lemmas: why no delete is lost from buffers of segments, for any log, any crashes and loads."""
 
-from tidemark.spec.delete_buffers.claims import DeleteBuffersClaims
+from tidemark.spec.delete_buffers.ranking import DeleteBuffersRanking
 from tidemark.spec.language import all_of, exists, forall, implies, lemma
 
 
-class DeleteBuffers(DeleteBuffersClaims):
+class DeleteBuffers(DeleteBuffersRanking):
     """One virtual channel: rows and deletes in buffers of segments, level zero beside them, loads."""
 
     @lemma(source="facts 7.2")
