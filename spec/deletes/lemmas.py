@@ -1,10 +1,10 @@
 """Inductive lemmas: why no delete is lost, for any log, any number of segments, crashes and loads."""
 
-from tidemark.spec.deletes.claims import DeletesClaims
+from tidemark.spec.deletes.ranking import DeletesRanking
 from tidemark.spec.language import all_of, forall, implies, lemma, one_of
 
 
-class Deletes(DeletesClaims):
+class Deletes(DeletesRanking):
     """One virtual channel: deletes in level-zero segments, their checkpoint, apply and drop, loads."""
 
     @lemma(source="facts 7.2")
