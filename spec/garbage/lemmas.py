@@ -1,10 +1,10 @@
 """Inductive lemmas: why what was decided to be garbage stays garbage, however late it is deleted."""
 
-from tidemark.spec.garbage.claims import GarbageClaims
+from tidemark.spec.garbage.ranking import GarbageRanking
 from tidemark.spec.language import all_of, any_of, forall, implies, lemma
 
 
-class Garbage(GarbageClaims):
+class Garbage(GarbageRanking):
     """One channel's name: files, records, terms, drop and creation, readers, a collector."""
 
     @lemma(source="facts 10.2")
