@@ -45,7 +45,7 @@ class QueriesRanking(QueriesClaims):
     @rank("a_release_ends")
     def what_a_release_waits_for(s):
         """Nodes that have the collection, and streams."""
-        return each(s.Node, lambda n: s.told[n]), each(s.Stream, lambda u: s.has_to_go(u))
+        return each(s.Node, lambda n: s.told[n]), each(s.Stream, s.has_to_go)
 
     @helpful("a_release_ends", action="unload")
     def a_node_is_told(s, n: QueriesClaims.Node):

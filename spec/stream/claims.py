@@ -122,7 +122,12 @@ class StreamClaims(StreamActions):
 
     @leads_to(source="facts 5.1; hazard 32; property WL")
     def every_message_is_stored(s, m: StreamActions.Message):
-        """A message in the log above the first position, up to a tick of every channel, is stored."""
+        """A message in the log above the first position, up to a tick of every channel, is stored.
+
+        This is judged within bounds, for one channel, and not for any size. Two channels with ticks of their
+        own need never be at the same tick (hazard 32, ``stream-own-ticks``), and a consumer that crashes
+        before each pack is stored stores none.
+        """
         return s.is_wanted(m) & forall(s.Channel, lambda c: s.has_its_tick(m, c)), s.done[m]
 
     @reachable(after="read_tick", source="facts 5.1")
