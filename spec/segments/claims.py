@@ -80,13 +80,7 @@ class SegmentsClaims(SegmentsActions):
 
     @leads_to(source="seed 002, service time; facts 6.1; B41")
     def service_time_follows_the_ticks(s, ts: SegmentsActions.Ts):
-        """The service time comes to every tick, whatever is loaded.
-
-        This is judged within bounds, and not for any size, where it is false. A node may crash, or a load
-        fail, for ever. And ``take_pack`` does not wait for ``raise_safe``: while ticks and writes go on for
-        ever, the next pack may be taken each time before the service time is raised, so that what weak
-        fairness asks for is never possible for long.
-        """
+        """The service time comes to every tick, whatever is loaded."""
         return s.tick >= ts, s.safe >= ts
 
     @reachable(after="apply_delete", source="facts 6.1; B38")

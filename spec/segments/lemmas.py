@@ -1,10 +1,10 @@
 """Inductive lemmas: why no row and no delete is missing, for any number of segments and loads."""
 
 from tidemark.spec.language import all_of, any_of, forall, implies, lemma
-from tidemark.spec.segments.claims import SegmentsClaims
+from tidemark.spec.segments.ranking import SegmentsRanking
 
 
-class Segments(SegmentsClaims):
+class Segments(SegmentsRanking):
     """One channel at one query node; any number of segments, keys, rows and deletes."""
 
     @lemma(source="facts 6.1, 10.4")
