@@ -63,8 +63,8 @@ class AliasesClaims(AliasesActions):
         """A request is served or refused.
 
         This is judged within bounds, and not for any size, where it is false. An alias that is altered to and
-        fro for ever means one collection when the coordinator is about to answer with the other. Weak fairness
-        is of an answer with one collection, which is never possible for long.
+        fro for ever means one collection when the coordinator is about to answer with the other. Weak
+        fairness is of an answer with one collection, which is never possible for long.
         """
         return one_of(s.stage[r], "begun", "answered"), one_of(s.stage[r], "served", "refused")
 

@@ -1,10 +1,10 @@
 """Inductive lemmas about sessions and the coordinator that follows them."""
 
-from tidemark.spec.language import all_of, forall, implies, lemma, one_of
-from tidemark.spec.sessions.claims import SessionsClaims
+from tidemark.spec.language import all_of, exists, forall, implies, lemma, one_of
+from tidemark.spec.sessions.ranking import SessionsRanking
 
 
-class Sessions(SessionsClaims):
+class Sessions(SessionsRanking):
     """Sessions of one store, and one coordinator at a time that lists, fences and watches."""
 
     @lemma(source="facts 3.4")
@@ -27,12 +27,36 @@ class Sessions(SessionsClaims):
             ),
         )
 
+    def is_a_change(s, r):
+        """A session began or ended with this revision."""
+        return exists(s.Node, lambda n: (s.began[n] == r) | (s.ended[n] == r))
+
+    @lemma(source="facts 3.4")
+    def one_change_follows_the_other(s):
+        """The first change, the last one, and the last that the watch has told of are those of sessions; so
+        is the one after each.
+        """
+        return all_of(
+            implies(s.revision > 0, s.is_a_change(1) & s.is_a_change(s.revision)),
+            implies(s.seen > 0, s.is_a_change(s.seen)),
+            forall(
+                s.Node,
+                lambda n: all_of(
+                    implies((s.began[n] > 0) & (s.began[n] < s.revision), s.is_a_change(s.began[n] + 1)),
+                    implies((s.ended[n] > 0) & (s.ended[n] < s.revision), s.is_a_change(s.ended[n] + 1)),
+                ),
+            ),
+        )
+
     @lemma(source="facts 4")
     def nothing_is_seen_before_it_happens(s):
-        """What the coordinator has seen, and has to fence, lies in the past; it lists before it fences."""
+        """What the coordinator has seen, and has to fence, and what is forgotten lies in the past; the
+        coordinator lists before it fences.
+        """
         return all_of(
             s.seen <= s.revision,
             s.first <= s.revision,
+            s.compacted <= s.revision,
             implies(s.phase == "listed", s.first == s.seen),
         )
 
