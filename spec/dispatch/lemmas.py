@@ -1,10 +1,10 @@
 """Inductive lemmas: why splits and merges lose nothing, for any number of targets and packs."""
 
-from tidemark.spec.dispatch.claims import DispatchClaims
+from tidemark.spec.dispatch.ranking import DispatchRanking
 from tidemark.spec.language import all_of, forall, implies, lemma
 
 
-class Dispatch(DispatchClaims):
+class Dispatch(DispatchRanking):
     """One physical channel; any number of virtual channels, collections, messages and ticks."""
 
     def is_end(s, value):
@@ -23,8 +23,9 @@ class Dispatch(DispatchClaims):
 
     @lemma(source="facts 5.2")
     def the_main_goes_from_tick_to_tick(s):
-        """The pack in hand has one tick, and was read."""
+        """The pack in hand has one tick, and was read. While there is no main dispatcher, it is nowhere."""
         return all_of(
+            implies(s.main == "none", s.main_at == 0),
             s.main_from <= s.main_at,
             s.main_at <= s.tick,
             s.is_end(s.main_at),
