@@ -1,4 +1,4 @@
-"""A leads_to is proved by a ranking, and a false one is not, however it is argued."""
+"""A leads_to that is proved of runs in which some number changes finitely often, and not of others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_rank_names_numbers_of_the_state():
         @rank("it_lights", finitely=("lit",))
         def work_to_do(s):
             """Nothing."""
-            return ~s.lit
+            return s.faults
 
     with pytest.raises(SpecError, match="'lit', which is no number of the state"):
         ranking_of(Unknown, "lamp.it_lights")
