@@ -1,10 +1,10 @@
 """Inductive lemmas: why the claims hold for any number of messages, ticks and terms."""
 
-from tidemark.spec.language import forall, implies, lemma, one_of
-from tidemark.spec.streaming.claims import StreamingClaims
+from tidemark.spec.language import forall, implies, ite, lemma, one_of
+from tidemark.spec.streaming.ranking import StreamingRanking
 
 
-class Streaming(StreamingClaims):
+class Streaming(StreamingRanking):
     """One channel of a streaming node: timestamps, appends, ticks, terms, a consumer that recovers."""
 
     @lemma(source="facts 2.1")
@@ -21,6 +21,11 @@ class Streaming(StreamingClaims):
     def ticks_are_in_order(s):
         """No tick of the log lies above the last one that was collected."""
         return (s.tick <= s.passed) & implies(s.to_write > 0, s.tick <= s.to_write)
+
+    @lemma(source="facts 11")
+    def what_was_collected_is_written(s):
+        """A collected tick is the one to write; when none is, the log has the last one that was collected."""
+        return s.passed == ite(s.to_write > 0, s.to_write, s.tick)
 
     @lemma(source="facts 11")
     def what_is_under_way_is_above_the_tick(s):

@@ -1,10 +1,10 @@
 """Inductive lemmas: why the claims hold for any number of transactions, bodies and ticks."""
 
-from tidemark.spec.language import forall, implies, lemma
-from tidemark.spec.transactions.claims import TransactionsClaims
+from tidemark.spec.language import exists, forall, implies, lemma
+from tidemark.spec.transactions.ranking import TransactionsRanking
 
 
-class Transactions(TransactionsClaims):
+class Transactions(TransactionsRanking):
     """One channel with transactions, the node that writes it, and a reader that starts anew."""
 
     @lemma(source="facts 11")
@@ -17,6 +17,24 @@ class Transactions(TransactionsClaims):
             s.Place,
             s.Place,
             lambda p, q: implies((p < q) & (s.tick_at[q] > 0), s.tick_at[p] < s.tick_at[q]),
+        )
+
+    @lemma(source="facts 11")
+    def the_last_tick_is_in_the_log(s):
+        """The last tick has a place, and the reader has handed over all ticks up to where it is."""
+        return ((s.tick == 0) | exists(s.Place, lambda p: (p <= s.end) & (s.tick_at[p] == s.tick))) & forall(
+            s.Place, lambda p: implies(p <= s.reading, s.tick_at[p] <= s.passed)
+        )
+
+    @lemma(source="facts 11; B28")
+    def what_is_not_over_begins_behind_the_start(s):
+        """Neither does a start leave out a transaction that the node has forgotten and the reader has not."""
+        return forall(
+            s.Transaction,
+            lambda t: implies(
+                (s.stage[t] == "gone") & (s.until[t] > s.passed),
+                s.begun[t] > s.start,
+            ),
         )
 
     @lemma(source="facts 11")
