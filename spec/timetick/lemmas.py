@@ -1,10 +1,10 @@
 """Inductive lemmas: why the claims about the coordinator's time tick are true for any size."""
 
 from tidemark.spec.language import all_of, forall, implies, lemma
-from tidemark.spec.timetick.claims import TimeTickClaims
+from tidemark.spec.timetick.ranking import TimeTickRanking
 
 
-class TimeTick(TimeTickClaims):
+class TimeTick(TimeTickRanking):
     """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
 
     @lemma(source="facts 3.3")

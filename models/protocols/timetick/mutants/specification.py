@@ -301,3 +301,11 @@ class FenceOnlyWhatIsKnown(TimeTick):
         s.known = each(s.Source, s.is_learned_at_start)
         s.last = each(s.Channel, lambda c: ite(s.RESUMES, s.highest[c], 0))
         s.synced = each(s.Channel, lambda c: s.last[c])
+
+
+class AppendsNeedALease(TimeTick):
+    """The log takes messages of registered sources only; the DDL source has no lease of its own."""
+
+    def append(s, m):
+        require(s.session[s.sender[m]] == "registered")
+        super().append(m)

@@ -1,0 +1,18 @@
+"""Why an open message ends, for any size: what is left to do, and who does it."""
+
+from tidemark.spec.language import helpful, rank
+from tidemark.spec.timetick.claims import TimeTickClaims
+
+
+class TimeTickRanking(TimeTickClaims):
+    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
+
+    @rank("an_open_message_ends")
+    def what_a_message_waits_for(s, m: TimeTickClaims.Message):
+        """Its append."""
+        return s.message[m] == "open"
+
+    @helpful("an_open_message_ends", action="append")
+    def it_is_appended(s, m: TimeTickClaims.Message):
+        """The log takes messages of its source."""
+        return (s.message[m] == "open") & ~s.refused(s.sender[m]), (m,)
