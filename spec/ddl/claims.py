@@ -97,12 +97,22 @@ class DdlClaims(DdlActions):
 
     @leads_to(source="property WL")
     def reports_pass_finished_jobs(s, j: DdlActions.Job):
-        """When background work is over, the reports reach its timestamp."""
+        """When background work is over, the reports reach its timestamp.
+
+        Judged within bounds only, of a form in which a dummy task comes again for ever; here tasks come to an
+        end, and the scheduler's minimum stays where the last one has left it. So it is false here.
+        """
         return s.stage[j] == "unlocked", s.reported >= s.job_ts[j]
 
     @leads_to(source="property WL; B11")
     def reports_follow_the_oracle(s, ts: DdlActions.Ts):
-        """Whatever the oracle has handed out, the reports reach it, with DDL or without."""
+        """Whatever the oracle has handed out, the reports reach it, with DDL or without.
+
+        Judged within bounds only, for the same reason as ``reports_pass_finished_jobs``. Dummy tasks alone
+        are not enough where timestamps are unbounded: the oracle may fail the loop for ever (``fail_now``)
+        while others are given greater ones. Fairness is meant for each timestamp by itself, and none is a
+        possible answer again and again.
+        """
         return s.issued >= ts, s.reported >= ts
 
     # ---- witnesses ----

@@ -156,13 +156,20 @@ class ProxyClaims(ProxyActions):
 
     @leads_to(source="property WL; hazards 27, 28; B8")
     def reports_pass_finished_tasks(s, t: ProxyActions.Task, c: ProxyActions.Channel):
-        """When a task is over, the reports of its channels reach its timestamp."""
+        """When a task is over, the reports of its channels reach its timestamp.
+
+        Judged within bounds only. With unbounded timestamps it is false: the oracle may fail each tick
+        (``fail_now``) while others are given ever greater timestamps. Fairness is meant for each timestamp by
+        itself, and none is a possible answer again and again: ``stamp_now`` owes nothing.
+        """
         return (s.phase[t] == "popped") & s.uses[t, c], s.reported[c] >= s.ts[t]
 
     @leads_to(source="property WL; B48")
     def reports_follow_the_oracle(s, c: ProxyActions.Channel, ts: ProxyActions.Ts):
         """Whatever the oracle has handed out, the report of every channel reaches it: no channel is left
         behind, with tasks or without.
+
+        Judged within bounds only, for the same reason as ``reports_pass_finished_tasks``.
         """
         return s.issued >= ts, s.reported[c] >= ts
 

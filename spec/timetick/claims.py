@@ -220,18 +220,28 @@ class TimeTickClaims(TimeTickActions):
     def ticks_advance(s, c: TimeTickActions.Channel, ts: TimeTickActions.Ts):
         """Once everything up to an issued timestamp is in a channel, a tick says so, whatever other channels
         wait for.
+
+        Judged within bounds, which limit faults; false if each coordinator crashes before it has accepted a
+        report.
         """
         quiet = s.is_quiet(c, ts)
         return (s.issued >= ts) & quiet, (s.highest[c] >= ts) | ~quiet
 
     @leads_to(source="facts 4; B10")
     def ticks_come_to_count(s, c: TimeTickActions.Channel, ts: TimeTickActions.Ts):
-        """A tick that is in the log is counted as sent in the end, whatever its own send answered."""
+        """A tick that is in the log is counted as sent in the end, whatever its own send answered.
+
+        Judged within bounds, which limit faults; false if every send fails (``fail_send``).
+        """
         return s.highest[c] >= ts, s.synced[c] >= ts
 
     @leads_to(source="facts 3.4; hazard 10")
     def a_proxy_comes_to_serve(s, p: TimeTickActions.Source):
-        """A proxy that keeps its lease is let through the barrier."""
+        """A proxy that keeps its lease is let through the barrier.
+
+        Judged within bounds, which limit faults; false if each coordinator crashes before it has accepted a
+        report.
+        """
         live = s.session[p] == "registered"
         return live & (s.issued > 0), s.serves[p] | ~live
 

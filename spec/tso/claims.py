@@ -174,7 +174,12 @@ class TsoClaims(TsoActions):
 
     @leads_to(source="seed 002, GenerateTSO; hazard 40")
     def calls_end(s, call: TsoActions.Call):
-        """A call is answered if its batch fits into a counter, unless it gives up or its server ends."""
+        """A call is answered if its batch fits into a counter, unless it gives up or its server ends.
+
+        Judged within bounds only, of a form that refuses a batch that fits into no counter. Here it is false:
+        such a call tries again for ever, and may use up each new object's counter between the two steps of
+        another call. The seed's call gives up after ten tries; ``fail`` has no count.
+        """
         return (
             one_of(s.call[call], "begun", "loaded") & (s.count[call] < s.max_logical),
             one_of(s.call[call], "answered", "failed") | ~s.runs(s.at[call]),
