@@ -173,8 +173,9 @@ class FlushClaims(FlushActions):
     def flush_completes(s, ts: FlushActions.Position):
         """A flush that was asked for is confirmed, by the flush policy and the flush signal alone.
 
-        Judged within bounds, which limit faults. Without a limit it is false: a node that crashes whenever it
-        has recovered saves nothing, and each of its steps that are fair is impossible again and again.
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``flush-faults-for-ever``): a node that crashes whenever it has recovered saves nothing, and each of
+        its steps that are fair is impossible again and again.
         """
         return s.is_open(ts), ~s.is_open(ts)
 
@@ -182,8 +183,9 @@ class FlushClaims(FlushActions):
     def flush_ts_is_reset(s):
         """A pending flush timestamp is reset, as long as ticks go on.
 
-        Judged within bounds, which limit faults. Without a limit it is false: each request that carries a
-        checkpoint is given up before its answer (``fail_rpc``).
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``flush-faults-for-ever``): each request that carries a checkpoint is given up before its answer
+        (``fail_rpc``).
         """
         return s.flush_ts > 0, s.flush_ts == 0
 
@@ -191,7 +193,8 @@ class FlushClaims(FlushActions):
     def checkpoint_advances(s, position: FlushActions.Position):
         """Whatever is consumed is claimed by the stored checkpoint in the end.
 
-        Judged within bounds, which limit faults; false if a node crashes whenever it has recovered.
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``flush-faults-for-ever``): a node crashes whenever it has recovered.
         """
         return s.consumed >= position, s.stored >= position
 
@@ -199,8 +202,9 @@ class FlushClaims(FlushActions):
     def sealed_is_flushed(s, segment: FlushActions.Segment):
         """A sealed segment is recorded as flushed, unless a crash makes it growing again.
 
-        Judged within bounds, which limit faults. Without a limit it is false: the channel is taken from the
-        node and given back for ever, and the save never arrives in between; ``record`` is weakly fair.
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``flush-faults-for-ever``): the channel is taken from the node and given back for ever, and the save
+        never arrives in between; ``record`` is weakly fair.
         """
         return s.phase[segment] == "sealed", s.flushed[segment] | (s.phase[segment] == "growing")
 

@@ -221,8 +221,8 @@ class TimeTickClaims(TimeTickActions):
         """Once everything up to an issued timestamp is in a channel, a tick says so, whatever other channels
         wait for.
 
-        Judged within bounds, which limit faults; false if each coordinator crashes before it has accepted a
-        report.
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``timetick-faults-for-ever``): each coordinator crashes before it has accepted a report.
         """
         quiet = s.is_quiet(c, ts)
         return (s.issued >= ts) & quiet, (s.highest[c] >= ts) | ~quiet
@@ -231,7 +231,8 @@ class TimeTickClaims(TimeTickActions):
     def ticks_come_to_count(s, c: TimeTickActions.Channel, ts: TimeTickActions.Ts):
         """A tick that is in the log is counted as sent in the end, whatever its own send answered.
 
-        Judged within bounds, which limit faults; false if every send fails (``fail_send``).
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``timetick-faults-for-ever``): every send fails (``fail_send``).
         """
         return s.highest[c] >= ts, s.synced[c] >= ts
 
@@ -239,8 +240,8 @@ class TimeTickClaims(TimeTickActions):
     def a_proxy_comes_to_serve(s, p: TimeTickActions.Source):
         """A proxy that keeps its lease is let through the barrier.
 
-        Judged within bounds, which limit faults; false if each coordinator crashes before it has accepted a
-        report.
+        Judged within bounds, which limit faults. Without a limit it is false
+        (``timetick-faults-for-ever``): each coordinator crashes before it has accepted a report.
         """
         live = s.session[p] == "registered"
         return live & (s.issued > 0), s.serves[p] | ~live

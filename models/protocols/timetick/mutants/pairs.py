@@ -63,3 +63,11 @@ class SilentSessionNeverExpires(OneSilentSession):
     def expire(s, p):
         require(p != s.silent)
         super().expire(p)
+
+
+class FaultsForEver(TimeTick):
+    """Faults without a limit: what must happen in the end need not."""
+
+    def fault(s):
+        """No fault is counted, so that no bound ends them."""
+        s.faults = 0
