@@ -332,15 +332,34 @@ class Encoder:
         kind, name = node.binder.type, node.binder.name
         other = self._binder(name, kind)
         here = self._term(node.body, {**outer, name: value})
-        there = self._term(node.body, {**outer, name: other})
         default = self._term(node.default, outer)
         ranged = self.vocabulary.in_range
         before = other < value if node.kind == "least" else other > value
-        none_before = z3.ForAll([other], z3.Implies(z3.And(*ranged(other, kind), before), z3.Not(there)))
-        none = z3.ForAll([other], z3.Implies(_and(ranged(other, kind), self.context), z3.Not(there)))
+        inside = {**outer, name: other}
+        none_before = self._nowhere(node.body, inside, other, [*ranged(other, kind), before])
+        none = self._nowhere(node.body, inside, other, list(ranged(other, kind)))
         found = z3.And(*ranged(value, kind), here, none_before)
         definition = z3.Or(found, z3.And(none, value == default))
-        return z3.ForAll(list(generic.values()), definition) if generic else definition
+        return z3.ForAll(list(generic.values()), definition, patterns=[value]) if generic else definition
+
+    def _nowhere(self, body: Expr, env: dict[str, Z3], value: Z3, given: list[Z3]) -> Z3:
+        """No value that satisfies ``given`` has the property. If it says that something exists, one
+        quantifier ranges over both: the solver then puts in what an equality determines.
+        """
+        bound = [value]
+        if isinstance(body, Quantified) and body.kind == "exists" and not _finite(body.binders):
+            for binder in body.binders:
+                term = self._binder(binder.name, binder.type)
+                env, bound = {**env, binder.name: term}, [*bound, term]
+                given = [*given, *self.vocabulary.in_range(term, binder.type)]
+            body = body.body
+        there = self._term(body, env)
+        return z3.ForAll(bound, z3.Implies(_and(given, self.context), z3.Not(there)))
+
+
+def _finite(binders: tuple[Local, ...]) -> bool:
+    """Some binder ranges over few values, for each of which the body is written out."""
+    return any(isinstance(binder.type, BoolType | EnumType) for binder in binders)
 
 
 def _is_parameter(term: Z3) -> bool:
