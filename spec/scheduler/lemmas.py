@@ -1,10 +1,10 @@
 """Inductive lemmas: why the claims about the scheduler are true for any size."""
 
 from tidemark.spec.language import all_of, forall, implies, lemma, one_of
-from tidemark.spec.scheduler.claims import SchedulerClaims
+from tidemark.spec.scheduler.ranking import SchedulerRanking
 
 
-class Scheduler(SchedulerClaims):
+class Scheduler(SchedulerRanking):
     """One proxy: tasks of three queues, their callers, cancellation, close and crash."""
 
     @lemma(source="facts 2.3, 3.1")
