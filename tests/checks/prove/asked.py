@@ -15,11 +15,11 @@ import hashlib
 import sys
 from collections.abc import Iterator, Sequence
 
+from tidemark.checks.prove.proof import subject_of
 from tidemark.checks.prove.prover import FIRST_S, Prover
 from tidemark.models.manifest import ProofEntry, Tier, load, manifest_files
 from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Query, asserted
-from tidemark.models.symbolic.subject import ProofSubject
 
 
 def fast_proofs() -> Iterator[ProofEntry]:
@@ -38,7 +38,7 @@ def digest(parts: Sequence[str]) -> str:
 
 def encoded(entry: ProofEntry) -> str:
     """The assertions of each obligation's first queries, with all sets of lemmas but those of a hint."""
-    prover = Prover(ProofSubject(entry.protocol, implied=entry.implied))
+    prover = Prover(subject_of(entry))
     texts: dict[int, tuple[str, object]] = {}  # the terms are kept, so that no number is given twice
     queries: list[str] = []
     for obligation in wanted(entry, prover):
@@ -53,7 +53,7 @@ def encoded(entry: ProofEntry) -> str:
 def answered(entry: ProofEntry) -> str:
     """All queries of the first pass with their results, and what became of each obligation."""
     asked: list[Query] = []
-    prover = Prover(ProofSubject(entry.protocol, implied=entry.implied), watch=asked.append)
+    prover = Prover(subject_of(entry), watch=asked.append)
     found = [prover.attempt(one, timeout_s=min(FIRST_S, entry.timeout_s)) for one in wanted(entry, prover)]
     queries = digest([f"{one.settings}{one.text}{one.result}" for one in asked])
     answers = [(one.answer.name, one.answer.status, sorted(one.answer.used), str(one.model)) for one in found]
