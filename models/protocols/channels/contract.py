@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,
+    LOG_BEGINNING,
+    NO_CHECKPOINT,
     BinlogRecord,
     ChannelName,
     ChannelRecord,
@@ -21,12 +23,15 @@ from tidemark.impl.types import (
     Owner,
     SegmentId,
     SegmentRecord,
+    StartPosition,
 )
 
 DROPPED = "ChannelDroppedError"
 UNKNOWN = "UnknownChannelError"
 NOT_OWNER = "NotOwnerError"
 LIVES = "ChannelLivesError"
+MORE = "more"
+"""No answer: the call has changed one record, and goes on with others before it answers."""
 
 
 class Call(NamedTuple):
@@ -110,7 +115,24 @@ def _recover(records: Records, name: ChannelName, node: str, session: int) -> Ef
     term = old.term if again else old.term + 1
     new = records.with_channel(old, assigned_to=node, last_owner=node, term=term, session=session)
     stored = tuple(record for record in records.segments if record.channel == name)
-    return new, (Owner(node, term), EndPosition(old.checkpoint), stored)
+    without = old.checkpoint == NO_CHECKPOINT
+    return new, (Owner(node, term), EndPosition(_seek(records, old)), stored, without)
+
+
+def _seek(records: Records, channel: ChannelRecord) -> int:
+    """The checkpoint; without one the earliest position of a segment that was not dropped: how far its rows
+    are recorded, or else where it begins. Without one of these, too, the beginning of the collection.
+    """
+    if channel.checkpoint != NO_CHECKPOINT:
+        return channel.checkpoint
+    places = []
+    for record in records.segments:
+        if record.channel == channel.channel and not record.dropped:
+            if record.dml_position != EndPosition(LOG_BEGINNING.ts):
+                places.append(record.dml_position.ts)
+            elif record.begins is not None:
+                places.append(record.begins.ts)
+    return min(places, default=channel.begins)
 
 
 def _save(  # noqa: PLR0917  the fields of a request
@@ -122,11 +144,19 @@ def _save(  # noqa: PLR0917  the fields of a request
     position: int,
     rows: tuple[int, ...],
     end: str,
+    starts: tuple[tuple[SegmentId, int], ...] = (),
 ) -> Effect:
-    """Only the last incarnation writes. Rows are taken once, and never after the segment's end."""
+    """Only the last incarnation writes. Rows are taken once, and never after the segment's end.
+
+    Without a checkpoint the beginnings of which it tells are recorded before, the earliest first.
+    """
     owner = records.channel(name)
     if owner is None or owner.dropped or (owner.assigned_to, owner.term) != (node, term):
         return records, "not owner"
+    unknown = [(begins, other) for other, begins in starts if records.segment(other) is None]
+    if owner.checkpoint == NO_CHECKPOINT and unknown:
+        begins, other = min(unknown)
+        return records.with_segment(SegmentRecord(other, name, begins=StartPosition(begins))), MORE
     old = records.segment(number) or SegmentRecord(segment_id=number, channel=name)
     new = old
     if position > old.dml_position.ts and not (old.flushed or old.dropped):
@@ -201,13 +231,43 @@ def _collect(records: Records, name: ChannelName) -> Effect:
 
 
 def _create(records: Records, name: ChannelName, begins: int) -> Effect:
+    """The first checkpoint is where the collection begins."""
+    return _made(records, name, begins, begins)
+
+
+def _watch(records: Records, name: ChannelName, begins: int) -> Effect:
+    """There is no checkpoint yet."""
+    return _made(records, name, begins, NO_CHECKPOINT)
+
+
+def _made(records: Records, name: ChannelName, begins: int, checkpoint: int) -> Effect:
     """A name is free if it is new, or if what had it was collected; no term of before comes again."""
     old = records.channel(name)
     if old is not None and not old.collected:
         return records, LIVES
     term = 0 if old is None else old.term + 1
-    made = records.with_channel(ChannelRecord(channel=name), checkpoint=begins, term=term, begins=begins)
-    return made, None
+    made = ChannelRecord(channel=name, checkpoint=checkpoint, term=term, begins=begins)
+    return records.with_channel(made), None
+
+
+def _begin(records: Records, name: ChannelName) -> Effect:
+    """The first checkpoint, unless there is one."""
+    old = records.channel(name)
+    if old is None or old.dropped:
+        return records, UNKNOWN if old is None else DROPPED
+    if old.checkpoint != NO_CHECKPOINT:
+        return records, None
+    return records.with_channel(old, checkpoint=old.begins), None
+
+
+def _deletes(records: Records, name: ChannelName) -> Effect:
+    """From where deletes are read: before each recorded one, and not behind where the channel is read."""
+    old = records.channel(name)
+    if old is None:
+        return records, UNKNOWN
+    levels = [one for one in records.segments if one.channel == name and one.segment_id < 0]
+    rows = [row for level in levels for binlog in level.binlogs for row in binlog.row_positions]
+    return records, min([_seek(records, old), *(row - 1 for row in rows)])
 
 
 def _compact(records: Records, number: SegmentId, position: int, path: str) -> Effect:
@@ -235,5 +295,8 @@ _RULES: dict[str, Callable[..., Effect]] = {
     "drop": _drop,
     "collect": _collect,
     "create": _create,
+    "watch": _watch,
+    "begin": _begin,
+    "deletes": _deletes,
     "compact": _compact,
 }

@@ -17,10 +17,11 @@ from tidemark.impl.types import (
     Owner,
     SaveBinlogPaths,
     SegmentRecord,
+    StartPosition,
     UpdateCheckpoints,
 )
 from tidemark.models.protocols.channels.claims import RECORDS_ARE_STORED
-from tidemark.models.protocols.channels.contract import Call, Records, binlog_of, effect, with_level
+from tidemark.models.protocols.channels.contract import MORE, Call, Records, binlog_of, effect, with_level
 from tidemark.models.protocols.channels.ports import CHANNELS, META, SlowMeta, snapshot
 from tidemark.models.protocols.channels.scenario import COORDINATOR
 from tidemark.models.simulation.program import Observation, Program
@@ -116,10 +117,10 @@ class RecordsProgram(Program):
 
     async def _call_recover(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
         answer = await coordinator.recover_channel(*arguments)
-        return (answer.owner, answer.seek, answer.segments)
+        return (answer.owner, answer.seek, answer.segments, answer.asks_starts)
 
     async def _call_save(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
-        name, node, term, number, position, rows, end = arguments
+        name, node, term, number, position, rows, end, *starts = arguments
         request = SaveBinlogPaths(
             channel=name,
             owner=Owner(node, term),
@@ -128,6 +129,7 @@ class RecordsProgram(Program):
             binlog=binlog_of(rows) if rows else None,
             flushed=end == "flush",
             dropped=end == "drop",
+            starts=tuple((other, StartPosition(begins)) for told in starts for other, begins in told),
         )
         return (await coordinator.save_binlog_paths(request)).value
 
@@ -159,6 +161,18 @@ class RecordsProgram(Program):
         await coordinator.create_channel(name, EndPosition(begins))
         return None
 
+    async def _call_watch(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
+        name, begins = arguments
+        await coordinator.watch_channel(name, EndPosition(begins))
+        return None
+
+    async def _call_begin(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
+        await coordinator.begin_checkpoint(*arguments)
+        return None
+
+    async def _call_deletes(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
+        return coordinator.delete_checkpoint(*arguments)
+
     async def _call_compact(self, coordinator: Coordinator, *arguments: Any) -> Hashable:
         """The record is read before the coordinator is asked to replace it, as a compactor does."""
         number, position, path = arguments
@@ -187,7 +201,8 @@ class RecordsProgram(Program):
         for client in waiting:
             new, answer = effect(old, self._call_of(client))
             if new == now:
-                self.due[client] = answer
+                if answer != MORE:
+                    self.due[client] = answer
                 break
         else:
             names = ", ".join(f"{call.name}{call.arguments}" for call in map(self._call_of, waiting))
