@@ -17,7 +17,7 @@ group = typer.Typer(name="show", invoke_without_command=True)
 
 @group.callback()
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
-    """Checks; argument, assumptions, origins, findings, figures, ..."""
+    """Checks; argument, assumptions, liveness, origins, findings, ..."""
     if context.invoked_subcommand is None:
         return tools.show(manifest or ())
     if manifest:
@@ -47,6 +47,16 @@ def assumptions(
 ) -> int:
     """Print what the protocols assume, and what they need not assume: the table of docs/assumptions.md."""
     return tools.assumptions(protocol, manifests=manifest or ())
+
+
+@group.command()
+def liveness(
+    protocol: Annotated[str, typer.Argument(help="Name of a manifest; all if left out.")] = "",
+    *,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print which claims of liveness are proved, and which hold within bounds only: a table of docs/proofs.md."""
+    return tools.liveness(protocol, manifests=manifest or ())
 
 
 @group.command()

@@ -173,6 +173,20 @@ def assumptions(name: str, *, manifests: Sequence[Path] = ()) -> int:
     return (ExitCode.INCONCLUSIVE if problems else ExitCode.AS_EXPECTED).value
 
 
+def liveness(name: str, *, manifests: Sequence[Path] = ()) -> int:
+    """Print what is known of each claim of the kind leads_to, in Markdown: a table of ``docs/proofs.md``."""
+    from tidemark.checks.prove.liveness import liveness as rows_of
+    from tidemark.checks.prove.liveness import liveness_text
+
+    known = read(manifests)
+    chosen = [one for one in known if name in ("", one.name)]
+    if not chosen:
+        remedy = known_names(name, [one.name for one in known])
+        raise BadInputError(f"there is no protocol {name!r}", remedy=remedy)
+    print(liveness_text(rows_of(chosen)))
+    return ExitCode.AS_EXPECTED.value
+
+
 def actions(name: str) -> int:
     """Print the tables of actions, in Markdown: the ones of ``impl/README.md``."""
     from tidemark.models.refinement.actions import FILE, action_table

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.protocols_proof import lamp
+from tidemark.checks.prove.judge import JUDGE
 from tidemark.checks.prove.proof import Proof, prove
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
 from tidemark.models.lemmas.ranking import RankingError, resting_on
+from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language import SpecError, rank
 from tidemark.spec.language.protocol import ranking_of
@@ -79,3 +86,40 @@ def test_a_rank_names_numbers_of_the_state():
 
     with pytest.raises(SpecError, match="'lit', which is no number of the state"):
         ranking_of(Unknown, "lamp.it_lights")
+
+
+def judged(*finitely: str, name: str = "Lamp") -> list[Verdict]:
+    """Verdicts on an entry of the lamp that says of which runs its proof is."""
+    protocol = f"tests.protocols_proof.lamp:{name}"
+    entry = ProofEntry(
+        name="lamp-any-size",
+        protocol=protocol,
+        expect=Expectation(every=Expected.PROVED),
+        claims=("lamp.it_lights",),
+        liveness=("lamp.it_lights",),
+        finitely=finitely,
+    )
+    properties = {Kind.LEADS_TO: ("lamp.it_lights",)}
+    manifest = Manifest(name="lamp", protocol=protocol, properties=properties, proof=(entry,))
+    return [one for one in JUDGE.run(entry, Context(manifest=manifest)) if one.subject.property_id != COVERAGE]
+
+
+def test_an_entry_says_of_which_runs_its_proof_is():
+    (verdict,) = judged("faults")
+    assert verdict.outcome is Outcome.PROVED
+    assert "in runs in which faults changes finitely often" in verdict.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "named"),
+    [
+        ("Lamp", (), r"\['faults'\]"),
+        ("Lamp", ("faults", "lit"), r"\['faults'\]"),
+        ("Lamp", ("lit",), r"\['faults'\]"),
+        ("FaultsForEver", ("faults",), r"\[\]"),
+    ],
+)
+def test_an_entry_that_says_of_other_runs_is_bad_input(name: str, said: tuple[str, ...], named: str):
+    with pytest.raises(BadInputError, match="lamp-any-size: finitely = ") as refused:
+        judged(*said, name=name)
+    assert re.search(f"the ranks name {named}", refused.value.remedy)
