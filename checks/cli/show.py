@@ -55,7 +55,7 @@ def liveness(
     *,
     manifest: ManifestOption = None,
 ) -> int:
-    """Print which claims of liveness are proved, and which hold within bounds only: a table of docs/proofs.md."""
+    """Print which claims of liveness are proved, and which hold within bounds only (docs/proofs.md)."""
     return tools.liveness(protocol, manifests=manifest or ())
 
 

@@ -175,8 +175,8 @@ def assumptions(name: str, *, manifests: Sequence[Path] = ()) -> int:
 
 def liveness(name: str, *, manifests: Sequence[Path] = ()) -> int:
     """Print what is known of each claim of the kind leads_to, in Markdown: a table of ``docs/proofs.md``."""
-    from tidemark.checks.prove.liveness import liveness as rows_of
-    from tidemark.checks.prove.liveness import liveness_text
+    from tidemark.checks.argument.liveness import liveness as rows_of
+    from tidemark.checks.argument.liveness import liveness_text
 
     known = read(manifests)
     chosen = [one for one in known if name in ("", one.name)]

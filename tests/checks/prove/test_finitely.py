@@ -99,9 +99,11 @@ def judged(*finitely: str, name: str = "Lamp") -> list[Verdict]:
         liveness=("lamp.it_lights",),
         finitely=finitely,
     )
-    properties = {Kind.LEADS_TO: ("lamp.it_lights",)}
+    properties: dict[Kind, tuple[str, ...]] = {Kind.LEADS_TO: ("lamp.it_lights",)}
     manifest = Manifest(name="lamp", protocol=protocol, properties=properties, proof=(entry,))
-    return [one for one in JUDGE.run(entry, Context(manifest=manifest)) if one.subject.property_id != COVERAGE]
+    return [
+        one for one in JUDGE.run(entry, Context(manifest=manifest)) if one.subject.property_id != COVERAGE
+    ]
 
 
 def test_an_entry_says_of_which_runs_its_proof_is():

@@ -44,6 +44,13 @@ def test_what_is_false_is_not_proved(protocol: str, fails: list[str]) -> None:
     assert {outcome.obligation.name for outcome in proof.open()} == set(fails)
 
 
+def test_the_first_of_a_queue_exists_and_no_more_is_proved() -> None:
+    """A number that exists has a least one: what a proof may use of queues."""
+    proof = prove("tests.protocols_proof.desks:Desks", timeout_s=5)
+    assert all(one.proved for one in proof.of("desks.a_desk_has_a_first"))
+    assert not all(one.proved for one in proof.of("desks.nobody_is_the_first"))
+
+
 def test_induction_over_three_steps_begins_with_three_states() -> None:
     spec = ProofSubject(f"{TRAPS}:ThirdState").spec
     (claim,) = spec.of_kind("invariant")

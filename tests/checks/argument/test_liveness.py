@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from tidemark.checks.prove.liveness import BOUNDED, Row, liveness, liveness_text
+from tidemark.checks.argument.liveness import BOUNDED, Row, liveness, liveness_text
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, load, manifest_files
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
