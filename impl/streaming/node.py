@@ -39,7 +39,7 @@ class StreamingNode:
         self._config = config if config is not None else StreamingConfig()
         self._parts = parts if parts is not None else StreamingParts()
         self._appends = Supervisor()
-        self._callers: set[asyncio.Future[None]] = set()
+        self._callers: dict[asyncio.Future[None], None] = {}
         self._term_class = term_class
         self._opened = opened
 
@@ -116,11 +116,11 @@ class StreamingNode:
         caller = asyncio.current_task()
         name = "append" if caller is None else f"append of {caller.get_name()}"
         self._appends.spawn(_settling(term, append, done), name)
-        self._callers.add(done)
+        self._callers[done] = None
         try:
             await done
         finally:
-            self._callers.discard(done)
+            self._callers.pop(done, None)
         return append.place
 
 
