@@ -11,6 +11,7 @@ from tidemark.impl.streaming.transaction_messages import Part, TransactionMessag
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.timestamp import compose, milliseconds, split
 from tidemark.impl.types import (
+    LOG_BEGINNING,
     BinlogRecord,
     Compaction,
     EndPosition,
@@ -32,7 +33,7 @@ SIZES = "a_row_counts_its_bytes"
 """Claim id: 24 bytes, and those of its value."""
 STARTS = "a_segment_starts_at_its_first_row"
 """Claim id: at the least position that was recorded; at the one that a compaction has noted, if it did; at 0
-without rows."""
+without rows. It is recorded up to its position, or else lacks nothing up to where it begins."""
 APPENDS = "an_append_becomes_its_own_message"
 """Claim id: rows, deletes or a part of a transaction, with the append's timestamp."""
 TABLES = "closing_tables_undoes_what_is_not_committed"
@@ -89,6 +90,14 @@ class ValuesProgram(ComparedProgram):
             binlogs = tuple(BinlogRecord(f"{number}", one) for number, one in enumerate(positions))
             record = SegmentRecord(1, "c", binlogs=binlogs, compaction=Compaction(start=noted))
             self.compare(STARTS, f"rows at {positions}, noted {noted}", record.start(), due)
+        begins = StartPosition(2)
+        for recorded, first, place in (
+            (EndPosition(4), begins, EndPosition(4)),
+            (LOG_BEGINNING, begins, begins),
+            (LOG_BEGINNING, None, None),
+        ):
+            record = SegmentRecord(1, "c", recorded, begins=first)
+            self.compare(STARTS, f"recorded up to {recorded}, begins at {first}", record.position(), place)
 
     def _appends(self) -> None:
         rows = tuple(Row(40, *row) for row in _ROWS)
