@@ -2,6 +2,7 @@
 
 from tidemark.spec.language import (
     Bool,
+    Int,
     Map,
     Nat,
     Protocol,
@@ -207,6 +208,68 @@ class RestsTooLong(Lamps):
 
     def first_they_are_switched_on(s):
         return ~s.told, ()
+
+
+class Falls(Protocol):
+    """A number falls for ever, and nothing comes of it."""
+
+    Depth = Int()
+
+    deep: Depth = 0
+    done: Bool = False
+
+    @action(fairness="weak")
+    def fall(s):
+        """It falls."""
+        s.deep = s.deep - 1
+
+    @leads_to()
+    def it_ends(s):
+        """It does not."""
+        return True, s.done
+
+    @rank("it_ends")
+    def how_deep(s):
+        """A measure that has no least value."""
+        return s.deep
+
+    @helpful("it_ends", action="fall")
+    def it_falls(s):
+        """Always."""
+        return ~s.done, ()
+
+
+class Turns(Protocol):
+    """Each side may finish in its turn, and the turn may change for ever."""
+
+    left: Bool = False
+    done: Bool = False
+
+    @action
+    def turn(s):
+        """The other side has its turn."""
+        s.left = ~s.left
+
+    @action(fairness="weak")
+    def finish(s, side: Bool):
+        """A side finishes in its turn."""
+        require((side == s.left) & ~s.done)
+        s.done = True
+
+    @leads_to()
+    def it_ends(s):
+        """It need not: no side stays able to finish."""
+        return True, s.done
+
+    @rank("it_ends")
+    def nothing(s):
+        """Nothing but the end."""
+        return ~s.done
+
+    @helpful("it_ends", action="finish")
+    def whose_turn_it_is(s):
+        """The arguments change from step to step."""
+        return ~s.done, (s.left,)
 
 
 class Walk(Protocol):

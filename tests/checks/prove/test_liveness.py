@@ -72,6 +72,17 @@ def test_a_case_that_another_promise_does_not_end_proves_nothing():
     assert failing("RestsTooLong", *claims) == {"lamps.it_is_told:rests:first_they_are_switched_on"}
 
 
+def test_a_number_that_falls_for_ever_is_no_rank():
+    assert failing("Falls", "falls.it_ends") == {
+        "falls.it_ends:keeps:it_falls",
+        "falls.it_ends:helps:it_falls",
+    }
+
+
+def test_the_arguments_of_what_helps_stay_the_same():
+    assert failing("Turns", "turns.it_ends") == {"turns.it_ends:keeps:whose_turn_it_is"}
+
+
 def test_sorts_are_finite_and_one_promise_may_rest_on_another():
     found = proof("Lamps", "lamps.all_are_switched_on", "lamps.it_is_told")
     assert not found.open()
