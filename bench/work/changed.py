@@ -42,7 +42,7 @@ def change_an_action(clone: Path, protocol: str) -> str:
         ValueError: no action has a guard of one line.
     """
     manifests = (clone / "models" / "protocols" / protocol).rglob("*.toml")
-    named = "\n".join(file.read_text(encoding="utf-8") for file in manifests if file.name != "pins.toml")
+    named = "\n".join(file.read_text(encoding="utf-8") for file in manifests)
     path = clone / "spec" / protocol / "actions.py"
     text = path.read_text(encoding="utf-8")
     for found in _GUARD.finditer(text):

@@ -1,10 +1,12 @@
-"""``tidemark pin``: write what the protocols say to the files of pins, and ids and counts to the manifests.
+"""``tidemark pin``: write digests of what protocols say to the locks, and ids and counts to the manifests.
 
-Every change is printed in words. It decides nothing: the change of the files is what a review looks at.
+Every change is named. The command decides nothing: a review looks at the change of the files, and at the
+texts of both sides that ``--against`` takes from version control.
 """
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +29,7 @@ from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.pins.counts import Counted, counted, pinned, write_counts
-from tidemark.checks.verdicts.commands import BUILD, LOCAL
+from tidemark.checks.verdicts.commands import BUILD, LOCAL, pin_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import (
@@ -38,15 +40,21 @@ from tidemark.models.manifest import (
     declared_properties,
     default_manifests,
     load,
-    pins_file,
+    lock_file,
 )
 from tidemark.models.manifest.edit import with_pins_entry, with_properties
 from tidemark.models.manifest.folders import make_importable
-from tidemark.models.manifest.pins import read_pins
-from tidemark.models.pins.compare import differences
-from tidemark.models.pins.items import pins_of
-from tidemark.models.pins.write import write_pins
+from tidemark.models.manifest.pins import lock_text, read_lock
+from tidemark.models.pins.compare import Difference, differences
+from tidemark.models.pins.items import Said, said_by
 
+Against = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REVISION",
+        help="Write nothing: show the text at this revision (git) and the text now of all that differs.",
+    ),
+]
 Counts = Annotated[
     bool, typer.Option("--counts", help="Judge entries that have counts too, and change the counts.")
 ]
@@ -57,6 +65,7 @@ def pin(
         list[str] | None, typer.Argument(help="Names of manifests, for example tso; by default all.")
     ] = None,
     *,
+    against: Against = None,
     counts: Counts = False,
     only: OnlyOption = None,
     manifest: ManifestOption = None,
@@ -65,13 +74,16 @@ def pin(
     build: Build = BUILD,
     jobs: Jobs = None,
 ) -> int:
-    """Write what claims and steps say, ids, counts; show each change.
+    """Write digests of what claims and steps say, ids, counts; name each change.
 
-    Written are the file of pins, and in the manifest: the ids of properties, an entry that compares the pins,
-    and the counts of entries that have none (these are judged). Pinned counts change with --counts only.
+    Written are the lock of claims, and in the manifest: the ids of properties, an entry that compares the
+    lock, and the counts of entries that have none (these are judged). Counts change with --counts only.
     Nothing is pinned of an entry with a verdict that is inconclusive or not the expected one.
+    With --against nothing is written: what differs from a revision is shown with both texts.
     """
     chosen = _chosen(protocols or (), manifest or default_manifests())
+    if against is not None:
+        return _show_against(against, chosen)
     found = [(path, _written(path)) for path in chosen]
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     return _pin_counts(found, settings, change=counts, only=only or ())
@@ -98,7 +110,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _written(path: Path) -> Manifest:
     """The manifest with ids, pins and the entry that compares them. Raises ManifestError."""
     _write_ids(path)
-    if pins_file(path).exists():
+    if lock_file(path).exists():
         _compare_pins(path)  # without the entry the manifest cannot be loaded
     content = load(path)
     check_against_spec(content, file=path.name)
@@ -139,25 +151,47 @@ def _compare_pins(path: Path) -> None:
     print(f"{name}: added to {path}: [[pins]] {name}-pins, which compares them")
 
 
+def _show_against(revision: str, paths: Sequence[Path]) -> int:
+    from tidemark.checks.pins.against import said_at
+
+    then = said_at(revision, paths)
+    for path in paths:
+        content = load(path)
+        old = then[path]
+        texts = {name: said.text for name, said in old.items()}
+        changed = differences({name: said.pin for name, said in old.items()}, _said(content), texts=texts)
+        _print_changes(content.name, changed)
+        print(f"{content.name}: {len(changed)} of {len(old)} differ from {revision}")
+    return ExitCode.AS_EXPECTED.value
+
+
 def _pin(manifest: Path, content: Manifest) -> None:
-    file = pins_file(manifest)
-    old = {one.id: one for one in read_pins(file)}
-    new = pins_of(content.protocol, content.variants(), content.readings())
+    file = lock_file(manifest)
+    old = {one.id: one for one in read_lock(file)}
+    new = _said(content)
     changed = differences(old, new)
-    for one in changed if file.exists() else ():  # all that is in a new file is new
-        print(f"{content.name}: {one.headline}")
-        for line in one.lines():
-            print(f"    {line}")
+    if old:  # all that is in a new lock is new
+        _print_changes(content.name, changed)
     if changed or not file.exists():
-        try:
-            write_pins(file, content.name, new.values())
-        except OSError as error:
-            raise _cannot_write(file, error) from error
+        _change(file, lock_text(content.name, [said.pin for said in new.values()]))
     if not old:
         print(f"{content.name}: {len(new)} claims, steps and variants are pinned now, in {file}")
         return
     same = len(new) - sum(one.id in new for one in changed)
     print(f"{content.name}: {len(changed)} changed, {same} as before, in {file}")
+    if changed:
+        print(f"{content.name}: the texts before and now:  {pin_command(content.name)} --against HEAD")
+
+
+def _said(content: Manifest) -> dict[str, Said]:
+    return said_by(content.protocol, content.variants(), content.readings())
+
+
+def _print_changes(name: str, changed: Sequence[Difference]) -> None:
+    for one in changed:
+        print(f"{name}: {one.headline}")
+        for line in one.lines():
+            print(f"    {line}")
 
 
 def _pin_counts(
@@ -194,10 +228,15 @@ def _pin_counts(
 
 
 def _change(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.write_text(text, encoding="utf-8")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
     except OSError as error:
         raise _cannot_write(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _cannot_write(path: Path, error: OSError) -> BadInputError:

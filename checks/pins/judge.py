@@ -1,7 +1,7 @@
 """Judge of the pins: does each claim and each step of a protocol say what is pinned?
 
-A change of a claim changes no count and perhaps no verdict; here it is red by name, with the old text and the
-new one, until the file of pins is written anew and reviewed.
+A change of a claim changes no count and perhaps no verdict; here it is red by name, with its text now, until
+the lock is written anew and reviewed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, refuted
 from tidemark.models.manifest import AnyEntry, Kind, PinsEntry
 from tidemark.models.manifest.model import VARIANTS
-from tidemark.models.pins.compare import Difference, difference_of
-from tidemark.models.pins.items import pins_of
+from tidemark.models.pins.compare import Difference, differences
+from tidemark.models.pins.items import said_by
 
 
 class PinsJudge:
@@ -29,15 +29,14 @@ class PinsJudge:
         if not isinstance(entry, PinsEntry):
             raise BadInputError(f"{entry.name!r} is no comparison of pins", remedy="name a [[pins]] entry")
         old = {pin.id: pin for pin in entry.compared}
-        new = (
-            pins_of(entry.protocol)
-            if entry.of_variant
-            else pins_of(entry.protocol, entry.variants, entry.readings)
-        )
-        found = {name: difference_of(name, old.get(name), new.get(name)) for name in [*new, *old]}
-        variants = {name for name in found if (old.get(name) or new[name]).of_variant}
-        own = {name: [found[name]] for name in found if name not in variants}
-        groups = own if entry.of_variant else own | {VARIANTS: [found[name] for name in sorted(variants)]}
+        others = ((), ()) if entry.of_variant else (entry.variants, entry.readings)
+        new = said_by(entry.protocol, *others)
+        found = {one.id: one for one in differences(old, new)}
+        names = dict.fromkeys([*new, *old])
+        variants = [name for name in names if (old.get(name) or new[name].pin).of_variant]
+        groups = {name: [found.get(name)] for name in names if name not in variants}
+        if not entry.of_variant:
+            groups[VARIANTS] = [found.get(name) for name in sorted(variants)]
         replay = check_command(self.name, entry.name)
         return [
             _verdict(context.subject(entry, self.name, name, Aspect.MEANING), group, replay=replay)
@@ -49,7 +48,7 @@ def _verdict(subject: Subject, compared: Sequence[Difference | None], *, replay:
     differing = [one for one in compared if one is not None]
     counts = {"pins": max(1, len(compared))}
     if not differing:
-        return holds(subject, counts=counts, bounds="the file of pins", replay=replay)
+        return holds(subject, counts=counts, bounds="the lock of claims", replay=replay)
     first, *others = differing
     more = f" (and {len(others)} more: {', '.join(one.id for one in others)})" if others else ""
     return refuted(
@@ -60,7 +59,8 @@ def _verdict(subject: Subject, compared: Sequence[Difference | None], *, replay:
         replay=replay,
         notes=(
             *(_note(one) for one in differing),
-            f"if this is meant:  {pin_command(subject.protocol)}  writes the pins anew, to be reviewed",
+            f"the text before:  {pin_command(subject.protocol)} --against HEAD  (or another revision)",
+            f"if this is meant:  {pin_command(subject.protocol)}  writes the lock anew, to be reviewed",
         ),
     )
 

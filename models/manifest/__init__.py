@@ -25,7 +25,7 @@ from tidemark.models.manifest.model import (
     StrengthEntry,
     Tier,
 )
-from tidemark.models.manifest.pins import Pin, pins_file
+from tidemark.models.manifest.pins import Pin, lock_file
 from tidemark.models.manifest.project import default_manifests
 from tidemark.models.manifest.resolve import check_against_spec, declared_properties, instance_of
 
@@ -56,7 +56,7 @@ __all__ = [
     "default_manifests",
     "instance_of",
     "load",
+    "lock_file",
     "manifest_files",
     "parse",
-    "pins_file",
 ]

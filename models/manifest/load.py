@@ -23,7 +23,7 @@ from tidemark.models.manifest.model import (
     ProofEntry,
 )
 from tidemark.models.manifest.mutants import MODULES, entries_of
-from tidemark.models.manifest.pins import Pin, pins_file, read_pins
+from tidemark.models.manifest.pins import Pin, lock_file, read_lock
 from tidemark.models.rooms import protocol_files
 
 
@@ -57,7 +57,7 @@ def load(path: Path) -> Manifest:
                     remedy=f"put it into {path.name}; this file has entries only",
                 )
             known.extend(entries)
-    return parse(data, file=shown_name(path), pinned=read_pins(pins_file(path)))
+    return parse(data, file=shown_name(path), pinned=read_lock(lock_file(path)))
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -126,11 +126,11 @@ def _with_pins(manifest: Manifest, pinned: tuple[Pin, ...], *, file: str) -> Man
             raise ManifestError(
                 f"pins {entry.name!r} . {given[0]} is written in the manifest",
                 file=file,
-                remedy="remove it:  tidemark pin  writes the pins to a file of their own",
+                remedy="remove it:  tidemark pin  writes the lock",
             )
     if pinned and not any(entry.compares(manifest.protocol) for entry in manifest.pins):
         raise ManifestError(
-            "there is a file of pins, and no entry that compares it",
+            "there is a lock of claims, and no entry that compares it",
             file=file,
             remedy=f'add  [[pins]]  name = "{manifest.name}-pins"  expect = {{ every = "holds" }}',
         )

@@ -415,13 +415,13 @@ VARIANTS = "variants"
 
 
 class PinsEntry(Entry):
-    """What a protocol says, compared with the file of pins beside the manifest."""
+    """What a protocol says, compared with the lock beside the manifest."""
 
     section: Literal["pins"] = "pins"
     protocol: Reference
     """The protocol of the manifest; or a variant, which the same pins must tell from it."""
     pinned: tuple[Pin, ...] = ()
-    """The content of the file. It is never written in a manifest."""
+    """The lines of the lock. They are never written in a manifest."""
     variants: tuple[Reference, ...] = ()
     """All variants and mutants of the specification that the manifest judges: they are pinned too."""
     readings: tuple[Reference, ...] = ()

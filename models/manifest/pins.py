@@ -1,11 +1,10 @@
-"""The file of pins beside a manifest: what each claim and each step said when it was last reviewed."""
+"""The lock of claims beside a manifest: digests of what each claim and step said when it was reviewed."""
 
 from __future__ import annotations
 
-import tomllib
+import re
+from collections.abc import Iterable
 from pathlib import Path
-
-from pydantic import Field, TypeAdapter, ValidationError
 
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.strict import Strict
@@ -13,20 +12,23 @@ from tidemark.models.manifest.strict import Strict
 READING = "reading "
 """What the id of a reading begins with."""
 
+FORM = "tidemark claims 1"
+"""The first words of a lock: the version of its form."""
+
 
 class Pin(Strict):
-    """One thing that is pinned.
+    """One line of the lock.
 
     Attributes:
+        digest: of the tree.
+        wording: digest of the tree in the words of the language; of a variant, of what differs from its base.
         id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
             ``reading`` and the reference of a reading.
-        digest: of its tree.
-        text: its tree in the words of the language; of a variant, what differs from its base.
     """
 
-    id: str = Field(min_length=1)
-    digest: str = Field(pattern=r"^[0-9a-f]{16}$")
-    text: str = Field(min_length=1)
+    digest: str
+    wording: str
+    id: str
 
     @property
     def of_variant(self) -> bool:
@@ -44,39 +46,49 @@ class Pin(Strict):
         return not (self.of_variant or self.of_reading)
 
 
-_PINS = TypeAdapter(tuple[Pin, ...])
+def lock_file(manifest: Path) -> Path:
+    """``claims.lock`` beside ``manifest.toml``; ``NAME.claims.lock`` beside ``NAME.toml``."""
+    return manifest.with_name(
+        "claims.lock" if manifest.stem == "manifest" else f"{manifest.stem}.claims.lock"
+    )
 
 
-def pins_file(manifest: Path) -> Path:
-    """``pins.toml`` beside ``manifest.toml``; ``NAME.pins.toml`` beside ``NAME.toml``."""
-    return manifest.with_name("pins.toml" if manifest.stem == "manifest" else f"{manifest.stem}.pins.toml")
+def lock_text(name: str, pins: Iterable[Pin]) -> str:
+    """The content of the lock of the protocol ``name``."""
+    head = f"# {FORM}: digest of the tree, digest of its text, id. Written by  tidemark pin {name} .\n"
+    return head + "".join(f"{pin.digest} {pin.wording} {pin.id}\n" for pin in pins)
 
 
-def is_pins_file(path: Path) -> bool:
-    """Is it a file of pins by its name?"""
-    return path.name == "pins.toml" or path.name.endswith(".pins.toml")
-
-
-def read_pins(path: Path) -> tuple[Pin, ...]:
-    """The pins of a file; none if there is no file. Raises ManifestError for anything else than pins."""
+def read_lock(path: Path) -> tuple[Pin, ...]:
+    """The pins of a lock; none if there is no file. Raises ManifestError for anything else than a lock."""
     try:
-        text = path.read_text(encoding="utf-8")
+        head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
     except FileNotFoundError:
+        old = path.with_name(path.name.replace("claims.lock", "pins.toml"))
+        if old.exists():
+            remedy = f"remove it;  tidemark pin  writes {path.name}"
+            raise _error(old, "is in the form before locks", remedy=remedy) from None
         return ()
-    try:
-        data = tomllib.loads(text)
-        pins = _PINS.validate_python(data.pop("pin", []))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise _error(path, f"cannot be read: {error}") from error
-    if data:
-        raise _error(path, f"has the unknown key {min(data)!r}")
-    twice = {pin.id for pin in pins if sum(other.id == pin.id for other in pins) > 1}
-    if twice:
-        raise _error(path, f"pins {min(twice)!r} twice")
-    return pins
+    if not head.startswith(f"# {FORM}:"):
+        raise _error(path, f"begins with {head[:40]!r}, not with '# {FORM}:': it has another version's form")
+    pins: dict[str, Pin] = {}
+    for number, line in enumerate(lines, 2):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise _error(path, f"line {number} is not two digests and an id: {line[:60]!r}")
+        pin = Pin(digest=match[1], wording=match[2], id=match[3])
+        if pin.id in pins:
+            raise _error(path, f"line {number} pins {pin.id!r} a second time")
+        pins[pin.id] = pin
+    return tuple(pins.values())
 
 
-def _error(path: Path, message: str) -> ManifestError:
+_LINE = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{16}) (\S.*\S|\S)")
+
+
+def _error(path: Path, message: str, *, remedy: str = "") -> ManifestError:
     return ManifestError(
-        message, file=path.name, remedy="restore it; or remove it, and  tidemark pin  writes it"
+        message, file=path.name, remedy=remedy or "restore it; or remove it, and  tidemark pin  writes it"
     )

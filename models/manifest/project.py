@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
-from tidemark.models.manifest.pins import is_pins_file
 
 
 class Project(BaseModel):
@@ -19,10 +18,7 @@ class Project(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     manifests: tuple[str, ...] = ()
-    """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given.
-
-    A pattern does not mean the files of pins beside the manifests.
-    """
+    """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given."""
 
 
 def default_manifests() -> tuple[Path, ...]:
@@ -55,7 +51,7 @@ def project_manifests(folder: Path) -> tuple[Path, ...]:
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    found = sorted(path for path in folder.glob(pattern) if not is_pins_file(path))
+    found = sorted(folder.glob(pattern))
     if not found:
         raise ManifestError(
             f"tool.tidemark.manifests: no file matches {pattern!r}",

@@ -1,4 +1,4 @@
-"""What differs between the pins and the protocol as it is, in words: old text, new text."""
+"""What differs between what is pinned and the protocol as it is, in words."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidemark.models.manifest import Pin
+from tidemark.models.pins.items import Said
 
 
 class Change(StrEnum):
     """How a pin and the protocol differ."""
 
     CHANGED = "says something else than what is pinned"
-    REWORDED = "means what is pinned, but the pinned text is not its text"
+    REWORDED = "means what is pinned, in other words"
     MISSING = "is not pinned"
     SURPLUS = "is pinned, but is not in the protocol"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One pin that is not as the protocol is; ``old`` and ``new`` are the texts, or empty."""
+    """One pin that is not as the protocol is.
+
+    Attributes:
+        old: the text that was reviewed, if it is known; a lock has digests only.
+        new: the text now; empty if there is none.
+    """
 
     id: str
     change: Change
-    old: str
     new: str
+    old: str | None = None
 
     @property
     def headline(self) -> str:
@@ -34,29 +40,45 @@ class Difference:
         return f"{self.id} {self.change.value}"
 
     def lines(self) -> Iterator[str]:
-        """Lines of the old text with ``-``, of the new one with ``+``, of both with neither."""
+        """Lines of the old text with ``-``, of the new one with ``+``, of both with neither.
+
+        If the old text is not known, the new one as it is.
+        """
+        if self.old is None:
+            yield from self.new.splitlines()
+            return
         for line in difflib.ndiff(self.old.splitlines(), self.new.splitlines()):
             if not line.startswith("?"):
                 yield line.rstrip()
 
 
-def differences(pinned: Mapping[str, Pin], found: Mapping[str, Pin]) -> list[Difference]:
-    """All differences, in the order in which the protocol is written down; pins of what is gone come last."""
+def differences(
+    pinned: Mapping[str, Pin], found: Mapping[str, Said], *, texts: Mapping[str, str] | None = None
+) -> list[Difference]:
+    """All differences, in the order in which the protocol is written down; pins of what is gone come last.
+
+    ``texts`` are those that were pinned, where they are known.
+    """
+    names = [*found, *(name for name in pinned if name not in found)]
+    changes = ((name, change_of(pinned.get(name), found.get(name))) for name in names)
     return [
-        difference
-        for name in [*found, *(name for name in pinned if name not in found)]
-        if (difference := difference_of(name, pinned.get(name), found.get(name))) is not None
+        Difference(
+            name,
+            change,
+            found[name].text if name in found else "",
+            None if texts is None else texts.get(name, ""),
+        )
+        for name, change in changes
+        if change is not None
     ]
 
 
-def difference_of(name: str, old: Pin | None, new: Pin | None) -> Difference | None:
-    """The difference of one pin, None if there is none. The digest and the text must both be the same."""
-    if old == new:
-        return None
-    before, after = old.text if old else "", new.text if new else ""
+def change_of(old: Pin | None, new: Said | None) -> Change | None:
+    """How a pin and what is said now differ, None if they do not. Both digests must be the same."""
     if new is None:
-        return Difference(name, Change.SURPLUS, before, after)
+        return None if old is None else Change.SURPLUS
     if old is None:
-        return Difference(name, Change.MISSING, before, after)
-    change = Change.CHANGED if old.digest != new.digest else Change.REWORDED
-    return Difference(name, change, before, after)
+        return Change.MISSING
+    if old.digest != new.pin.digest:
+        return Change.CHANGED
+    return None if old == new.pin else Change.REWORDED

@@ -39,30 +39,38 @@ class Item:
     plain: Callable[[], Any]
     lines: Callable[[], Iterable[str]]
 
-    def pin(self, name: str) -> Pin:
-        """The pin of this part."""
-        return _pin(name, self.plain(), self.lines())
+    def said(self, name: str) -> Said:
+        """The pin of this part, and its text."""
+        return _said(name, self.plain(), self.lines())
 
 
-def _pin(name: str, plain: Any, lines: Iterable[str]) -> Pin:
-    return Pin(id=name, digest=digest_of(plain), text="".join(f"{line}\n" for line in lines))
+@dataclass(frozen=True)
+class Said:
+    """What one part says: its pin, and the text from which the pin's second digest is made."""
+
+    pin: Pin
+    text: str
 
 
-def pins_of(protocol: str, variants: Iterable[str] = (), readings: Iterable[str] = ()) -> dict[str, Pin]:
-    """The pins of a protocol, of its variants and of readings (references ``module:Class``), by id, in a
-    fixed order.
+def _said(name: str, plain: Any, lines: Iterable[str]) -> Said:
+    text = "".join(f"{line}\n" for line in lines)
+    return Said(Pin(id=name, digest=digest_of(plain), wording=digest_of(text)), text)
+
+
+def said_by(protocol: str, variants: Iterable[str] = (), readings: Iterable[str] = ()) -> dict[str, Said]:
+    """What a protocol, its variants and readings (references ``module:Class``) say, by id, in a fixed order.
 
     Raises SpecError if one of them cannot be traced.
     """
     base = resolve(protocol).trace()
     declared = _declared(base).items()
     state = [[name, item.plain()] for name, item in declared]
-    pins = {STATE: _pin(STATE, state, [line for _, item in declared for line in item.lines()])}
-    pins |= {name: item.pin(name) for name, item in _members(base).items()}
+    found = {STATE: _said(STATE, state, [line for _, item in declared for line in item.lines()])}
+    found |= {name: item.said(name) for name, item in _members(base).items()}
     for variant in sorted(set(variants) - {protocol}):
-        pins[variant] = _difference(base, resolve(variant).trace(), variant)
-    pins |= {READING + one: _reading(one).pin(READING + one) for one in sorted(set(readings))}
-    return pins
+        found[variant] = _difference(base, resolve(variant).trace(), variant)
+    found |= {READING + one: _reading(one).said(READING + one) for one in sorted(set(readings))}
+    return found
 
 
 def _reading(reference: str) -> Item:
@@ -80,7 +88,7 @@ def _reading(reference: str) -> Item:
     return _fixed(plain, *lines)
 
 
-def _difference(base: Spec, variant: Spec, name: str) -> Pin:
+def _difference(base: Spec, variant: Spec, name: str) -> Said:
     """What a variant says otherwise than its base: the lines that are gone and those that are new."""
     ours, theirs = _declared(base) | _members(base), _declared(variant) | _members(variant)
     changed = [one for one in sorted({*ours, *theirs}) if _differ(ours.get(one), theirs.get(one))]
@@ -94,7 +102,7 @@ def _difference(base: Spec, variant: Spec, name: str) -> Pin:
             ]
         else:
             lines.append(f"without {one}")
-    return _pin(name, plain, lines or ["says the same as its base"])
+    return _said(name, plain, lines or ["says the same as its base"])
 
 
 def _differ(one: Item | None, other: Item | None) -> bool:

@@ -30,7 +30,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`[[implementation]]`": model.ImplementationMutants,
 }
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
-NOTHING = {"none", "all", "empty", "from the file of pins", "from the entries"}
+NOTHING = {"none", "all", "empty", "from the lock", "from the entries"}
 
 
 def rows(section: str) -> dict[str, str]:

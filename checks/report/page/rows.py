@@ -27,7 +27,7 @@ KINDS = {
 _WORDS = {
     "pinned-claims": "The judge answered exactly the claims that the manifest lists.",
     "pinned-counts": "The counts (states, steps, executions) are those that the manifest pins.",
-    MEANINGS: "Claims, steps and variants say what the file of pins says.",
+    MEANINGS: "Claims, steps and variants say what the lock of claims says.",
     COVERAGE: "Each action was taken, each conjunct of a guard was false once, no variable is constant.",
     "controls": "A mutant that changes nothing is not killed.",
     "generated-mutants": "The mutants made by rule are those that are pinned.",

@@ -122,11 +122,10 @@ def test_a_manifest_works_from_another_folder(tmp_path):
 
 @pytest.mark.proof
 def test_protocols_beside_the_manifests_of_a_project_are_found(tmp_path):
-    """From the root of the project, by name, and with pins beside a manifest that a pattern names."""
+    """From the root of the project, by name, and by a pattern."""
     specs = tmp_path / "specs"
     specs.mkdir()
     name, _ = folder_with(specs, manifest=WHOLE)
-    (specs / f"{name}.pins.toml").write_text("")
     (tmp_path / "pyproject.toml").write_text('[tool.tidemark]\nmanifests = ["specs/*.toml"]\n')
     for words, status in ((["show"], 0), (["prove", f"{name}:Doors"], 1)):
         done = start(*words, folder=tmp_path, PYTHONPATH="")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,9 @@ from tidemark.checks.pins.judge import JUDGE
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Judgement, Verdict
-from tidemark.models.manifest import Manifest, ManifestError, Pin, load, manifest_files, parse, pins_file
-from tidemark.models.manifest.pins import read_pins
-from tidemark.models.pins.items import pins_of
+from tidemark.models.manifest import Manifest, ManifestError, Pin, load, lock_file, manifest_files, parse
+from tidemark.models.manifest.pins import FORM, READING, read_lock
+from tidemark.models.pins.items import said_by
 
 WEAKER = "tests.protocols.ship:WeakerClaim"
 CLAIM = "ship.never_too_much"
@@ -51,7 +53,7 @@ def wrong(found: list[Judgement]) -> dict[str, Verdict]:
 
 @pytest.fixture
 def pins() -> list[Pin]:
-    return list(pins_of(Base.reference(), [WEAKER]).values())
+    return [one.pin for one in said_by(Base.reference(), [WEAKER]).values()]
 
 
 def test_what_is_as_pinned(pins: list[Pin]) -> None:
@@ -60,24 +62,21 @@ def test_what_is_as_pinned(pins: list[Pin]) -> None:
     assert wrong(found) == {}
 
 
-def test_a_changed_claim_is_red_by_name_with_both_texts(pins: list[Pin]) -> None:
+def test_a_changed_claim_is_red_by_name_with_its_text(pins: list[Pin]) -> None:
     old = next(pin for pin in pins if pin.id == CLAIM)
-    changed = old.model_copy(update={"digest": "0" * 16, "text": old.text.replace("1 <=", "2 <=")})
+    changed = old.model_copy(update={"digest": "0" * 16})
     (verdict,) = wrong(verdicts(manifest([changed if pin is old else pin for pin in pins]))).values()
     assert verdict.subject.property_id == CLAIM
     assert verdict.reason == f"{CLAIM} says something else than what is pinned"
-    lines = verdict.notes[0].splitlines()
-    assert [line for line in lines if line.startswith("    - ") and "2 <= weight" in line]
-    assert [line for line in lines if line.startswith("    + ") and "1 <= weight" in line]
-    assert "tidemark pin ship" in verdict.notes[-1]
+    assert "1 <= weight" in verdict.notes[0]
+    assert "tidemark pin ship --against HEAD" in verdict.notes[-2]
+    assert "tidemark pin ship " in verdict.notes[-1]
 
 
-def test_a_text_that_is_not_that_of_its_tree_is_red(pins: list[Pin]) -> None:
-    forged = [
-        pin.model_copy(update={"text": "invariant\ntrue\n"}) if pin.id == CLAIM else pin for pin in pins
-    ]
+def test_a_claim_in_other_words_is_red(pins: list[Pin]) -> None:
+    forged = [pin.model_copy(update={"wording": "0" * 16}) if pin.id == CLAIM else pin for pin in pins]
     (verdict,) = wrong(verdicts(manifest(forged))).values()
-    assert "the pinned text is not its text" in verdict.reason
+    assert "in other words" in verdict.reason
 
 
 @pytest.mark.parametrize("gone", ["state", "action put", CLAIM, "ship.something_is_heavy", WEAKER])
@@ -86,7 +85,7 @@ def test_a_missing_pin_is_red(gone: str, pins: list[Pin]) -> None:
     assert f"{gone} is not pinned" in {one.reason for one in found.values()}
 
 
-def test_no_file_of_pins_is_red(pins: list[Pin]) -> None:
+def test_no_lock_is_red(pins: list[Pin]) -> None:
     assert {*wrong(verdicts(manifest([])))} >= {pin.id for pin in pins} - {WEAKER} | {"variants"}
 
 
@@ -111,7 +110,7 @@ def test_the_pins_tell_a_variant_by_name(pins: list[Pin]) -> None:
 
 
 def test_a_judge_that_says_yes_is_found_out(monkeypatch: pytest.MonkeyPatch, pins: list[Pin]) -> None:
-    monkeypatch.setattr(judge_module, "difference_of", lambda *_: None)
+    monkeypatch.setattr(judge_module, "differences", lambda *_: [])
     assert set(wrong(verdicts(refuted(pins, CLAIM), 1))) == {CLAIM}
 
 
@@ -121,7 +120,7 @@ def test_every_protocol_compares_its_pins_and_sees_them_refuted(path: Path) -> N
     assert any(entry.compares(content.protocol) for entry in content.pins), "add a [[pins]] entry"
     refuted = [entry for entry in content.pins if entry.of_variant and entry.expect.refuted]
     assert refuted, "add a [[pins]] entry of a variant, with what the pins must tell under refuted"
-    assert {pin.id for pin in read_pins(pins_file(path)) if pin.of_variant} == set(content.variants())
+    assert {pin.id for pin in read_lock(lock_file(path)) if pin.of_variant} == set(content.variants())
 
 
 TOML = """name = "lights"
@@ -135,12 +134,12 @@ ENTRY = '[[pins]]\nname = "lights-pins"\nexpect = { every = "holds" }\n'
 
 
 def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, file = tmp_path / "lights.toml", tmp_path / "lights.pins.toml"
+    path, file = tmp_path / "lights.toml", tmp_path / "lights.claims.lock"
     path.write_text(TOML, encoding="utf-8")
     assert command(["pin", "--manifest", str(path)]) == 0
     first = capsys.readouterr().out
     assert "lights: 6 claims, steps and variants are pinned now" in first
-    assert "turns <= turns'" in file.read_text(encoding="utf-8")
+    assert file.read_text(encoding="utf-8").endswith(" lights.second_turn\n")
     assert "[[pins]] lights-pins" in first
     path.write_text(TOML, encoding="utf-8")
     with pytest.raises(ManifestError, match="no entry that compares it"):
@@ -150,30 +149,94 @@ def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.Cap
     assert wrong(verdicts(load(path))) == {}
 
     good = file.read_text(encoding="utf-8")
-    file.write_text(good.replace("turns <= turns'", "turns < turns'"), encoding="utf-8")
+    lines = good.splitlines(keepends=True)
+    grows = next(line for line in lines if line.endswith(" lights.count_grows\n"))
+    file.write_text(good.replace(grows, "0" * 16 + grows[16:]), encoding="utf-8")
     assert command(["pin", "lights", "--manifest", str(path)]) == 0
-    assert "    - turns < turns'\n    + turns <= turns'\n" in capsys.readouterr().out
+    shown = "says something else than what is pinned\n    transition_invariant\n    turns <= turns'"
+    assert f"lights.count_grows {shown}" in capsys.readouterr().out
     assert file.read_text(encoding="utf-8") == good
     assert command(["pin", "--manifest", str(path)]) == 0
     assert "0 changed, 6 as before" in capsys.readouterr().out
-    entry = good.index('[[pin]]\nid = "lights.count_grows"')
-    file.write_text(good[:entry] + good[good.index("[[pin]]", entry + 1) :], encoding="utf-8")
+    file.write_text(good.replace(grows, ""), encoding="utf-8")
     assert command(["pin", "--manifest", str(path)]) == 0
-    grows = "lights.count_grows is not pinned\n    + transition_invariant\n    + turns <= turns'"
-    assert grows in capsys.readouterr().out
+    assert "lights.count_grows is not pinned\n    transition_invariant\n" in capsys.readouterr().out
+    assert file.read_text(encoding="utf-8") == good
+
+
+GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+PROTOCOL = '''
+from tidemark.spec.language import Int, Protocol, invariant
+
+
+class Counter(Protocol):
+    """A counter."""
+
+    Number = Int()
+    count: Number = 0
+
+    @invariant(source="nowhere")
+    def small(s):
+        """It is small."""
+        return s.count <= LIMIT
+'''
+
+
+def test_against_shows_the_text_at_a_revision_and_now(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "counter_of_two_revisions"
+    path, module = tmp_path / f"{name}.toml", tmp_path / f"{name}.py"
+    path.write_text(f'name = "{name}"\nprotocol = "{name}:Counter"\n[properties]\n', encoding="utf-8")
+    module.write_text(PROTOCOL.replace("LIMIT", "3"), encoding="utf-8")
+    assert command(["pin", "--manifest", str(path)]) == 0
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*GIT, *words], cwd=tmp_path, check=True)
+    module.write_text(PROTOCOL.replace("LIMIT", "4"), encoding="utf-8")
+    before = lock_file(path).read_text(encoding="utf-8")
+    capsys.readouterr()
+    # In a process of its own: this one has imported the module as it was.
+    words = [sys.executable, "-m", "tidemark.checks", "pin", "--manifest", str(path)]
+    done = subprocess.run([*words, "--against", "HEAD"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "    - count <= 3\n    + count <= 4\n" in done.stdout
+    assert f"{name}: 1 of 2 differ from HEAD" in done.stdout
+    assert lock_file(path).read_text(encoding="utf-8") == before
+    module.write_text("from tidemark.spec.language import", encoding="utf-8")
+    subprocess.run([*GIT, "commit", "-qam", "broken"], cwd=tmp_path, check=True)
+    module.write_text(PROTOCOL.replace("LIMIT", "3"), encoding="utf-8")
+    for revision, said in (("nowhere", "git archive"), ("HEAD", "the protocols of HEAD cannot be traced")):
+        assert command(["pin", "--manifest", str(path), "--against", revision]) == ExitCode.BAD_INPUT
+        assert said in capsys.readouterr().err
 
 
 def test_mistakes_of_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["pin", "tos"]) == ExitCode.BAD_INPUT
     assert "did you mean 'tso'?" in capsys.readouterr().err
-    path, file = tmp_path / "lights.toml", tmp_path / "lights.pins.toml"
+    path, file = tmp_path / "lights.toml", tmp_path / "lights.claims.lock"
     path.write_text(TOML + ENTRY, encoding="utf-8")
-    pin = '[[pin]]\nid = "state"\ndigest = "0123456789abcdef"\ntext = "x"\n'
-    for text, said in [("pin = 3", "cannot be read"), (pin + pin, "'state' twice"), ("a = 1", "key 'a'")]:
+    head, digest = f"# {FORM}: ...\n", "0123456789abcdef"
+    for text, said in [
+        ("", "begins with ''"),
+        ("# tidemark claims 7: ...\n", "another version's form"),
+        (
+            f"{head}{digest} {digest} state\n" + f"{digest} {digest} state\n",
+            "line 3 pins 'state' a second time",
+        ),
+        (f"{head}{digest} state\n", "line 2 is not two digests and an id"),
+        (f"{head}<<<<<<< ours\n", "line 2 is not two digests and an id"),
+    ]:
         file.write_text(text, encoding="utf-8")
         assert command(["pin", "--manifest", str(path)]) == ExitCode.BAD_INPUT
         assert said in (error := capsys.readouterr().err)
-        assert "lights.pins.toml" in error
+        assert "lights.claims.lock" in error
+    file.unlink()
+    old = tmp_path / "lights.pins.toml"
+    old.touch()
+    assert command(["pin", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    complaint = capsys.readouterr().err
+    assert "lights.pins.toml: is in the form before locks" in complaint
+    assert "writes lights.claims.lock" in complaint
     inside = data(pins=[{"name": "p", "expect": {"every": "holds"}, "variants": ["a:B"]}])
     with pytest.raises(ManifestError, match="variants is written in the manifest"):
         parse(inside, file="lights.toml")
@@ -184,7 +247,7 @@ def test_a_reading_that_says_something_else_is_red_by_name() -> None:
     given = load(path)
     entry = next(one for one in given.pins if one.compares(given.protocol))
     own, *_ = (pin for pin in entry.pinned if pin.of_reading and ".mutants." not in pin.id)
-    assert "glue" in own.text
+    assert "glue" in said_by(given.protocol, (), [own.id.removeprefix(READING)])[own.id].text
     changed = own.model_copy(update={"digest": "0" * 16})
     pinned = tuple(changed if pin is own else pin for pin in entry.pinned)
     found = JUDGE.run(entry.model_copy(update={"pinned": pinned}), Context(manifest=given))

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from tests.protocols import ship
-from tidemark.models.pins.compare import Change, differences
-from tidemark.models.pins.items import pins_of
+from tidemark.models.pins.compare import Change, Difference, differences
+from tidemark.models.pins.items import Said, said_by
 from tidemark.models.pins.tree import digest_of, plain_tree
 from tidemark.spec.language.layout import WIDTH, layout
 from tidemark.spec.language.protocol import resolve
@@ -35,7 +35,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_part_counts(name: str) -> None:
-    found = differences(pins_of(BASE), pins_of(REFERENCE + name))
+    found = _compared(said_by(BASE), said_by(REFERENCE + name))
     changed = [one.id for one in found]
     assert changed == SEVERAL[name] if name in SEVERAL else len(changed) == 1
     assert all(one.change in (Change.CHANGED, Change.SURPLUS) for one in found)
@@ -44,28 +44,33 @@ def test_every_part_counts(name: str) -> None:
 
 def test_words_and_places_do_not_count() -> None:
     assert len(OTHERS) > 20
-    assert pins_of(BASE) == pins_of(REFERENCE + SAME)
+    assert said_by(BASE) == said_by(REFERENCE + SAME)
 
 
 @pytest.mark.parametrize("name", [*OTHERS, SAME])
 def test_a_variant_is_pinned_by_what_differs(name: str) -> None:
     variant = REFERENCE + name
-    pin = pins_of(BASE, [variant])[variant]
+    said = said_by(BASE, [variant])[variant]
     others = [REFERENCE + other for other in [*OTHERS, SAME] if other != name]
-    assert pin.digest not in {one.digest for one in pins_of(BASE, others).values()}
-    changed = [one.id for one in differences(pins_of(BASE), pins_of(variant)) if one.id != "state"]
-    assert all(part in pin.text for part in changed)
-    assert ("says the same as its base" in pin.text) is (name == SAME)
+    assert said.pin.digest not in {one.pin.digest for one in said_by(BASE, others).values()}
+    changed = [one.id for one in _compared(said_by(BASE), said_by(variant)) if one.id != "state"]
+    assert all(part in said.text for part in changed)
+    assert ("says the same as its base" in said.text) is (name == SAME)
+
+
+def _compared(old: dict[str, Said], new: dict[str, Said]) -> list[Difference]:
+    texts = {name: one.text for name, one in old.items()}
+    return differences({name: one.pin for name, one in old.items()}, new, texts=texts)
 
 
 def test_the_same_in_every_process() -> None:
     variant = REFERENCE + OTHERS[0]
     program = (
-        "import json; from tidemark.models.pins.items import pins_of; "
-        f"pins = pins_of({BASE!r}, [{variant!r}]); "
-        "print(json.dumps([one.model_dump() for one in pins.values()]))"
+        "import json; from tidemark.models.pins.items import said_by; "
+        f"found = said_by({BASE!r}, [{variant!r}]); "
+        "print(json.dumps([one.pin.model_dump() for one in found.values()]))"
     )
-    here = [one.model_dump() for one in pins_of(BASE, [variant]).values()]
+    here = [one.pin.model_dump() for one in said_by(BASE, [variant]).values()]
     for seed in ("0", "1"):
         run = subprocess.run(
             [sys.executable, "-c", program],

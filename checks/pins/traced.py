@@ -1,0 +1,28 @@
+"""A script: prints as JSON what the protocols of the named manifests say, with variants and readings.
+
+It is run with the modules of another revision, so it uses few of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tidemark.models.manifest import load
+from tidemark.models.pins.items import said_by
+
+
+def main(manifests: Sequence[str]) -> None:
+    """Print a list for each manifest: id, digest, digest of the text, text of each part."""
+    found = []
+    for path in map(Path, manifests):
+        content = load(path) if path.exists() else None
+        said = said_by(content.protocol, content.variants(), content.readings()) if content else {}
+        found.append([[name, one.pin.digest, one.pin.wording, one.text] for name, one in said.items()])
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
