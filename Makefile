@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test etcd milvus go browser cross-check bench report check doctor format lock clean distclean FORCE
+.PHONY: help verify test etcd milvus go browser cross-check bench size report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -40,6 +40,9 @@ cross-check: $(READY) ## compare with other model checkers: Spin, and TLC where 
 
 bench: $(READY) ## measure rates and memory, as ratios within one run; the table goes to build/
 	@.venv/bin/python -m tidemark.bench $(ARGS)
+
+size: $(READY) ## count lines by room and by protocol, and what binds a protocol to the judges
+	@.venv/bin/python -m tidemark.bench.size
 
 report: $(READY) ## write build/report/index.html from the last verdicts
 	@.venv/bin/tidemark report $(ARGS)

@@ -74,7 +74,7 @@ def pin(
     build: Build = BUILD,
     jobs: Jobs = None,
 ) -> int:
-    """Write digests of what claims and steps say, ids, counts; name each change.
+    """Write what claims and steps say, ids, counts; name each change.
 
     Written are the lock of claims, and in the manifest: the ids of properties, an entry that compares the
     lock, and the counts of entries that have none (these are judged). Counts change with --counts only.
