@@ -58,6 +58,15 @@ def _group(item: pytest.Item) -> str:
     return str(mark.args[0])
 
 
+@pytest.fixture(autouse=True)
+def _implementation_as_written() -> Iterator[None]:
+    """No test leaves the code of a patch behind."""
+    from tidemark.models.mutation.patches import restore
+
+    yield
+    restore()
+
+
 @pytest.fixture(scope="session")
 def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[psutil.Process]]]:
     """A cluster of two workers: address of the master, and the processes. Mark the test with ``spark``, and

@@ -23,6 +23,7 @@ from tidemark.checks.verdicts.result import TaskResult, Unjudged
 from tidemark.checks.verdicts.verdict import Judgement
 from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import ManifestError
+from tidemark.models.mutation.patches import restore
 from tidemark.spec.language.errors import SpecError
 
 _KNOWN = (CheckError, ManifestError, BadInstance, SpecError, OSError)
@@ -57,6 +58,8 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
         raise
     except Exception as error:  # noqa: BLE001  one broken judge must not hide what the others find
         why = _unjudged(task, error, by=registry.get(task.judge), build=settings.build)
+    finally:
+        restore()  # the next task in this process runs the implementation as it is written
     return TaskResult(
         task=task.name,
         judgements=tuple(found),

@@ -1,7 +1,8 @@
-"""Named mutants: what each stands for and which claim must find it is said on the class or function.
+"""Named mutants: each says what it stands for and which claim must find it.
 
-A mutant of a specification is a subclass of the protocol; one of the implementation is a function that
-returns the faulty program. The manifest lists their modules, and pins how many mutants each has.
+A mutant of a specification is a subclass of the protocol; one of the implementation is a patch
+(``tidemark.models.mutation.patches``), or a function that returns the faulty program. The manifest lists
+their modules, and pins how many mutants each has.
 """
 
 from __future__ import annotations
@@ -84,11 +85,14 @@ def mutants_of(module: str) -> tuple[Declared, ...]:
     Raises:
         ReferenceNotFoundError: there is no such module.
     """
-    items = vars(load_module(module, what="module of mutants")).values()
+    scope = vars(load_module(module, what="module of mutants"))
     own = [
-        item for item in items if getattr(item, "__module__", None) == module and hasattr(item, "__dict__")
+        item
+        for item in scope.values()
+        if getattr(item, "__module__", None) == module and hasattr(item, "__dict__")
     ]
-    return tuple(declared for item in own for declared in vars(item).get(_MARK, ()))
+    marked = [declared for item in own for declared in vars(item).get(_MARK, ())]
+    return (*marked, *(patch.declared(module) for patch in scope.get("MUTANTS", ())))
 
 
 def _dashed(name: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.models.frozen import frozen
+from tidemark.models.mutation.patches import restore
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.world import World
@@ -115,6 +116,7 @@ class ProgramRef:
         options = dict(self.arguments)
 
         def fresh() -> Program:
+            restore()  # a patch puts its code in when it is called
             program = function(**options)
             if not isinstance(program, Program):
                 raise ProgramError(f"{self.target!r} returned {type(program).__name__}, not a Program")

@@ -84,8 +84,6 @@ class Insert:
 class BesideProgram(ComparedProgram):
     """One client, its connection, and inserts."""
 
-    client_class: type[Client] = Client
-
     async def live(self, process: Process) -> None:
         """Make the client, and let happen what the script says."""
         self._ended = False
@@ -96,7 +94,7 @@ class BesideProgram(ComparedProgram):
         self._due: list[tuple[str, str, int]] = []
         self._of: list[Insert] = []
         self._kept: int | None = None
-        self._client = self.client_class(self)
+        self._client = Client(self)
         self.begun = True
         for event in self.script["events"]:
             self._happen(event)
@@ -182,8 +180,6 @@ class BesideProgram(ComparedProgram):
         return None if self._ended else f"{OWN}: the script does not come to its end"
 
 
-def beside(*, client_class: type[Client] = Client) -> BesideProgram:
-    """Return the program of all scripts. ``client_class``: a wrong one."""
-    program = BesideProgram(SCRIPTS, timers=0)
-    program.client_class = client_class
-    return program
+def beside() -> BesideProgram:
+    """Return the program of all scripts."""
+    return BesideProgram(SCRIPTS, timers=0)

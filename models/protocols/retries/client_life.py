@@ -226,15 +226,13 @@ class _File:
 class ClientProgram(ComparedProgram):
     """A client, its connection and its history."""
 
-    client_class: type[Client] = Client
-
     async def live(self, process: Process) -> None:
         """Make the client, and call."""
         self._process = process
         self._right = Reckoning()
         self._file = _File()
         history = History(cast("Any", self._file), client="u", process="p", clock=itertools.count(1).__next__)
-        self._client = self.client_class(self, history=None if "silent" in self.script else history)
+        self._client = Client(self, history=None if "silent" in self.script else history)
         self._heard: list[Hashable] = []
         self._ended = False
         self.begun = True
@@ -340,8 +338,6 @@ def _error(failure: Exception) -> Hashable:
     return type(failure).__name__, getattr(failure, "kind", "")
 
 
-def life(*, client_class: type[Client] = Client) -> ClientProgram:
-    """Return the program of all scripts. ``client_class``: a wrong one."""
-    program = ClientProgram(SCRIPTS, timers=0)
-    program.client_class = client_class
-    return program
+def life() -> ClientProgram:
+    """Return the program of all scripts."""
+    return ClientProgram(SCRIPTS, timers=0)

@@ -68,8 +68,6 @@ class Writer:
 class ConnectionProgram(ComparedProgram):
     """A connection, its callers, and the other side."""
 
-    connection_class: type[TcpConnection] = TcpConnection
-
     async def live(self, process: Process) -> None:
         """Connect, and let happen what the script says."""
         self._process = process
@@ -80,9 +78,7 @@ class ConnectionProgram(ComparedProgram):
         self._ended = self._over = False
         self._writer = Writer()
         self._reader = asyncio.StreamReader(loop=asyncio.get_running_loop())
-        connection = self.connection_class(
-            self._reader, cast("asyncio.StreamWriter", self._writer), dict(_ALWAYS)
-        )
+        connection = TcpConnection(self._reader, cast("asyncio.StreamWriter", self._writer), dict(_ALWAYS))
         self._connection = connection
         self.begun = True
         for event in self.script["events"]:
@@ -200,8 +196,6 @@ class ConnectionProgram(ComparedProgram):
         return None if self._ended else f"{OVER}: the connection does not end"
 
 
-def life(*, connection_class: type[TcpConnection] = TcpConnection) -> ConnectionProgram:
-    """Return the program of all scripts. ``connection_class``: a wrong one."""
-    program = ConnectionProgram(SCRIPTS, timers=0)
-    program.connection_class = connection_class
-    return program
+def life() -> ConnectionProgram:
+    """Return the program of all scripts."""
+    return ConnectionProgram(SCRIPTS, timers=0)

@@ -1,0 +1,199 @@
+"""Named mutants of the implementation as changes of the text of its functions.
+
+A module of mutants lists them::
+
+    ALONE = Host("retries-impl-client", client_life.life)
+
+    MUTANTS = patches(
+        __name__,
+        Patch(
+            "a-session-has-its-latest-timestamp",
+            at="client/session.py:Session._note",
+            old="max(self.timestamp, ts)",
+            new="ts",
+            killer="a_session_knows_its_greatest_timestamp",
+            on=ALONE,
+            source="facts 6.1",
+            says="An answer at an older moment sets the session back.",
+        ),
+    )
+
+Each is an attribute of the module, too, and called like the factory of its host's program: it puts the
+changed code in and returns the program. The code stays in until another program is loaded, or ``restore`` is
+called. No file is written; whoever has imported the function or its class before runs the changed code.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import cache
+from importlib import import_module
+from types import CodeType, FunctionType
+from typing import Any
+
+from tidemark.models.mutation.declared import Declared
+from tidemark.models.mutation.source.mutants import functions
+from tidemark.models.mutation.source.planting import compiled, function_of, module_name
+from tidemark.models.rooms import ROOT
+from tidemark.spec.language.errors import SpecError
+
+PACKAGE = "tidemark.impl"
+
+
+class PatchError(SpecError):
+    """The code has moved on: what a patch replaces is not in the function, or stands there more than once."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where a mutant has to die.
+
+    Attributes:
+        entry: name of the entry of the manifest.
+        make: what the entry names: the factory of the program, or the adapter.
+    """
+
+    entry: str
+    make: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of one function.
+
+    Attributes:
+        at: ``file:function``, the file below ``impl/``, the function by its qualified name.
+        old: stands in the text of the function exactly once.
+        new: takes its place.
+    """
+
+    at: str
+    old: str
+    new: str
+
+    def code(self) -> tuple[FunctionType, CodeType]:
+        """The function and its changed code. Raises PatchError."""
+        file, _, name = self.at.partition(":")
+        text = (ROOT / "impl" / file).read_text(encoding="utf-8")
+        node = dict(functions(ast.parse(text))).get(name)
+        if node is None:
+            raise PatchError("there is no such function", remedy="Name file:Class.function", place=self.at)
+        lines = text.splitlines(keepends=True)
+        before, own, after = (
+            "".join(part)
+            for part in (
+                lines[: node.lineno - 1],
+                lines[node.lineno - 1 : node.end_lineno],
+                lines[node.end_lineno :],
+            )
+        )
+        if own.count(self.old) != 1:
+            raise PatchError(
+                f"{self.old!r} stands there {own.count(self.old)} times, not once",
+                remedy="Give more of the text around the place, as it is now",
+                place=self.at,
+            )
+        function = function_of(import_module(module_name(PACKAGE, file)), name)
+        try:
+            changed = ast.parse(before + own.replace(self.old, self.new) + after)
+        except SyntaxError as error:
+            problem = f"with {self.new!r} it is no Python: {error.msg}"
+            raise PatchError(problem, remedy="Correct it", place=self.at) from error
+        return function, compiled(changed, function.__code__, name)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A mutant of the implementation. See ``Edit`` and ``Declared`` for what is not said here.
+
+    Attributes:
+        name: in the manifest, without the prefix.
+        on: the entry on which it must die.
+        says: what is wrong, in a sentence.
+        also: changes of other functions, which belong to it.
+    """
+
+    name: str
+    _: KW_ONLY
+    at: str
+    old: str
+    new: str
+    on: Host
+    source: str
+    says: str
+    killer: str | None = None
+    equivalent: str | None = None
+    tier: str = "fast"
+    also: tuple[Edit, ...] = ()
+
+    @property
+    def attribute(self) -> str:
+        """Its name in its module."""
+        return self.name.replace("-", "_")
+
+    def codes(self) -> list[tuple[FunctionType, CodeType]]:
+        """Each function with its changed code. Raises PatchError."""
+        return [edit.code() for edit in (Edit(self.at, self.old, self.new), *self.also)]
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """What the host's entry names, made with the changed code, which stays in. Raises PatchError."""
+        put_in(self)
+        return self.on.make(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else is asked of an adapter's class is the class' own."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.on.make, name)
+
+    def declared(self, module: str) -> Declared:
+        """What its manifest makes an entry of."""
+        return Declared(
+            ref=f"{module}:{self.attribute}",
+            name=self.name,
+            killer=self.killer,
+            equivalent=self.equivalent,
+            source=self.source,
+            instance=self.on.entry,
+            tier=self.tier,
+        )
+
+
+def patches(module: str, *given: Patch) -> tuple[Patch, ...]:
+    """The mutants of a module, each made an attribute of it. Raises PatchError if two have one name."""
+    scope = vars(sys.modules[module])
+    for patch in given:
+        if patch.attribute in scope:
+            raise PatchError(f"there are two {patch.name!r}", remedy="Rename one", place=module)
+        scope[patch.attribute] = patch
+    return given
+
+
+_inside: list[tuple[Patch, list[tuple[FunctionType, CodeType]]]] = []
+"""The patch whose code is in, if any, with the code that was there before."""
+
+
+def put_in(patch: Patch) -> None:
+    """Put the changed code of a patch in, in place of that of any other. Raises PatchError."""
+    if _inside and _inside[0][0] is patch:
+        return
+    restore()
+    codes = _codes(patch)
+    _inside.append((patch, [(function, function.__code__) for function, _ in codes]))
+    for function, code in codes:
+        function.__code__ = code
+
+
+def restore() -> None:
+    """Put back the code that was there before a patch."""
+    while _inside:
+        for function, code in reversed(_inside.pop()[1]):
+            function.__code__ = code
+
+
+@cache
+def _codes(patch: Patch) -> list[tuple[FunctionType, CodeType]]:
+    return patch.codes()

@@ -1,0 +1,114 @@
+"""Patches change the code of the implementation while their program runs, and fail by name if it has moved."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.impl.client.session import Session
+from tidemark.models.manifest import load, manifest_files
+from tidemark.models.mutation import patches as module
+from tidemark.models.mutation.declared import mutants_of
+from tidemark.models.mutation.patches import Edit, Host, Patch, PatchError, patches, put_in, restore
+from tidemark.models.simulation import Program, ProgramRef
+from tidemark.spec.language.references import load_reference
+
+NOTE = "client/session.py:Session._note"
+
+
+class Plain(Program):
+    """A program that does nothing."""
+
+
+HOST = Host("an-entry", Plain)
+
+
+def patch(name: str, *, at: str = NOTE, old: str = "max(self.timestamp, ts)", new: str = "ts") -> Patch:
+    return Patch(name, at=at, old=old, new=new, on=HOST, source="here", says="It is wrong.", killer="a")
+
+
+MUTANTS = patches(__name__, patch("goes-back"), patch("is-doubled", new="2 * ts"))
+
+
+def noted(*stamps: int) -> int:
+    session = Session()
+    for ts in stamps:
+        session._note(ts)
+    return session.timestamp
+
+
+def test_the_code_is_in_while_the_program_of_the_patch_is_loaded() -> None:
+    assert noted(5, 3) == 5
+    goes_back, doubled = (ProgramRef.of(f"{__name__}:{name}").load() for name in ("goes_back", "is_doubled"))
+    assert isinstance(goes_back(), Plain)
+    assert noted(5, 3) == 3
+    doubled()
+    assert noted(5, 3) == 6
+    goes_back()
+    assert noted(5, 3) == 3
+    ProgramRef.of(f"{__name__}:Plain").load()()
+    assert noted(5, 3) == 5, "another program runs the code as it is written"
+    goes_back()
+    restore()
+    assert noted(5, 3) == 5
+
+
+def test_several_functions_may_belong_to_one_patch() -> None:
+    also = (Edit(NOTE.replace("_note", "__init__"), "= ZERO", "= 7"),)
+    both = Patch(
+        "both", at=NOTE, old="max(", new="min(", on=HOST, source="s", says="w", killer="a", also=also
+    )
+    put_in(both)
+    assert noted(9) == 7
+    restore()
+    assert noted(9) == 9
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (Edit(NOTE, "min(self.timestamp, ts)", "ts"), "stands there 0 times"),
+        (Edit(NOTE, "t", "x"), "times, not once"),
+        (Edit("client/session.py:Session.nothing", "a", "b"), "no such function"),
+        (Edit(NOTE, "max(self.timestamp, ts)", "max("), "no Python"),
+    ],
+)
+def test_a_patch_that_does_not_fit_says_where(edit: Edit, said: str) -> None:
+    with pytest.raises(PatchError, match=said) as caught:
+        edit.code()
+    assert edit.at in str(caught.value)
+
+
+def test_two_patches_of_one_name() -> None:
+    with pytest.raises(PatchError, match="two 'goes-back'"):
+        patches(__name__, patch("goes-back"))
+
+
+def test_an_entry_is_made_of_each_patch() -> None:
+    found = mutants_of(__name__)
+    assert [(one.name, one.instance, one.killer) for one in found] == [
+        ("goes-back", "an-entry", "a"),
+        ("is-doubled", "an-entry", "a"),
+    ]
+    assert load_reference(found[0].ref, what="mutant") is MUTANTS[0]
+
+
+def test_every_patch_of_the_repository_fits() -> None:
+    """Each changes what is there; and is tried on the program that its entry names."""
+    tried = 0
+    for manifest in map(load, manifest_files()):
+        factories = {one.name: one.program for one in manifest.interleave}
+        factories |= {one.name: one.adapter for one in manifest.conform}
+        for entry in manifest.mutant:
+            found = load_reference(entry.ref, what="mutant")
+            if isinstance(found, Patch):
+                changed = found.codes()
+                assert all(
+                    function.__code__.co_code != code.co_code
+                    or function.__code__.co_consts != code.co_consts
+                    or function.__code__.co_names != code.co_names
+                    for function, code in changed
+                ), entry.name
+                assert load_reference(factories[entry.instance], what="program") is found.on.make, entry.name
+                tried += 1
+    assert tried >= 8
+    assert module._inside == []
