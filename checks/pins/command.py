@@ -1,4 +1,4 @@
-"""``tidemark pin``: write digests of what protocols say to the locks, and ids and counts to the manifests.
+"""``tidemark pin``: write the locks: digests of what protocols say, and what their entries count.
 
 Every change is named. The command decides nothing: a review looks at the change of the files, and at the
 texts of both sides that ``--against`` takes from version control.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,12 +28,12 @@ from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.pins.counts import Counted, counted, pinned, write_counts
+from tidemark.checks.pins.counts import Counted, counted, pinned
 from tidemark.checks.verdicts.commands import BUILD, LOCAL, pin_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import (
-    Kind,
     Manifest,
     Tier,
     check_against_spec,
@@ -42,9 +42,8 @@ from tidemark.models.manifest import (
     load,
     lock_file,
 )
-from tidemark.models.manifest.edit import with_pins_entry, with_properties
-from tidemark.models.manifest.folders import make_importable
 from tidemark.models.manifest.pins import lock_text, read_lock
+from tidemark.models.manifest.verdicts_lock import Locked, read_verdicts, verdicts_file, verdicts_text
 from tidemark.models.pins.compare import Difference, differences
 from tidemark.models.pins.items import Said, said_by
 
@@ -76,8 +75,8 @@ def pin(
 ) -> int:
     """Write what claims and steps say, ids, counts; name each change.
 
-    Written are the lock of claims, and in the manifest: the ids of properties, an entry that compares the
-    lock, and the counts of entries that have none (these are judged). Counts change with --counts only.
+    Written are the lock of claims, and the lock of verdicts: counts, and what is not exercised, of the
+    entries that have none (these are judged). What is locked changes with --counts only.
     Nothing is pinned of an entry with a verdict that is inconclusive or not the expected one.
     With --against nothing is written: what differs from a revision is shown with both texts.
     """
@@ -108,47 +107,14 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _written(path: Path) -> Manifest:
-    """The manifest with ids, pins and the entry that compares them. Raises ManifestError."""
-    _write_ids(path)
-    if lock_file(path).exists():
-        _compare_pins(path)  # without the entry the manifest cannot be loaded
+    """The manifest, with the lock of claims as the protocol is now. Raises ManifestError."""
+    data = _read(path)
     content = load(path)
+    if "properties" not in data:
+        content = load(path, properties=declared_properties(content.protocol, file=path.name))
     check_against_spec(content, file=path.name)
     _pin(path, content)
-    _compare_pins(path)
     return load(path)
-
-
-def _write_ids(path: Path) -> None:
-    """Pin the ids of the protocol's properties, and say which are new, gone, or of another kind."""
-    data = _read(path)
-    name, protocol, pinned = data.get("name"), data.get("protocol"), data.get("properties", {})
-    if not isinstance(protocol, str) or not isinstance(pinned, dict) or set(pinned) - set(Kind):
-        load(path)  # it says what is wrong, in words
-        return
-    make_importable(path)
-    declared = declared_properties(protocol, pinned=pinned, file=path.name)
-    if declared == pinned:
-        return
-    _change(path, with_properties(path.read_text(encoding="utf-8"), declared, file=path.name))
-    new = {one: kind for kind, ids in declared.items() for one in ids}
-    old = {one: kind for kind, ids in pinned.items() for one in ids}
-    for one in dict.fromkeys([*new, *old]):
-        if one not in old:
-            print(f"{name}: the {new[one]} {one} is pinned now")
-        elif one not in new:
-            print(f"{name}: the {old[one]} {one} is not in the specification, and is no longer pinned")
-        elif old[one] != new[one]:
-            print(f"{name}: {one} was pinned as {old[one]}, and is {new[one]}")
-
-
-def _compare_pins(path: Path) -> None:
-    """Add an entry that compares the pins, if there is none."""
-    if any(_read(file).get("pins") for file in (path, *path.with_suffix("").glob("*.toml"))):
-        return
-    name = str(_read(path).get("name"))
-    _change(path, with_pins_entry(path.read_text(encoding="utf-8"), name=name))
-    print(f"{name}: added to {path}: [[pins]] {name}-pins, which compares them")
 
 
 def _show_against(revision: str, paths: Sequence[Path]) -> int:
@@ -210,21 +176,32 @@ def _pin_counts(
         result = run(tasks, registry=registry(), settings=settings)
     refused = False
     for path, content in found:
-        own = {task.entry.name: task.entry for task in tasks if task.manifest is content}
-        for entry in own.values():
-            assert isinstance(entry, Counted)
-            outcome = pinned(entry, result)
-            refused |= outcome.refused
-            if outcome.counts is not None:
-                try:
-                    write_counts(path, entry, outcome.counts)
-                except OSError as error:
-                    raise _cannot_write(path, error) from error
-            for line in outcome.lines:
-                print(f"{content.name}: {line}")
+        chosen = {task.entry.name for task in tasks if task.manifest is content}
+        refused |= _lock_verdicts(path, content, result, chosen=chosen)
     if result.stopped:
         return ExitCode.STOPPED.value
     return (ExitCode.VACUOUS_OR_UNPINNED if refused else ExitCode.AS_EXPECTED).value
+
+
+def _lock_verdicts(path: Path, content: Manifest, result: RunResult, *, chosen: Collection[str]) -> bool:
+    """Lock what the chosen entries say; whether one of them is not as expected."""
+    file = verdicts_file(path)
+    before, lines, refused = read_verdicts(file), {}, False
+    for entry in content.entries():
+        place = entry.section, entry.name
+        locked = before.get(place)
+        if entry.name in chosen:
+            assert isinstance(entry, Counted)
+            outcome = pinned(entry, result, before=locked or Locked())
+            refused |= outcome.refused
+            locked = outcome.locked or locked
+            for line in outcome.lines:
+                print(f"{content.name}: {line}")
+        if locked is not None:
+            lines[place] = locked
+    if lines != before:
+        _change(file, verdicts_text(content.name, lines.items()))
+    return refused
 
 
 def _change(path: Path, text: str) -> None:

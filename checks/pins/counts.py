@@ -1,23 +1,21 @@
-"""The counts of a manifest: judged anew, and written where every verdict of the entry is the expected one."""
+"""What the lock of verdicts says of an entry: judged anew, and locked if every verdict is as expected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, is_counted, seen_counts
 from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import RUN_STEPS, Judgement, Outcome
+from tidemark.checks.verdicts.verdict import COVERAGE, RUN_STEPS, Aspect, Judgement, Outcome, Verdict
 from tidemark.models.manifest import (
     InstanceEntry,
     InterleaveEntry,
-    ManifestError,
     ProofEntry,
 )
-from tidemark.models.manifest.edit import has_entry, with_counts
+from tidemark.models.manifest.verdicts_lock import Locked
 
 Counted = InstanceEntry | ProofEntry | InterleaveEntry
 """Entries whose counts are pinned by hand or by ``tidemark pin``."""
@@ -32,65 +30,90 @@ USUAL = {
 
 @dataclass(frozen=True)
 class Pinned:
-    """What became of the counts of one entry: the lines that say so, and the counts to write, if any."""
+    """What became of one entry: the lines that say so, and what to lock of it, if anything."""
 
     lines: tuple[str, ...]
-    counts: dict[str, int] | None = None
+    locked: Locked | None = None
     refused: bool = False
-    """The entry is not as expected, so that none of its counts is written."""
+    """The entry is not as expected, so that nothing of it is locked."""
 
 
 def counted(tasks: Sequence[Task], *, change: bool) -> list[Task]:
-    """The tasks whose entries have no counts; with ``change`` those that have some too."""
-    return [task for task in tasks if isinstance(task.entry, Counted) and (change or not task.entry.counts)]
+    """The tasks whose entries have no counts; with ``change`` the others too, as if they had none."""
+    return [
+        replace(task, entry=task.entry.model_copy(update={"counts": {}, "vacuous": {}}))
+        if isinstance(task.entry, InstanceEntry | InterleaveEntry)
+        else task
+        for task in tasks
+        if isinstance(task.entry, Counted) and (change or not task.entry.counts)
+    ]
 
 
-def pinned(entry: Counted, result: RunResult) -> Pinned:
-    """What the verdicts of a run say about the counts of an entry.
+def pinned(entry: Counted, result: RunResult, *, before: Locked) -> Pinned:
+    """What the verdicts of a run say about an entry. ``before``: what is locked of it.
 
-    Nothing is pinned if a verdict is not the expected one, is inconclusive, or is missing.
+    Nothing is locked if a verdict is not the expected one, is inconclusive, or is missing.
     """
     where = f"{entry.section} {entry.name}"
     own = [one for one in result.judgements if one.verdict.subject.instance == entry.name]
     own = [one for one in own if one.verdict.subject.property_id != COUNTS]
+    vacuity = [one for one in own if _is_of_coverage(one.verdict)]
+    own = [one for one in own if not _is_of_coverage(one.verdict)]
     wrong = [*_lost(entry, result), *(headline(one.verdict) for one in own if not _sound(one))]
     if wrong or not own:
         why = wrong[0] if wrong else "it was not judged"
         return Pinned((f"{where}: not pinned: {why}",), refused=True)
     seen, differing = _of_all_judges(own)
-    if entry.counts:
-        return _compared(where, entry.counts, seen, differing)
-    names = [name for name in USUAL[entry.section] if name in seen] or list(seen)
-    if not names:
+    stated = {name: count for name, count in entry.counts.items() if name not in before.counts}
+    names = [*before.counts, *_added(before.counts, seen)] if before.counts else _usual(entry, seen)
+    for name in (*stated, *names):
+        why = "differs between its engines" if name in differing else "is not reported"
+        if name not in seen:
+            return Pinned((f"{where}: not pinned: {name} {why}",), refused=True)
+        if stated.get(name, seen[name]) != seen[name]:
+            why = f"{name} = {stated[name]:,} is stated in the manifest, and {seen[name]:,} was seen"
+            return Pinned((f"{where}: not pinned: {why}",), refused=True)
+    if not (names or stated):
         return Pinned((f"{where}: not pinned: no count is the same for all its verdicts",), refused=True)
-    new = {name: seen[name] for name in names}
-    return Pinned((f"{where}: pinned {', '.join(f'{name} = {n:,}' for name, n in new.items())}",), new)
+    idle = tuple(_idle(vacuity))
+    now = Locked({name: seen[name] for name in names if name not in stated}, idle)
+    return Pinned(tuple(_differences(where, before, now)), now)
 
 
-def write_counts(manifest: Path, entry: Counted, counts: dict[str, int]) -> Path:
-    """Write the counts into the file that has the entry; its path. Raises ManifestError, OSError."""
-    for path in (manifest, *sorted(manifest.with_suffix("").glob("*.toml"))):
-        text = path.read_text(encoding="utf-8")
-        if has_entry(text, section=entry.section, name=entry.name):
-            new = with_counts(text, section=entry.section, name=entry.name, counts=counts, file=path.name)
-            path.write_text(new, encoding="utf-8")
-            return path
-    raise ManifestError(
-        f"no file has the entry {entry.name!r}", file=manifest.name, remedy="write its counts by hand"
-    )
+def _is_of_coverage(verdict: Verdict) -> bool:
+    """Is it about what is exercised? A witness is a claim."""
+    subject = verdict.subject
+    return subject.aspect is Aspect.VACUITY and subject.property_id.startswith((COVERAGE, "vacuity."))
 
 
-def _compared(where: str, old: dict[str, int], seen: dict[str, int], differing: Sequence[str]) -> Pinned:
-    lost = [name for name in old if name not in seen]
-    added = [name for name in ("implied", RUN_STEPS, *OF_TWO_SOLVERS) if name in seen and name not in old]
-    if lost:
-        why = "differs between its engines" if lost[0] in differing else "is not reported"
-        return Pinned((f"{where}: not pinned: {lost[0]} {why}",), refused=True)
-    changed = [*(name for name in old if old[name] != seen[name]), *added]
-    if not changed:
-        return Pinned((f"{where}: counts as before",))
-    lines = tuple(f"{where}: {name}: {_number(old.get(name))} -> {seen[name]:,}" for name in changed)
-    return Pinned(lines, {name: seen[name] for name in (*old, *added)})
+def _usual(entry: Counted, seen: Mapping[str, int]) -> list[str]:
+    """The counts that are locked of an entry of which none are."""
+    return [name for name in USUAL[entry.section] if name in seen] or list(seen)
+
+
+def _added(old: Mapping[str, int], seen: Mapping[str, int]) -> list[str]:
+    return [name for name in ("implied", RUN_STEPS, *OF_TWO_SOLVERS) if name in seen and name not in old]
+
+
+def _idle(vacuity: Sequence[Judgement]) -> list[str]:
+    refuted = (one.verdict for one in vacuity if one.verdict.outcome is Outcome.REFUTED)
+    found = (verdict.subject.property_id for verdict in refuted)
+    return list(dict.fromkeys(name for name in found if name != COVERAGE))
+
+
+def _differences(where: str, before: Locked, now: Locked) -> Iterator[str]:
+    """What changed, in words."""
+    if not before.counts:
+        yield f"{where}: pinned {', '.join(f'{name} = {n:,}' for name, n in now.counts.items())}"
+    elif before == now:
+        yield f"{where}: counts as before"
+    else:
+        changed = [name for name, count in now.counts.items() if before.counts.get(name) != count]
+        yield from (
+            f"{where}: {name}: {_number(before.counts.get(name))} -> {now.counts[name]:,}" for name in changed
+        )
+    yield from (f"{where}: does not exercise {one}" for one in now.vacuous if one not in before.vacuous)
+    yield from (f"{where}: exercises {one} now" for one in before.vacuous if one not in now.vacuous)
 
 
 def _number(count: int | None) -> str:

@@ -7,6 +7,8 @@ A manifest may have a table ``common``:
   ``more_claims``. Instances, proofs and pins without ``protocol`` judge the protocol of the manifest;
 - ``common.vacuous``, ``common.skip``: reason -> ids, to which an entry refers by the reason.
 
+An entry that states no expectation expects that proofs prove, and that all else holds.
+
 Under ``vacuous``, ``skip``, ``equivalent``, ``counted``, ``holes``, ``idle`` an entry gives a table
 reason -> ids, or a list whose items are reasons of ``common`` and such tables. What comes out has
 id -> reason everywhere, as the judges read it.
@@ -25,6 +27,9 @@ SECTIONS = ("instance", "proof", "interleave", "conform")
 
 JUDGED = ("instance", "proof", "pins", "frames", "strength")
 """Sections whose entries are about a protocol: that of the manifest, if they name none."""
+
+EXPECTING = ("instance", "proof", "interleave", "conform", "argument", "pins", "frames", "strength")
+"""Sections whose entries have an expectation."""
 
 REASONS = ("vacuous", "skip")
 """Keys whose reasons may be common."""
@@ -59,7 +64,7 @@ def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
     if "protocol" in data:
         expansion.implied = {section: {"protocol": data["protocol"]} for section in JUDGED}
     content = {key: value for key, value in data.items() if key != "common"}
-    for section in dict.fromkeys((*SECTIONS, *GROUPED, *JUDGED)):
+    for section in dict.fromkeys((*SECTIONS, *GROUPED, *JUDGED, *EXPECTING)):
         if isinstance(content.get(section), list):
             content[section] = [expansion.entry(section, entry) for entry in content[section]]
     expansion.check_all_used()
@@ -91,6 +96,8 @@ class _Expansion:
         where = f"{section} {entry.get('name', '')!r}"
         defaults = self.defaults.get(section, {})
         whole = {**self.implied.get(section, {}), **defaults, **entry}
+        if section in EXPECTING:
+            whole["expect"] = _expected(section, whole.get("expect", {}))
         self.used |= {(section, key) for key in defaults if key not in entry}
         if "more_claims" in whole:
             whole["claims"] = self._more_claims(section, whole, where)
@@ -156,6 +163,15 @@ class _Expansion:
         for key, name in said:
             if (key, name) not in self.used:
                 raise _error(f"no entry uses common.{key} . {name!r}", "remove it", self.file)
+
+
+def _expected(section: str, stated: object) -> object:
+    """Proofs prove and all else holds, unless an entry says that something else must come out."""
+    return (
+        {"every": "proved" if section == "proof" else "holds", **stated}
+        if isinstance(stated, dict)
+        else stated
+    )
 
 
 def _table(value: object, where: str, *, file: str) -> Mapping[str, Any]:

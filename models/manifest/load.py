@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,14 +16,20 @@ from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import make_importable
 from tidemark.models.manifest.model import (
     ConformEntry,
+    Expectation,
+    Expected,
+    FramesEntry,
     InstanceEntry,
     InterleaveEntry,
     Kind,
     Manifest,
+    PinsEntry,
     ProofEntry,
 )
 from tidemark.models.manifest.mutants import MODULES, entries_of
-from tidemark.models.manifest.pins import Pin, lock_file, read_lock
+from tidemark.models.manifest.pins import Pin, lock_file, properties_of, read_lock
+from tidemark.models.manifest.resolve import declared_properties
+from tidemark.models.manifest.verdicts_lock import read_verdicts, verdicts_file, with_verdicts
 from tidemark.models.rooms import protocol_files
 
 
@@ -37,8 +43,12 @@ def shown_name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}" if path in manifest_files() else path.name
 
 
-def load(path: Path) -> Manifest:
-    """Read and check one manifest file, and with it the files in the folder of its name, which add entries.
+def load(path: Path, *, properties: Mapping[str, Sequence[str]] | None = None) -> Manifest:
+    """Read and check one manifest file, with its locks and the files in the folder of its name.
+
+    These files add entries.
+
+    ``properties``: ids by kind in place of those of the lock, if the manifest has none itself.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
     entry that it does not declare. The modules beside a manifest from outside the repository can be imported
@@ -57,7 +67,25 @@ def load(path: Path) -> Manifest:
                     remedy=f"put it into {path.name}; this file has entries only",
                 )
             known.extend(entries)
-    return parse(data, file=shown_name(path), pinned=read_lock(lock_file(path)))
+    file, pinned = shown_name(path), read_lock(lock_file(path))
+    data = with_verdicts(data, read_verdicts(verdicts_file(path)), file=file)
+    if "properties" not in data:
+        data["properties"] = _properties(data, pinned, properties, file=file)
+    return parse(data, file=file, pinned=pinned)
+
+
+def _properties(
+    data: Mapping[str, object],
+    pinned: Sequence[Pin],
+    given: Mapping[str, Sequence[str]] | None,
+    *,
+    file: str,
+) -> Mapping[str, Sequence[str]]:
+    """The ids of the properties by kind: of the lock; of the protocol as it is now, if nothing is locked."""
+    if given is None and pinned:
+        return properties_of(pinned)
+    protocol = data.get("protocol")
+    return given or (declared_properties(protocol, file=file) if isinstance(protocol, str) else {})
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -91,7 +119,7 @@ def parse(data: dict[str, object], *, file: str, pinned: tuple[Pin, ...] = ()) -
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
         raise _schema_error(data, error, file=file) from error
-    manifest = _with_pins(manifest, pinned, file=file)
+    manifest = _with_pins(_with_usual(manifest) if pinned else manifest, pinned, file=file)
     _check_names(manifest, file=file)
     _check_claims(manifest, file=file)
     _check_references(manifest, file=file)
@@ -118,6 +146,26 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
     return rest
 
 
+def _with_usual(manifest: Manifest) -> Manifest:
+    """The manifest of a locked protocol with the entries that each has.
+
+    The lock is compared; where there is a proof, frame conditions are marked.
+    """
+    holds = Expectation(every=Expected.HOLDS)
+    name = manifest.name.replace("_", "-")
+    pins, frames = manifest.pins, manifest.frames
+    if not any(entry.compares(manifest.protocol) for entry in pins):
+        about = "Claims, steps and variants say what is pinned."
+        pins = (PinsEntry(name=f"{name}-pins", about=about, expect=holds, protocol=manifest.protocol), *pins)
+    if manifest.proof and not any(entry.protocol == manifest.protocol for entry in frames):
+        about = "Frame conditions are marked, and no other claims."
+        frames = (
+            FramesEntry(name=f"{name}-frames", about=about, expect=holds, protocol=manifest.protocol),
+            *frames,
+        )
+    return manifest.model_copy(update={"pins": pins, "frames": frames})
+
+
 def _with_pins(manifest: Manifest, pinned: tuple[Pin, ...], *, file: str) -> Manifest:
     """The manifest with the pins, and the variants and readings that must be pinned, in its entries."""
     for entry in manifest.pins:
@@ -128,12 +176,6 @@ def _with_pins(manifest: Manifest, pinned: tuple[Pin, ...], *, file: str) -> Man
                 file=file,
                 remedy="remove it:  tidemark pin  writes the lock",
             )
-    if pinned and not any(entry.compares(manifest.protocol) for entry in manifest.pins):
-        raise ManifestError(
-            "there is a lock of claims, and no entry that compares it",
-            file=file,
-            remedy=f'add  [[pins]]  name = "{manifest.name}-pins"  expect = {{ every = "holds" }}',
-        )
     found = {"pinned": pinned, "variants": manifest.variants(), "readings": manifest.readings()}
     entries = [entry.model_copy(update=found) for entry in manifest.pins]
     return manifest.model_copy(update={"pins": tuple(entries)})
@@ -150,13 +192,6 @@ def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
     where = _readable_place(data, error["loc"])
     key = str(error["loc"][-1]) if error["loc"] else ""
-    if error["type"] == "missing" and key in ("expect", "every"):
-        return (
-            f"{where} has no expectation",
-            'say what must come out, for example  expect = { every = "holds" }',
-        )
-    if error["type"] == "missing" and key == "properties":
-        return f"{where} is missing", "tidemark pin  writes it, with the ids of all properties"
     if error["type"] == "missing":
         return f"{where} is missing", f"add the key {key!r}"
     if error["type"] == "extra_forbidden":

@@ -12,6 +12,9 @@ from tidemark.models.manifest.strict import Strict
 READING = "reading "
 """What the id of a reading begins with."""
 
+KINDS = ("invariant", "transition_invariant", "leads_to", "reachable", "lemma")
+"""Kinds of property: a line of the lock says it before the id of a property."""
+
 FORM = "tidemark claims 1"
 """The first words of a lock: the version of its form."""
 
@@ -24,11 +27,13 @@ class Pin(Strict):
         wording: digest of the tree in the words of the language; of a variant, of what differs from its base.
         id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
             ``reading`` and the reference of a reading.
+        kind: of a property; empty for all else.
     """
 
     digest: str
     wording: str
     id: str
+    kind: str = ""
 
     @property
     def of_variant(self) -> bool:
@@ -55,8 +60,8 @@ def lock_file(manifest: Path) -> Path:
 
 def lock_text(name: str, pins: Iterable[Pin]) -> str:
     """The content of the lock of the protocol ``name``."""
-    head = f"# {FORM}: digest of the tree, digest of its text, id. Written by  tidemark pin {name} .\n"
-    return head + "".join(f"{pin.digest} {pin.wording} {pin.id}\n" for pin in pins)
+    head = f"# {FORM}: digest of the tree, digest of its text, what. Written by  tidemark pin {name} .\n"
+    return head + "".join(f"{pin.digest} {pin.wording} {f'{pin.kind} {pin.id}'.strip()}\n" for pin in pins)
 
 
 def read_lock(path: Path) -> tuple[Pin, ...]:
@@ -78,11 +83,20 @@ def read_lock(path: Path) -> tuple[Pin, ...]:
         match = _LINE.fullmatch(line)
         if match is None:
             raise _error(path, f"line {number} is not two digests and an id: {line[:60]!r}")
-        pin = Pin(digest=match[1], wording=match[2], id=match[3])
+        word, _, rest = match[3].partition(" ")
+        kind, name = (word, rest) if word in KINDS and rest else ("", match[3])
+        pin = Pin(digest=match[1], wording=match[2], id=name, kind=kind)
         if pin.id in pins:
             raise _error(path, f"line {number} pins {pin.id!r} a second time")
         pins[pin.id] = pin
     return tuple(pins.values())
+
+
+def properties_of(pins: Iterable[Pin]) -> dict[str, list[str]]:
+    """The ids of the pinned properties, by kind."""
+    known = list(pins)
+    found = {kind: [pin.id for pin in known if pin.kind == kind] for kind in KINDS}
+    return {kind: ids for kind, ids in found.items() if ids}
 
 
 _LINE = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{16}) (\S.*\S|\S)")

@@ -30,18 +30,10 @@ def check_against_spec(manifest: Manifest, *, file: str) -> None:
         _check_instance(entry, file=file)
 
 
-def declared_properties(
-    protocol: str, *, pinned: Mapping[str, Sequence[str]], file: str
-) -> dict[str, list[str]]:
-    """The ids of all properties of a protocol, by kind; of each kind, those that are pinned come first.
-
-    Raises ManifestError.
-    """
+def declared_properties(protocol: str, *, file: str) -> dict[str, list[str]]:
+    """The ids of all properties of a protocol, by kind. Raises ManifestError."""
     declared = _kinds(_trace(protocol, where="protocol", file=file))
-    first = [claim for kind, ids in pinned.items() for claim in ids if declared.get(claim) == kind]
-    found: dict[str, list[str]] = {kind.value: [] for kind in (*map(Kind, pinned), *Kind)}
-    for claim in dict.fromkeys([*first, *declared]):
-        found[declared[claim].value].append(claim)
+    found = {kind.value: [claim for claim in declared if declared[claim] is kind] for kind in Kind}
     return {kind: claims for kind, claims in found.items() if claims}
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from tidemark.models.manifest import Pin
-from tidemark.models.manifest.pins import READING
+from tidemark.models.manifest.pins import KINDS, READING
 from tidemark.models.pins.tree import digest_of, plain_action, plain_property, plain_tree
 from tidemark.spec.language.expr import TRUE, Local, Value, Variable
 from tidemark.spec.language.layout import layout
@@ -33,15 +33,17 @@ class Item:
         meaning: all that decides what it says. Equal meanings are equal trees.
         plain: gives the same as plain lists, which are hashed.
         lines: gives it in the words of the language.
+        kind: of a property.
     """
 
     meaning: Any
     plain: Callable[[], Any]
     lines: Callable[[], Iterable[str]]
+    kind: str = ""
 
     def said(self, name: str) -> Said:
         """The pin of this part, and its text."""
-        return _said(name, self.plain(), self.lines())
+        return _said(name, self.plain(), self.lines(), kind=self.kind)
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,9 @@ class Said:
     text: str
 
 
-def _said(name: str, plain: Any, lines: Iterable[str]) -> Said:
+def _said(name: str, plain: Any, lines: Iterable[str], *, kind: str = "") -> Said:
     text = "".join(f"{line}\n" for line in lines)
-    return Said(Pin(id=name, digest=digest_of(plain), wording=digest_of(text)), text)
+    return Said(Pin(id=name, digest=digest_of(plain), wording=digest_of(text), kind=kind), text)
 
 
 def said_by(protocol: str, variants: Iterable[str] = (), readings: Iterable[str] = ()) -> dict[str, Said]:
@@ -130,7 +132,10 @@ def _members(spec: Spec) -> dict[str, Item]:
     for prop, kind in sorted(claims, key=lambda pair: pair[0].id):
         meaning = (kind, prop.expr, prop.params, prop.premise, prop.after, prop.without, prop.frame)
         found[prop.id] = Item(
-            meaning, partial(plain_property, prop, kind=kind), partial(_property, prop, kind)
+            meaning,
+            partial(plain_property, prop, kind=kind),
+            partial(_property, prop, kind),
+            kind if kind in KINDS else "",
         )
     return found
 

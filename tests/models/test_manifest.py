@@ -45,12 +45,13 @@ class TestSchema:
         assert found.instance[1].expect.of(FORWARD) is Expected.HOLDS
         assert found.kinds[REACHED] is Kind.REACHABLE
 
-    @pytest.mark.parametrize("section", ["instance", "proof"])
-    def test_an_entry_without_expectation(self, section):
-        error = broken(lambda content: content[section][0].pop("expect"))
-        assert "has no expectation" in error.message
-        assert content_name(section) in error.message
-        assert "expect =" in error.remedy
+    @pytest.mark.parametrize(("section", "usual"), [("instance", "holds"), ("proof", "proved")])
+    def test_an_entry_without_expectation(self, section, usual):
+        content = copy.deepcopy(data())
+        content[section][0].pop("expect")
+        assert getattr(parse(content, file="x.toml"), section)[0].expect.every.value == usual
+        content[section][0]["expect"] = {"refuted": []}
+        assert getattr(parse(content, file="x.toml"), section)[0].expect.every.value == usual
 
     def test_a_mutant_without_expectation(self):
         error = broken(lambda content: content["mutant"][0].pop("killer"))
@@ -75,10 +76,6 @@ class TestSchema:
     def test_an_unknown_engine(self):
         error = broken(lambda content: content["instance"][0].update(engines=["explor"]))
         assert "explor" in error.message
-
-
-def content_name(section: str) -> str:
-    return repr(data()[section][0]["name"])
 
 
 class TestReferences:

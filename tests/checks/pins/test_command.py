@@ -1,8 +1,7 @@
-"""``tidemark pin`` writes ids and counts, says in words what changed, and pins nothing that is wrong."""
+"""``tidemark pin`` locks counts, says in words what changed, and locks nothing that is wrong."""
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.checks.cli.test_mistakes import folder_with
 from tidemark.checks.cli.app import run as command
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import ManifestError, load
-from tidemark.models.manifest.edit import with_counts, with_properties
+from tidemark.models.manifest.verdicts_lock import FORM, Locked, read_verdicts, verdicts_file, verdicts_text
 
 MANIFEST = """\
 # My doors.
@@ -22,9 +21,10 @@ protocol = "NAME:Doors"
 name = "tiny"
 engines = ["interpreted"]
 bounds = { Door = 1, Number = 1 }
-expect = { every = "holds", refuted = ["doors.all_shut"] }  # it is wrong on purpose
-# The end.
+expect = { refuted = ["doors.all_shut"] }  # it is wrong on purpose
 """
+PLACE = ("instance", "tiny")
+COUNTS = {"distinct": 2, "generated": 3, "depth": 2, "counterexample_steps": 1}
 
 
 def pinned(path: Path, *words: str) -> int:
@@ -32,114 +32,121 @@ def pinned(path: Path, *words: str) -> int:
     return command(["pin", "--manifest", str(path), *build, *words])
 
 
-def test_a_new_manifest_gets_ids_counts_and_the_entry(tmp_path, capsys):
+def test_a_new_manifest_gets_its_locks(tmp_path, capsys):
     name, path = folder_with(tmp_path, manifest=MANIFEST)
-    path.write_text(path.read_text().replace(', refuted = ["doors.all_shut"]', ""))
+    path.write_text(path.read_text().replace('refuted = ["doors.all_shut"]', ""))
     assert pinned(path) == ExitCode.VACUOUS_OR_UNPINNED
     said = capsys.readouterr().out
-    assert f"{name}: the invariant doors.all_shut is pinned now" in said
-    assert f"{name}: the lemma doors.counted is pinned now" in said
-    assert f"{name}: added to {path}: [[pins]] {name}-pins" in said
+    assert f"{name}: 5 claims, steps and variants are pinned now" in said
     assert f"{name}: instance tiny: not pinned: doors.all_shut is refuted" in said
-    assert "counts" not in path.read_text()
+    assert not verdicts_file(path).exists()
 
-    wrong = path.read_text().replace('every = "holds"', 'every = "holds", refuted = ["doors.all_shut"]', 1)
-    path.write_text(wrong)
+    path.write_text(text := MANIFEST.replace("NAME", name))
     assert pinned(path) == ExitCode.AS_EXPECTED
-    assert (
-        f"{name}: instance tiny: pinned distinct = 2, generated = 3, depth = 2, counterexample_steps = 1"
-        in capsys.readouterr().out
-    )
-    text = path.read_text()
-    assert text.startswith("# My doors.")
-    counts = {"distinct": 2, "generated": 3, "depth": 2, "counterexample_steps": 1}
-    line = ", ".join(f"{count} = {number}" for count, number in counts.items())
-    assert f"# it is wrong on purpose\ncounts = {{ {line} }}\n# The end." in text
-    assert load(path).instance[0].counts == counts
+    counts = ", ".join(f"{count} = {number}" for count, number in COUNTS.items())
+    assert f"{name}: instance tiny: pinned {counts}" in capsys.readouterr().out
+    assert path.read_text() == text, "the manifest is its author's"
+    assert load(path).instance[0].counts == COUNTS
     build = ["--build", str(tmp_path / "build"), "--jobs", "1"]
     assert command(["verify", "--manifest", str(path), *build]) == ExitCode.AS_EXPECTED
 
+    lock = verdicts_file(path).read_text()
     assert pinned(path) == ExitCode.AS_EXPECTED
-    assert path.read_text() == text, "there is nothing left to write"
+    assert verdicts_file(path).read_text() == lock, "there is nothing left to write"
 
 
-def test_a_pinned_count_changes_only_if_that_is_asked_for(tmp_path, capsys):
-    whole = MANIFEST.replace("[[instance]]", PROPERTIES).replace(
-        "# The end.", "counts = { distinct = 7 } # why"
-    )
-    name, path = folder_with(tmp_path, manifest=whole)
+def lock(path: Path, **counts: int) -> Path:
+    file = verdicts_file(path)
+    file.write_text(verdicts_text("any", [(PLACE, Locked(counts))]))
+    return file
+
+
+def test_a_locked_count_changes_only_if_that_is_asked_for(tmp_path, capsys):
+    name, path = folder_with(tmp_path, manifest=MANIFEST)
+    file = lock(path, distinct=7)
     assert pinned(path) == ExitCode.AS_EXPECTED
-    assert "distinct = 7" in path.read_text()
+    assert "distinct=7" in file.read_text()
     capsys.readouterr()
     assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
     assert f"{name}: instance tiny: distinct: 7 -> 2" in capsys.readouterr().out
-    assert "counts = { distinct = 2, counterexample_steps = 1 } # why" in path.read_text()
+    assert read_verdicts(file)[PLACE].counts == {"distinct": 2, "counterexample_steps": 1}
     assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
     assert f"{name}: instance tiny: counts as before" in capsys.readouterr().out
 
-    odd = path.read_text().replace("distinct = 2", "edges = 2")
-    path.write_text(odd)
+    lock(path, edges=2)
+    odd = file.read_text()
     assert pinned(path, "--counts") == ExitCode.VACUOUS_OR_UNPINNED
     assert "not pinned: edges is not reported" in capsys.readouterr().out
-    assert path.read_text() == odd
+    assert file.read_text() == odd
 
 
-def test_a_pinned_count_of_what_is_refuted_stays(tmp_path, capsys):
-    whole = MANIFEST.replace("[[instance]]", PROPERTIES).replace(', refuted = ["doors.all_shut"]', "")
-    _, path = folder_with(tmp_path, manifest=whole.replace("# The end.", "counts = { distinct = 7 }"))
+def test_a_locked_count_of_what_is_refuted_stays(tmp_path, capsys):
+    _, path = folder_with(tmp_path, manifest=MANIFEST.replace('refuted = ["doors.all_shut"]', ""))
+    file = lock(path, distinct=7)
     assert pinned(path, "--counts", "--only", "tiny") == ExitCode.VACUOUS_OR_UNPINNED
     assert "not pinned: doors.all_shut is refuted" in capsys.readouterr().out
-    assert "distinct = 7" in path.read_text()
+    assert "distinct=7" in file.read_text()
 
 
-def test_a_property_that_is_gone_is_said_to_be(tmp_path, capsys):
-    more = PROPERTIES.replace('["doors.all_shut"]', '["doors.all_shut", "doors.gone"]')
-    name, path = folder_with(tmp_path, manifest=MANIFEST.replace("[[instance]]", more))
-    pinned(path)
+def test_a_count_that_the_manifest_states_is_never_changed(tmp_path, capsys):
+    stated = MANIFEST + "counts = { distinct = 7 }\n"
+    name, path = folder_with(tmp_path, manifest=stated)
+    assert pinned(path, "--counts") == ExitCode.VACUOUS_OR_UNPINNED
+    assert "distinct = 7 is stated in the manifest, and 2 was seen" in capsys.readouterr().out
+    assert path.read_text() == stated.replace("NAME", name)
+    lock(path, distinct=2)
+    with pytest.raises(ManifestError, match="'tiny': distinct = 7 in the manifest, and 2 in its lock"):
+        load(path)
+
+
+def test_what_is_not_exercised_is_locked(tmp_path, capsys):
+    """The doors can only be pushed when they were pushed before."""
+    text = MANIFEST.replace("interpreted", "explore").replace("all_shut", "pushed_once")
+    name, path = folder_with(tmp_path, manifest=text, line="require(s.pushed > 1)")
+    assert pinned(path) == ExitCode.AS_EXPECTED
     said = capsys.readouterr().out
-    assert f"{name}: the invariant doors.gone is not in the specification, and is no longer pinned" in said
-    assert "doors.gone" not in path.read_text()
-
-
-PROPERTIES = """\
-[properties]
-invariant = ["doors.all_shut"]  # the claim
-lemma = ["doors.counted"]
-reachable = ["doors.pushed_once"]
-
-[[instance]]"""
+    assert f"{name}: instance tiny: does not exercise vacuity." in said
+    (locked,) = read_verdicts(verdicts_file(path)).values()
+    assert locked.vacuous
+    build = ["--build", str(tmp_path / "build"), "--jobs", "1"]
+    assert command(["verify", "--manifest", str(path), *build]) == ExitCode.AS_EXPECTED
+    more = Locked(locked.counts, (*locked.vacuous, "vacuity.action.nothing"))
+    verdicts_file(path).write_text(verdicts_text(name, [(PLACE, more)]))
+    assert command(["verify", "--manifest", str(path), *build]) == ExitCode.VACUOUS_OR_UNPINNED
+    assert "'vacuity.action.nothing' was not looked at" in capsys.readouterr().out
+    assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
+    assert "exercises vacuity.action.nothing now" in capsys.readouterr().out
+    assert read_verdicts(verdicts_file(path)) == {PLACE: locked}
 
 
 @pytest.mark.parametrize(
-    "entry",
+    ("text", "said"),
     [
-        'name = "a"\n',
-        'name = "a"\ncounts = { distinct = 1, depth = 2 }\nabout = "x"\n',
-        'about = """\n[[instance]]\n"""\nname = "a"\n',
-        "counts = { x = 1 }\nname = 'a'\n[instance.skip]\n\"reason\" = []\n",
-        'name = "a"\n[instance.counts]\nx = 1\n',
+        ("", "begins with ''"),
+        ("# tidemark verdicts 9: ...\n", "another version's form"),
+        (f"# {FORM}: ...\ninstance tiny distinct=two\n", "line 2 is no entry with counts"),
+        (f"# {FORM}: ...\ninstance tiny distinct=2 | a b\n", "line 2 is no entry with counts"),
+        (f"# {FORM}: ...\n>>>>>>> theirs\n", "line 2 is no entry with counts"),
+        (f"# {FORM}: ...\n" + 2 * "instance tiny distinct=2\n", "line 3 has 'instance tiny' a second time"),
+        (
+            f"# {FORM}: ...\ninstance large distinct=2\n",
+            "the lock has the instance 'large', which the manifest",
+        ),
     ],
 )
-def test_counts_are_written_or_refused_but_never_into_something_else(entry):
-    before = '[[instance]]\nname = "b"\ncounts = { distinct = 5 }\n\n[[instance]]\n'
-    text = f'{before}{entry}\n[[proof]]\nname = "a"\n'
-    try:
-        new = with_counts(text, section="instance", name="a", counts={"distinct": 9}, file="m.toml")
-    except ManifestError as error:
-        said = error.remedy
-        assert "by hand" in said or "counts = { distinct = 9 }" in said
-        return
-    wanted = tomllib.loads(text)
-    place = [one["name"] for one in wanted["instance"]].index("a")
-    wanted["instance"][place]["counts"] = {"distinct": 9}
-    assert tomllib.loads(new) == wanted
+def test_a_lock_that_is_none(text, said, tmp_path):
+    _, path = folder_with(tmp_path, manifest=MANIFEST)
+    verdicts_file(path).write_text(text)
+    with pytest.raises(ManifestError, match=said):
+        load(path)
 
 
-def test_lists_of_properties_that_are_right_are_not_touched():
-    text = (
-        '[properties]\ninvariant = [ "a.b" ]  # mine\nlemma = [\n  "a.c",  # old\n  "a.d",\n]\n\n[[proof]]\n'
-    )
-    new = with_properties(text, {"invariant": ["a.b"], "lemma": ["a.d", "a.e"]}, file="m.toml")
-    assert 'invariant = [ "a.b" ]  # mine\nlemma = ["a.d", "a.e"]\n\n[[proof]]' in new
-    without = with_properties(text, {"invariant": ["a.b"]}, file="m.toml")
-    assert tomllib.loads(without)["properties"] == {"invariant": ["a.b"]}
+def test_a_lock_says_what_was_written_into_it(tmp_path):
+    lines = {
+        ("instance", "a"): Locked({"distinct": 1, "depth": 2}, ("vacuity.action.x", "vacuity.variable.y")),
+        ("interleave", "b.c"): Locked({"executions": 0}),
+        ("interleave", "d"): Locked({}, ("vacuity.action.x",)),
+    }
+    file = tmp_path / "x.verdicts.lock"
+    file.write_text(verdicts_text("x", lines.items()))
+    assert read_verdicts(file) == lines

@@ -123,29 +123,17 @@ def test_every_protocol_compares_its_pins_and_sees_them_refuted(path: Path) -> N
     assert {pin.id for pin in read_lock(lock_file(path)) if pin.of_variant} == set(content.variants())
 
 
-TOML = """name = "lights"
-protocol = "tests.protocols.lights:Lights"
-[properties]
-invariant = ["lights.never_both"]
-transition_invariant = ["lights.count_grows"]
-reachable = ["lights.second_turn"]
-"""
-ENTRY = '[[pins]]\nname = "lights-pins"\nexpect = { every = "holds" }\n'
+TOML = 'name = "lights"\nprotocol = "tests.protocols.lights:Lights"\n'
 
 
 def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, file = tmp_path / "lights.toml", tmp_path / "lights.claims.lock"
     path.write_text(TOML, encoding="utf-8")
+    assert load(path).pins == (), "there is nothing to compare with"
     assert command(["pin", "--manifest", str(path)]) == 0
-    first = capsys.readouterr().out
-    assert "lights: 6 claims, steps and variants are pinned now" in first
-    assert file.read_text(encoding="utf-8").endswith(" lights.second_turn\n")
-    assert "[[pins]] lights-pins" in first
-    path.write_text(TOML, encoding="utf-8")
-    with pytest.raises(ManifestError, match="no entry that compares it"):
-        load(path)
-    assert command(["pin", "--manifest", str(path)]) == 0
-    assert path.read_text(encoding="utf-8").endswith(ENTRY)
+    assert "lights: 6 claims, steps and variants are pinned now" in capsys.readouterr().out
+    assert file.read_text(encoding="utf-8").endswith(" reachable lights.second_turn\n")
+    assert path.read_text(encoding="utf-8") == TOML
     assert wrong(verdicts(load(path))) == {}
 
     good = file.read_text(encoding="utf-8")
@@ -187,7 +175,7 @@ def test_against_shows_the_text_at_a_revision_and_now(
 ) -> None:
     name = "counter_of_two_revisions"
     path, module = tmp_path / f"{name}.toml", tmp_path / f"{name}.py"
-    path.write_text(f'name = "{name}"\nprotocol = "{name}:Counter"\n[properties]\n', encoding="utf-8")
+    path.write_text(f'name = "{name}"\nprotocol = "{name}:Counter"\n', encoding="utf-8")
     module.write_text(PROTOCOL.replace("LIMIT", "3"), encoding="utf-8")
     assert command(["pin", "--manifest", str(path)]) == 0
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
@@ -214,7 +202,7 @@ def test_mistakes_of_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert command(["pin", "tos"]) == ExitCode.BAD_INPUT
     assert "did you mean 'tso'?" in capsys.readouterr().err
     path, file = tmp_path / "lights.toml", tmp_path / "lights.claims.lock"
-    path.write_text(TOML + ENTRY, encoding="utf-8")
+    path.write_text(TOML, encoding="utf-8")
     head, digest = f"# {FORM}: ...\n", "0123456789abcdef"
     for text, said in [
         ("", "begins with ''"),

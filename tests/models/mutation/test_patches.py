@@ -1,4 +1,4 @@
-"""Patches change the code of the implementation while their program runs, and fail by name if it has moved."""
+"""Patches change the code of the implementation while their program runs, and fail by name if it moved."""
 
 from __future__ import annotations
 
