@@ -30,7 +30,16 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`[[implementation]]`": model.ImplementationMutants,
 }
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
-NOTHING = {"none", "all", "empty", "from the lock", "from the entries"}
+NOTHING = {"none", "all", "empty", "from the lock", "from the entries", "one by rule"}
+
+
+BY_RULE = {
+    "protocol": ["that of the manifest"],
+    "expect": ["by rule"],
+    "every": ["by rule"],
+    "properties": ["those of the lock"],
+}
+"""What is filled in before the classes read it, so that these require it."""
 
 
 def rows(section: str) -> dict[str, str]:
@@ -59,7 +68,7 @@ def test_a_section_has_its_keys_and_defaults(section: str) -> None:
     assert list(written) == list(fields)
     for name, field in fields.items():
         if field.is_required():
-            wanted = {"required", "that of the manifest"} if name == "protocol" else {"required"}
+            wanted = {"required", *BY_RULE.get(name, ())}
         else:
             value = field.get_default(call_default_factory=True)
             wanted = NOTHING if value in (None, (), {}, "") else {shown(value)}
