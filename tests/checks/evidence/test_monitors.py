@@ -10,6 +10,7 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, line, message, of, sound, ts
 from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.evidence.monitors.checkpoints import StoredCheckpoint
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, rows
 from tidemark.checks.evidence.monitors.run import ordered as in_order
 
@@ -185,7 +186,9 @@ def test_where_recovery_begins(run: Path) -> None:
     assert any("below" in text for text in answer.reports)
     add(log, seek(1300, ts(850)))
     refuted(run, "log-recovery", "logs/standalone.log:10")
-    add(log, parts.stored(1301, ts(850)))  # the line comes a moment after the fact
+    add(log, parts.stored(1301, ts(820)))  # another one, and still below where recovery began
+    refuted(run, "log-recovery", "logs/standalone.log:10")
+    add(log, parts.stored(1302, ts(850)))  # the line comes a moment after the fact
     assert not of(run, "log-recovery").broken
 
 
@@ -407,6 +410,24 @@ def judge_all(events, parts_of: int = 1):
             monitor = fresh
             monitor.feed(rows(mine.slice(start, size), kind.columns))
         yield monitor.close()
+
+
+def test_breaches_of_several_channels_are_counted_together() -> None:
+    """Two channels go back, three times and four times: one monitor for both says what two say together."""
+    events = [
+        ("etcd.ndjson", 10 * step + number, channel, ts(100 - step))
+        for number, channel, steps in ((0, "east", 4), (1, "west", 5))
+        for step in range(steps)
+    ]
+    whole, joined = StoredCheckpoint(), Answer(StoredCheckpoint.name, StoredCheckpoint.property_id)
+    whole.feed(sorted(events, key=lambda event: event[1]))
+    for channel, broken in (("east", 3), ("west", 4)):
+        part = StoredCheckpoint()
+        part.feed(event for event in events if event[2] == channel)
+        assert part.close().broken == broken
+        joined.add(part.close())
+    assert joined.broken == 7
+    assert joined == whole.close()
 
 
 def test_the_order_of_files_does_not_matter(run: Path) -> None:

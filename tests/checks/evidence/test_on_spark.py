@@ -71,6 +71,20 @@ def test_the_answers_are_the_same(run: Path, spark: SparkSession, tmp_path: Path
     }  # fmt: skip
 
 
+def test_breaches_of_all_partitions_are_counted(spark: SparkSession, tmp_path: Path) -> None:
+    """Eight channels go back, the first once, the last eight times, whichever partition has them."""
+    store = [
+        parts.checkpoint(10 * step + number, ts(1000 - step), channel=f"channel-{number}")
+        for number in range(1, 9)
+        for step in range(number + 1)
+    ]
+    write(tmp_path / "run" / "etcd.ndjson", store)
+    spark_evidence(spark, find([tmp_path / "run"]), tmp_path / "events")
+    found = judge_frame(event_frame(spark, tmp_path / "events"), parts=3)
+    (answer,) = [one for one in found if one.monitor == "store-checkpoint"]
+    assert answer.broken == sum(range(1, 9))
+
+
 def test_the_command_on_spark(run: Path, spark: SparkSession, tmp_path: Path) -> None:
     """The same verdicts, pictures and gaps as in one process; the table stays on disk."""
     found = {}

@@ -1,7 +1,18 @@
 """Variants of the dispatchers: the substring test of collections, the positions of 2.6."""
 
 from tidemark.spec.dispatch import Dispatch
-from tidemark.spec.language import Set, assumption, constant, forall, ite, leads_to, require
+from tidemark.spec.language import (
+    Set,
+    assumption,
+    constant,
+    exists,
+    forall,
+    implies,
+    ite,
+    leads_to,
+    minimum,
+    require,
+)
 
 
 class MergesEnd(Dispatch):
@@ -41,15 +52,25 @@ class SubstringOfTheCollection(Dispatch):
 
 class PositionsOfMessages(Dispatch):
     """2.6: a message is its own tick, and the start of a pack has the timestamp of its first message, which
-    is also its end. A target that is split off has this position, and its deputy reads the pack again.
+    is also its end. A target that is split off has this position. A dispatcher that begins there, the main
+    one or a deputy, reads the pack again: its seek is inclusive.
     """
 
     def position_of_a_split(s, t):
         return s.main_at
 
+    def begins_at(s, t):
+        """Below the position, as long as the target was not sent the pack that ends there."""
+        return minimum(s.upto[t], s.position[t])
+
+    def is_below_all_who_wait(s, at):
+        return exists(s.Target, lambda t: (s.where[t] == "waiting") & (s.begins_at(t) == at)) & forall(
+            s.Target, lambda t: implies(s.where[t] == "waiting", at <= s.begins_at(t))
+        )
+
     def start_deputy(s, t):
         super().start_deputy(t)
-        s.deputy_at[t] = ite(s.upto[t] < s.position[t], s.upto[t], s.position[t])
+        s.deputy_at[t] = s.begins_at(t)
 
 
 class PositionsOfMessagesSkippedBelow(PositionsOfMessages):

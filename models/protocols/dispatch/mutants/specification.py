@@ -21,9 +21,7 @@ class MergeWithoutSecondCheck(Dispatch):
 
 
 @mutant(
-    killer="dispatch.positions_are_ends_of_packs",
-    source="H50: the split's position",
-    instance="dispatch-small",
+    killer="dispatch.nothing_is_left_out", source="H50: the split's position", instance="dispatch-three-ticks"
 )
 class SplitFromTheEnd(Dispatch):
     """A target that is split off goes on behind the pack that it did not take."""

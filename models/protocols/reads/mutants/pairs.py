@@ -8,11 +8,13 @@ from tidemark.spec.language import (
     all_of,
     constant,
     each,
+    exists,
     forall,
     implies,
     invariant,
     ite,
     leads_to,
+    lemma,
     one_of,
     require,
 )
@@ -199,3 +201,45 @@ class WithoutTimestamps(Reads):
 
     def finds(s, r, w, value):
         return all_of(s.applied[r, w], ~s.deletes[w], ~s.gone[r, w], s.ts[w] <= value)
+
+
+class DeletesMarkRows(Reads):
+    """A delete marks the older rows of its key that the replica has when the delete is applied, and an answer
+    looks at the marks. In ``Reads`` an answer looks at all applied deletes, also at one that was applied
+    before its row.
+    """
+
+    marked: Set[Reads.Replica, Reads.Write, Reads.Write] = False
+
+    def apply_delete(s, r, w):
+        super().apply_delete(r, w)
+        s.mark_rows(r, w)
+
+    def mark_rows(s, r, d):
+        """The rows that are there have the delete from now on."""
+        s.marked = each(
+            s.Replica,
+            s.Write,
+            s.Write,
+            lambda t, e, w: (
+                s.marked[t, e, w] | all_of((t == r) & (e == d), s.applied[t, w], s.is_older(w, e))
+            ),
+        )
+
+    def is_older(s, w, d):
+        """The delete is of the row."""
+        return all_of(~s.deletes[w], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d])
+
+    def finds(s, r, w, value):
+        is_deleted = exists(s.Write, lambda d: s.marked[r, d, w] & (s.ts[d] <= value))
+        return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~is_deleted)
+
+    @lemma(source="seed 002, insert before delete; facts 6.1")
+    def rows_have_the_deletes_that_are_applied(s):
+        """Rows come before deletes, pack by pack: a row has exactly the applied deletes that remove it."""
+        return forall(
+            s.Replica,
+            s.Write,
+            s.Write,
+            lambda r, d, w: s.marked[r, d, w] == all_of(s.applied[r, d], s.applied[r, w], s.is_older(w, d)),
+        )

@@ -3,6 +3,7 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.reads.mutants.pairs import (
     BoundedReads,
+    DeletesMarkRows,
     EventualReads,
     SessionReads,
     StrongReads,
@@ -82,18 +83,23 @@ class RowsWithoutAPack(Reads):
         return (s.stage[w] == "logged") & ~s.applied[r, w]
 
 
+@mutant(killer="reads.answers_are_exact", source="seed 002, insert before delete", instance="reads-small")
 @mutant(
     killer="reads.deletes_find_the_rows_of_their_pack",
     source="seed 002, insert before delete",
     instance="reads-small",
+    name="deletes-do-not-wait-for-rows",
 )
-class DeletesBeforeRows(Reads):
-    """A replica applies rows and deletes of a pack in any order: a delete may not find its row."""
+class DeletesBeforeRows(DeletesMarkRows):
+    """A replica applies rows and deletes of a pack in any order: a delete marks the rows that it finds, and
+    its row may come after it.
+    """
 
     def apply_delete(s, r, w):
         require(~s.stopped[r] & s.is_in_pack(r, w))
         require(s.deletes[w])
         s.applied[r, w] = True
+        s.mark_rows(r, w)
 
 
 @mutant(killer="reads.a_stopped_replica_rests", source="facts 6.1; H34", instance="reads-tiny")

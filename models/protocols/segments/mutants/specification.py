@@ -54,11 +54,7 @@ class TrimsWithoutPin(Segments):
         return value <= s.delete_checkpoint
 
 
-@mutant(
-    killer="segments.sealed_segments_have_their_deletes",
-    source="B38: high-water mark",
-    instance="segments-deletes",
-)
+@mutant(killer="segments.deletes_are_served", source="B38: high-water mark", instance="segments-deletes")
 class SkipsBelowTheHighWaterMark(Segments):
     """Deletes of the stream go into a segment that is being loaded, and the replay skips what is not above
     the greatest of them.
