@@ -227,7 +227,7 @@ class _RemembersTheGreatest(TickSender):
 
 @mutant(killer="refinement", source="facts 4; B10", instance="timetick-impl-two-channels")
 def a_failure_counts_for_the_greatest_tick(**scenario: Any) -> TimeTickProgram:
-    """A failed tick is remembered as the greatest of its round: a slow channel is not ticked until it is there."""
+    """A failed tick is remembered as the greatest of its round: a slow channel is left out for long."""
     return timetick(parts=RootCoordParts(sender=_RemembersTheGreatest), **scenario)
 
 
