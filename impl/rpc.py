@@ -29,8 +29,12 @@ class Calls:
     def __init__(self) -> None:
         self.running: dict[asyncio.Task[Any], str] = {}
 
-    async def call(self, handler: Coroutine[Any, Any, Answer], *, name: str, deadline: float) -> Answer:
-        """Run a handler within the deadline. A store that fails behind it is a failed call to the caller."""
+    async def call(
+        self, handler: Coroutine[Any, Any, Answer], *, name: str, deadline: float | None
+    ) -> Answer:
+        """Run a handler within the deadline, in seconds; None: however long it takes. A store that fails
+        behind it is a failed call to the caller.
+        """
         task = asyncio.get_running_loop().create_task(handler, name=name)
         self.running[task] = name
         task.add_done_callback(self._done)

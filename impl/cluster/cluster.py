@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec
 
 from tidemark.impl.broker.broker import CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import ChannelLog
@@ -37,12 +39,26 @@ from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches, DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rpc import Calls
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.system.clocks import SystemTimestampClock
 from tidemark.impl.timestamp import MILLISECOND, Timestamp
 from tidemark.impl.types import ChannelName
+
+P = ParamSpec("P")
+Changing = Callable[Concatenate["Cluster", P], Coroutine[Any, Any, CollectionVersion]]
+
+
+def _outlives_its_proxy(change: Changing[P]) -> Changing[P]:
+    """A change of metadata goes to its end although the proxy ends that has asked for it."""
+
+    async def call(self: Cluster, *args: P.args, **kwargs: P.kwargs) -> CollectionVersion:
+        return await self.changes.call(change(self, *args, **kwargs), name=change.__name__, deadline=None)
+
+    functools.update_wrapper(call, change)
+    return call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +75,7 @@ class Cluster:
     """One process of a cluster. A failure in any role is the cluster's failure: the next process recovers.
 
     gateways: the proxies as clients see them. requests: of each proxy, to the query nodes.
+    changes: of metadata that are under way.
     """
 
     def __init__(
@@ -74,6 +91,7 @@ class Cluster:
         self.gateways: list[Gateway] = []
         self.hosts: list[ProxyHost] = []
         self.requests: list[ChannelReader] = []
+        self.changes = Calls()
         self._parts = parts if parts is not None else ClusterParts()
         self._stack = AsyncExitStack()
         self._loads = asyncio.Lock()
@@ -102,12 +120,20 @@ class Cluster:
         self.supervisor.spawn(storage.resume_flushes, "resumed flushes")
         self.supervisor.spawn(self._watch_query_nodes, "query nodes")
         self._start_proxies()
+        self._stack.push_async_callback(self._stop_changes)
         await asyncio.gather(*(host.serving() for host in self.hosts))
 
     async def stop(self) -> None:
         """End in good order. Nothing needs it: a killed process loses nothing that was acknowledged."""
         await self.supervisor.stop()
         await self._stack.aclose()
+
+    async def _stop_changes(self) -> None:
+        """Cancel the changes under way: the next process finishes them."""
+        running = list(self.changes.running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
     async def wait_failed(self) -> None:
         """Wait until some role fails, then raise its failure."""
@@ -146,6 +172,7 @@ class Cluster:
             place=self._place,
             proxies=self.caches,
             preemption=NoPreemption(),
+            pause=partial(foundation.clock.sleep, seconds),
         )
         await self.catalog.load()
         await self.catalog.finish_changes()
@@ -179,16 +206,19 @@ class Cluster:
         living = [record for record in records if record.exists]
         await asyncio.gather(*(self.replicas.load(one.title, one.channels) for one in living))
 
+    @_outlives_its_proxy
     async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
         """Create a collection and serve it: see ``Collections`` of the gateway."""
         record = await self.catalog.create(name, shards=shards, schema=schema)
         await self._open(record)
         return record
 
+    @_outlives_its_proxy
     async def alter(self, name: str, *, schema: str) -> CollectionVersion:
         """Give a collection another schema."""
         return await self.catalog.alter(name, schema=schema)
 
+    @_outlives_its_proxy
     async def drop(self, name: str) -> CollectionVersion:
         """End a collection. Its data node stores what precedes the end, then its channels are collected."""
         record = await self.catalog.drop(name)
@@ -197,18 +227,22 @@ class Cluster:
             await self._release(record)
         return record
 
+    @_outlives_its_proxy
     async def create_alias(self, alias: str, collection: str) -> CollectionVersion:
         """See ``Collections`` of the gateway."""
         return await self.catalog.create_alias(alias, collection)
 
+    @_outlives_its_proxy
     async def alter_alias(self, alias: str, collection: str) -> CollectionVersion:
         """See ``Collections`` of the gateway."""
         return await self.catalog.alter_alias(alias, collection)
 
+    @_outlives_its_proxy
     async def drop_alias(self, alias: str) -> CollectionVersion:
         """See ``Collections`` of the gateway."""
         return await self.catalog.drop_alias(alias)
 
+    @_outlives_its_proxy
     async def load(self, name: str) -> CollectionVersion:
         """Have a collection served that was released, also by the processes that follow."""
         async with self._loads:
@@ -217,6 +251,7 @@ class Cluster:
             await self.replicas.load(record.title, record.channels)
         return record
 
+    @_outlives_its_proxy
     async def release(self, name: str) -> CollectionVersion:
         """Have a collection served no more, also by the processes that follow, until it is loaded. Reads of
         it fail, also those that wait.
@@ -235,7 +270,7 @@ class Cluster:
 
     def _present(self, name: str) -> CollectionVersion:
         record = self.catalog.meta.describe(name)
-        if not record.exists:
+        if not record.exists or record.is_being_created:
             raise CollectionError(f"there is no collection {name!r}; create it first")
         return record
 

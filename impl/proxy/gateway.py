@@ -94,8 +94,9 @@ class Gateway:
     Writes, reads, flushes and descriptions take a collection's name or an alias of it; what changes a
     collection takes its name.
 
-    Every request is a task of one of the proxy's queues: changes of metadata and flushes, which go one by
-    one; writes; reads. A write is checked against the metadata again when it has its timestamp, so that
+    Changes of metadata and flushes are tasks of one queue of the proxy, and go one by one; writes and reads
+    are tasks of two others. A description comes from the proxy's cache, and a timestamp from the oracle,
+    without a task. A write is checked against the metadata again when it has its timestamp, so that
     none with a timestamp above a change was made for what the change has replaced.
     """
 

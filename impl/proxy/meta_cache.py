@@ -22,7 +22,7 @@ class CollectionVersion:
             changes have the same number, whatever their names.
         schema: as the coordinator stores it.
         number: of the collection; one that has the same name later has another.
-        created: timestamp of its creation.
+        created: timestamp of its creation; 0 until every proxy has been told of it.
         channels: its virtual channels, by shard. None: there never was a collection of this name.
         changed: timestamp of the last change; 0 until every proxy has been told of it.
         gone: it was dropped.
@@ -53,6 +53,11 @@ class CollectionVersion:
     def exists(self) -> bool:
         """There is a collection of this name."""
         return bool(self.channels) and not self.gone
+
+    @property
+    def is_being_created(self) -> bool:
+        """It is stored, and its creation has no timestamp yet."""
+        return bool(self.channels) and not self.created
 
 
 class MetaSource(Protocol):

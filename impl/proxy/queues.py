@@ -51,7 +51,9 @@ class CalledComponents:
         await message.task.carry_out()
 
     async def settle(self, message: Message) -> AppendOutcome:
-        """A call that has returned is over."""
+        """A call that has returned is over: the root coordinator returns from a change when it is carried to
+        its end, and raises only if it has done nothing.
+        """
         del message
         return AppendOutcome.REFUSED
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from tidemark.impl.errors import CollectionError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.meta_cache import CollectionVersion
-from tidemark.impl.rootcoord.collection_meta import CollectionMeta, Edit, ProxyCaches
+from tidemark.impl.rootcoord.collection_meta import (
+    CollectionMeta,
+    Edit,
+    Pause,
+    ProxyCaches,
+    no_pause,
+    until_done,
+)
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
@@ -33,7 +40,7 @@ class CatalogStore(Protocol):
         """Reserve so many numbers that no call has given before. The first of them."""
 
 
-Announce = Callable[[ChannelName, Timestamp, str], Awaitable[None]]
+Announce = Callable[[ChannelName, Timestamp, str], Coroutine[Any, Any, None]]
 """Append the message of a change (``create``, ``alter``, ``drop``) to one of the collection's channels."""
 Placement = Callable[[int, int], tuple[ChannelName, ...]]
 """The virtual channels of a collection with so many shards."""
@@ -42,14 +49,16 @@ Placement = Callable[[int, int], tuple[ChannelName, ...]]
 class Catalog:
     """The collections by name, and numbers for those who need new ones.
 
-    A collection is there when it is saved: after its messages are in the logs, and before its creator is
-    answered. A message of a collection that was never saved belongs to nothing, and is left alone.
-
     An alias is a name with versions of its own. It is never a collection's name, and its collection exists:
     one that has an alias is not dropped. A change of an alias has a timestamp, and no message in the logs.
 
-    A change of a collection, and its end, take their timestamp when every proxy has been told: what a proxy
-    has checked against the metadata before has a smaller one. So nothing follows a drop in the logs.
+    The creation of a collection, its change and its end take their timestamp when every proxy has been told:
+    what a proxy has checked against the metadata before has a smaller one. So nothing follows a drop in the
+    logs. Proxies hear nothing of a collection from when it is stored until its creation has its timestamp and
+    its messages are in the logs (``CollectionMeta.answer``): so nothing precedes them.
+
+    A change that is stored is carried to its end: what the oracle or a log refuses is tried again. A call
+    that raises has done nothing.
 
     Attributes:
         meta: the versions. That of a collection which is gone stays: its name may be used again.
@@ -64,12 +73,14 @@ class Catalog:
         place: Placement,
         proxies: ProxyCaches,
         preemption: Preemption,
+        pause: Pause = no_pause,
     ) -> None:
-        self.meta = CollectionMeta(store=store, proxies=proxies, preemption=preemption)
+        self.meta = CollectionMeta(store=store, proxies=proxies, preemption=preemption, pause=pause)
         self._store = store
         self._scheduler = scheduler
         self._announce = announce
         self._place = place
+        self._pause = pause
         self._lock = asyncio.Lock()
         self._next = self._end = 0
 
@@ -119,17 +130,8 @@ class Catalog:
             await self._finish(name)
             self._check_is_free(name)
             number = self.take_number()
-            channels = self._place(number, shards)
-
-            async def append(ts: Timestamp) -> None:
-                await self._announce_all(channels, ts, "create")
-                made = CollectionVersion(
-                    name, 0, schema, number=number, created=ts, channels=channels, changed=ts
-                )
-                await self.meta.apply(name, lambda old: replace(made, version=old.version))
-
-            await self._scheduler.run_task(append)
-            return self.get(name)
+            made = CollectionVersion(name, 0, schema, number=number, channels=self._place(number, shards))
+            return await self._change(name, lambda old: replace(made, version=old.version))
 
     async def alter(self, name: str, *, schema: str) -> CollectionVersion:
         """Give a collection another schema. Raises CollectionError if there is none of this name."""
@@ -206,18 +208,21 @@ class Catalog:
         record = self.meta.describe(name)
         if record.changed or not (record.channels or record.alias_of):
             return record
-        ts = await self._scheduler.run_task(partial(self._append_change, record))
-        return await self.meta.note_time(name, ts)
+        stamp = partial(self._scheduler.run_task, partial(self._append_change, record))
+        return await self.meta.note_time(name, await until_done(stamp, self._pause))
 
     async def _append_change(self, record: CollectionVersion, ts: Timestamp) -> None:
-        text = "drop" if record.gone else "alter"
+        text = "create" if record.is_being_created else "drop" if record.gone else "alter"
         await self._announce_all(record.channels, ts, text)
 
     async def _announce_all(self, channels: Sequence[ChannelName], ts: Timestamp, text: str) -> None:
         """Append to each channel. If one fails, the others are waited for all the same: when this returns,
         or raises, nothing with the timestamp is under way.
         """
-        appends = (self._announce(channel, ts, text) for channel in channels)
+        appends = [
+            asyncio.create_task(self._announce(channel, ts, text), name=f"{text} {channel}")
+            for channel in channels
+        ]
         for outcome in await asyncio.gather(*appends, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.timestamp import Timestamp
 
+Answer = TypeVar("Answer")
+Pause = Callable[[], Awaitable[None]]
+"""Waits before a failed step is tried again."""
 Edit = Callable[[CollectionVersion], CollectionVersion]
 """From the last version of a name to what is to be stored; its number is given to it afterwards."""
+
+
+async def no_pause() -> None:
+    """Let others run."""
+    await asyncio.sleep(0)
+
+
+async def until_done(step: Callable[[], Awaitable[Answer]], pause: Pause) -> Answer:
+    """Try a step until it succeeds. One that has failed may have been carried out: it does no harm twice."""
+    while True:
+        try:
+            return await step()
+        except (RpcError, StoreError):
+            await pause()
 
 
 class MetaVersions(Protocol):
@@ -43,6 +61,9 @@ class Change:
 class CollectionMeta:
     """Changes go one by one. A change is acknowledged when every proxy has been told of it.
 
+    Nobody can tell what became of a save that fails: it is repeated until it succeeds, after ``pause``. So a
+    change that was begun is never taken for one that did nothing.
+
     Attributes:
         versions: by name.
         change: the one under way.
@@ -50,7 +71,9 @@ class CollectionMeta:
         last: the version of the last change of any name.
     """
 
-    def __init__(self, *, store: MetaVersions, proxies: ProxyCaches, preemption: Preemption) -> None:
+    def __init__(
+        self, *, store: MetaVersions, proxies: ProxyCaches, preemption: Preemption, pause: Pause = no_pause
+    ) -> None:
         self.versions: dict[str, CollectionVersion] = {}
         self.acknowledged: dict[str, int] = {}
         self.change: Change | None = None
@@ -58,11 +81,22 @@ class CollectionMeta:
         self._store = store
         self._proxies = proxies
         self._preemption = preemption
+        self._pause = pause
+        self._noted = asyncio.Event()
         self._lock = asyncio.Lock()
 
     def describe(self, name: str) -> CollectionVersion:
         """The present version; version 0 of a collection that was never changed."""
         return self.versions.get(name, CollectionVersion(name, 0, ""))
+
+    async def answer(self, name: str) -> CollectionVersion:
+        """The present version, for a proxy. While a collection is being created the answer waits: a request
+        before its timestamp must not write to it, and one after it must not hear that there is none.
+        """
+        while self.describe(name).is_being_created:
+            await self._noted.wait()
+            await self._preemption.point("meta.answer")
+        return self.describe(name)
 
     def load(self, records: Iterable[CollectionVersion]) -> None:
         """Take up what an earlier incarnation has stored. It may not have told the proxies: they are gone."""
@@ -77,16 +111,20 @@ class CollectionMeta:
     async def note_time(self, name: str, ts: Timestamp) -> CollectionVersion:
         """Store the timestamp of the last change. It is the same version."""
         async with self._lock:
-            record = replace(self.describe(name), changed=ts)
-            await self._store.save(record)
+            known = self.describe(name)
+            created = ts if known.is_being_created else known.created
+            record = replace(known, created=created, changed=ts)
+            await self._save(record)
             self.versions[name] = record
+            self._noted.set()
+            self._noted = asyncio.Event()
             return record
 
     async def apply(self, name: str, edit: Edit) -> int:
         """Store the next version and return its number when no proxy serves an older one any more."""
         async with self._lock:
             record = replace(edit(self.describe(name)), version=self.last + 1)
-            await self._store.save(record)
+            await self._save(record)
             self.last = record.version
             self.versions[name] = record
             self.change = Change(name)
@@ -94,6 +132,9 @@ class CollectionMeta:
             self.change = None
             self.acknowledged[name] = record.version
             return record.version
+
+    async def _save(self, record: CollectionVersion) -> None:
+        await until_done(lambda: self._store.save(record), self._pause)
 
     async def _tell_all(self, change: Change, version: int) -> None:
         """Each proxy of the list, which is read again until it holds none that was not told."""

@@ -35,7 +35,7 @@ class DirectMetaSource:
 
     async def describe(self, name: str) -> CollectionVersion:
         """See MetaSource."""
-        return self._meta.describe(name)
+        return await self._meta.answer(name)
 
 
 class DirectIdClient:

@@ -210,11 +210,10 @@ class MetaActions(Protocol, name="meta"):
 
     @action(source="seed 002, DDL")
     def change(s):
-        """The coordinator stores the next version."""
-        require(~s.changing)
+        """The coordinator stores the next version, when the one before has its timestamp."""
+        require(~s.changing & (s.stamped == s.current))
         s.changing = True
         s.current = s.current + 1
-        s.stamped = ite(s.STAMPED_LAST, s.stamped, s.current)
 
     @action(fairness="weak", source="facts 12")
     def invalidate(s, p: Proxy):
@@ -232,5 +231,11 @@ class MetaActions(Protocol, name="meta"):
         require(s.changing & forall(s.Proxy, lambda p: implies(s.listed[p], s.told[p])))
         s.changing = False
         s.acknowledged = s.current
-        s.stamped = s.current
         s.told = each(s.Proxy, lambda p: False)
+
+    @action(source="seed 002, DDL")
+    def stamp(s):
+        """The change takes its timestamp: what has a greater one has to see it."""
+        require(s.stamped < s.current)
+        require(~s.STAMPED_LAST | ~s.changing)
+        s.stamped = s.current

@@ -12,7 +12,7 @@ class Meta(MetaRanking):
         """The present version is the acknowledged one, or the next."""
         return all_of(
             s.current == ite(s.changing, s.acknowledged + 1, s.acknowledged),
-            s.stamped == s.acknowledged,
+            s.stamped <= s.acknowledged,
             forall(s.Proxy, lambda p: implies(s.told[p], s.changing & s.listed[p])),
         )
 
@@ -73,7 +73,7 @@ class Meta(MetaRanking):
             s.Request,
             lambda r: all_of(
                 s.since[r] <= s.acknowledged,
-                s.after[r] == s.since[r],
+                s.after[r] <= s.since[r],
                 implies(one_of(s.stage[r], "begun", "waiting"), s.listed[s.at[r]]),
                 implies(s.stage[r] == "waiting", exists(s.Fetch, lambda f: s.waits[r, f])),
             ),

@@ -107,10 +107,17 @@ class AliasesAdapter(SettlingRun):
                 return args[0] == len(self._program.past.made)
             case "invalidate":
                 return self._event(f"invalidate {args[0]} ") is not None
+            case "answer" | "deny":
+                return not self._is_being_created(self._program.requests[args[0]].looking)
             case "begin":
                 at = self._sizes.at[args[0]]
                 return not any(one.goes_on and one.proxy == at for one in self._program.requests)
         return self._left.get(step.action, 1) > 0
+
+    def _is_being_created(self, name: str) -> bool:
+        """The answer to a question for the name waits."""
+        catalog = self._program.catalog
+        return catalog is not None and catalog.meta.describe(name).is_being_created
 
     def perform(self, step: Step, chance: int) -> None:
         """See ``Adapter``."""

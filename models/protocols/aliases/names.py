@@ -18,6 +18,7 @@ from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
 from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
+from tidemark.impl.rootcoord.direct import DirectMetaSource
 from tidemark.impl.runtime import NoPreemption
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.aliases.lookups import Lookups, Request, watched
@@ -227,15 +228,11 @@ class NamesProgram(RefiningProgram):
 
     async def answer(self, request: Request, name: str) -> CollectionVersion:
         """See MetaSource: the answer to a request, on its way."""
-
-        def describe() -> CollectionVersion:
-            meta = self._known_catalog().meta
-            request.answer, request.moment = meta.describe(name), meta.last
-            self.moments[request.proxy][name] = meta.last
-            return request.answer
-
-        found: CollectionVersion = await self.world.operation(f"describe {name}", describe)
-        return found
+        await self.world.operation(f"describe {name}", lambda: None)
+        meta, moments = self._known_catalog().meta, self.moments[request.proxy]
+        request.answer = await DirectMetaSource(meta).describe(name)
+        request.moment = moments[name] = meta.last
+        return request.answer
 
     def listed(self) -> Collection[str]:
         """See ProxyCaches."""

@@ -47,7 +47,7 @@ class AliasProgram(CatalogProgram):
             OTHER, 2, "", number=2, created=2, channels=("c2v0",), changed=2
         )
         self.stored[ALIAS] = CollectionVersion(ALIAS, 3, "", number=1, changed=3, alias_of=NAME)
-        self.messages.append(("c2v0", 2, "create", 0))
+        self.messages.append(("c2v0", 2, "create", 2))
         self.reserved, self.given = 3, 3
         self.named: list[int] = [1]
         self.pointed: list[tuple[int, int]] = [(3, 3)]

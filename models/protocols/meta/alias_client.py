@@ -36,8 +36,8 @@ class AliasClientProgram(ClientProgram):
 
     claims = (OF_ITS_TIME, RETRY_ENDS, KNOWS)
     records = (
-        CollectionVersion(NAME, 1, "", number=1, channels=(CHANNEL,), changed=1),
-        CollectionVersion(OTHER, 2, "", number=2, channels=(CHANNEL,), changed=1),
+        CollectionVersion(NAME, 1, "", number=1, created=1, channels=(CHANNEL,), changed=1),
+        CollectionVersion(OTHER, 2, "", number=2, created=1, channels=(CHANNEL,), changed=1),
         CollectionVersion(ALIAS, 3, "", number=1, changed=1, alias_of=NAME),
     )
 

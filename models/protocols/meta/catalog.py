@@ -14,6 +14,7 @@ from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
 from tidemark.impl.rootcoord.catalog import Catalog, CatalogStore
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
+from tidemark.impl.rootcoord.direct import DirectMetaSource
 from tidemark.impl.runtime import NoPreemption
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.simulation.program import Observation, Program
@@ -24,11 +25,12 @@ from tidemark.models.simulation.world.world import World
 CLUSTER = "cluster"
 OF_ITS_TIME = "a_row_is_of_the_collection_of_its_time"
 """Claim id: no row of a collection has a greater timestamp than its drop, or than a change that the row does
-not know, or a smaller one than its creation."""
+not know, or a smaller one than its creation; no request with a greater one than its creation hears that there
+is no collection."""
 NUMBERS = "two_collections_have_two_numbers"
 """Claim id: a collection of the same name is another one, over crashes, too."""
 STORED = "a_collection_is_stored_after_its_messages"
-"""Claim id: a collection is there when the message of its creation is in each of its channels."""
+"""Claim id: a creation that has its timestamp has its message in each channel of the collection."""
 ANSWERED = "what_is_answered_is_in_the_logs"
 """Claim id: the caller of a change is answered when it is stored, and in each channel, at its timestamp."""
 FINISHED = "a_change_that_is_stored_is_finished"
@@ -37,7 +39,7 @@ KEPT = "what_is_stored_is_kept"
 """Claim id: a collection is stored as it was saved, and stays so until a later version of it is stored."""
 
 Logged = tuple[str, int, str, int]
-"""A message of a change: channel, timestamp, what it is, version of the collection (0: not stored yet)."""
+"""A message of a change: channel, timestamp, what it is, version of the collection (0: it is not stored)."""
 
 
 class CatalogProgram(Program):
@@ -74,12 +76,13 @@ class CatalogProgram(Program):
         channels = _place(1, shards)
         first = CollectionVersion(NAME, 1, "", number=1, created=1, channels=channels, changed=1)
         self.stored: dict[str, CollectionVersion] = {NAME: first}
-        self.messages: list[Logged] = [(channel, 1, "create", 0) for channel in channels]
+        self.messages: list[Logged] = [(channel, 1, "create", 1) for channel in channels]
         self.rows: list[tuple[str, int, int]] = []
+        self.refused: list[tuple[int, int]] = []
         self.outcomes: list[str] = []
         self.tried = [0] * len(calls)
         self.written = 0
-        self.reserved, self.given = 2, 1
+        self.reserved, self.given, self.first = 2, 1, 0
         self.wrong: str | None = None
         self.again = again
         self._catalog_class = catalog
@@ -103,7 +106,7 @@ class CatalogProgram(Program):
             store=self.catalog_store(),
             scheduler=self.scheduler,
             announce=self._announce,
-            place=_place,
+            place=self._placed,
             proxies=self,
             preemption=NoPreemption(),
         )
@@ -145,18 +148,29 @@ class CatalogProgram(Program):
             await process.point("writer.come")
             self.written += 1
             known = await self.cache.get(NAME)
-            if not known.exists:
-                continue
             ts = await self.alloc(1)
-            if (await self.cache.get(NAME)).version == known.version:
+            if not known.exists:
+                self._refuse(await self.cache.get(NAME), ts)
+            elif (await self.cache.get(NAME)).version == known.version:
                 await self.world.operation(f"row {ts}", partial(self._append_row, known, ts))
+
+    def _refuse(self, known: CollectionVersion, ts: int) -> None:
+        """A request that looks when it has its timestamp, as reads do."""
+        if not known.exists:
+            self.refused.append((known.number, ts))
+            self._compare()
 
     def _append_row(self, known: CollectionVersion, ts: int) -> None:
         self.rows.append((known.channels[0], known.version, ts))
         self._compare()
 
     def _compare(self) -> None:
-        """Each row with each message of its channel."""
+        """Each row with each message of its channel, and each refusal with the creation of what is stored."""
+        record = self.stored[NAME]
+        for number, ts in self.refused:
+            for channel, at, text, _ in self.messages:
+                if text == "create" and channel in record.channels and number != record.number and ts > at:
+                    self.wrong = f"{OF_ITS_TIME}: request {ts} finds nothing, {channel} is created at {at}"
         for channel, version, ts in self.rows:
             for place, at, text, changed in self.messages:
                 early = text == "create" and ts < at
@@ -191,13 +205,15 @@ class CatalogProgram(Program):
         """The store holds something else from now on: by name the versions."""
         created = {channel for channel, _, text, _ in self.messages if text == "create"}
         for record in stored.values():
-            if missing := [channel for channel in record.channels if channel not in created]:
+            missing = [channel for channel in record.channels if channel not in created]
+            if missing and not record.is_being_created:
                 self.wrong = f"{STORED}: version {record.version}, not in {missing}"
         for name, before in self.stored.items():
             after = stored.get(name)
             if after != before and (after is None or after.version < before.version):
                 self.wrong = f"{KEPT}: version {before.version} of {name!r}, and then {after}"
         self.stored = stored
+        self._compare()
 
     async def reserve(self, count: int) -> int:
         """See CatalogStore."""
@@ -206,14 +222,22 @@ class CatalogProgram(Program):
             self.reserved += count
             return self.reserved - count
 
-        return int(await self.world.operation("reserve", take))
+        self.first = int(await self.world.operation("reserve", take))
+        return self.first
+
+    def _placed(self, number: int, shards: int) -> tuple[str, ...]:
+        if not self.first <= number < self.reserved:
+            self.wrong = f"{NUMBERS}: {number} is given, and {self.first} to {self.reserved - 1} are reserved"
+        return _place(number, shards)
 
     async def _announce(self, channel: str, ts: int, text: str) -> None:
         record = self.stored.get(NAME)
         version = record.version if record is not None and channel in record.channels else 0
 
         def put() -> None:
-            if text == "create" and any(channel == known for known, *_ in self.messages):
+            if text == "create" and any(
+                channel == known and of != version for known, *_, of in self.messages
+            ):
                 self.wrong = f"{NUMBERS}: {channel} is created again"
             self.messages.append((channel, ts, text, version))
             self._compare()
@@ -222,10 +246,8 @@ class CatalogProgram(Program):
 
     async def describe(self, name: str) -> CollectionVersion:
         """See MetaSource."""
-        found: CollectionVersion = await self.world.operation(
-            "describe", lambda: self.catalog.meta.describe(name)
-        )
-        return found
+        await self.world.operation("describe", lambda: None)
+        return await DirectMetaSource(self.catalog.meta).describe(name)
 
     def listed(self) -> Collection[str]:
         """See ProxyCaches."""
@@ -240,7 +262,8 @@ class CatalogProgram(Program):
     def observe(self) -> Observation:
         """Return what is in the logs, what is stored, and what was answered."""
         stored = tuple(self.stored.values())
-        return {CLUSTER: (tuple(self.messages), tuple(self.rows), stored, tuple(self.outcomes), self.wrong)}
+        requests = (tuple(self.rows), tuple(self.refused), tuple(self.outcomes))
+        return {CLUSTER: (tuple(self.messages), requests, stored, self.wrong)}
 
     def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
         """Return what was found wrong."""
@@ -267,7 +290,9 @@ class CatalogProgram(Program):
     def covered(self) -> frozenset[str]:
         """Return what has happened."""
         found = {outcome.partition(" ")[0] for outcome in self.outcomes if "refused" not in outcome}
-        return frozenset({f"{call} is answered" for call in found} | ({"a row"} if self.rows else set()))
+        rows = {"a row"} if self.rows else set()
+        refusals = {"a request finds no collection"} if self.refused else set()
+        return frozenset({f"{call} is answered" for call in found} | rows | refusals)
 
     def final(self) -> Hashable:
         """Return how it has ended."""
@@ -279,7 +304,7 @@ class CatalogProgram(Program):
         change = None if meta.change is None else tuple(sorted(meta.change.told))
         return (
             tuple(self.observe().values()),
-            (self.reserved, self.given, tuple(self.tried), self.written),
+            (self.reserved, self.first, self.given, tuple(self.tried), self.written),
             (tuple(sorted(meta.versions.items())), tuple(sorted(meta.acknowledged.items())), change),
             tuple((task.ts, task.phase.value) for task in self.scheduler.heap),
             (tuple(cache.entries.items()), tuple(cache.floors.items()), tuple(cache.shared)),

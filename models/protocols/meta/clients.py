@@ -57,7 +57,7 @@ class ClientProgram(Program):
 
     claims: tuple[str, ...] = (OF_ITS_TIME, RETRY_ENDS, RETRY_SUCCEEDS)
     records: tuple[CollectionVersion, ...] = (
-        CollectionVersion(NAME, 1, "", number=1, channels=(CHANNEL,), changed=1),
+        CollectionVersion(NAME, 1, "", number=1, created=1, channels=(CHANNEL,), changed=1),
     )
     """What is stored at the start."""
     settings = Settings(clock=ClockOrder.UNTIMED)
@@ -246,7 +246,7 @@ class ClientProgram(Program):
         return (
             (self.given, self.sent, self.attempts, self.calm, self.wrong),
             (tuple(self.rows), tuple(self.changed), tuple(self.outcomes)),
-            (meta_view(self.meta), told),
+            (meta_view(self.meta, stored_at=0, given=self.given), told),
             (tuple(sorted(self.client.schemas.versions.items())), self.client.session.timestamp),
             tuple(_memory(proxy) for proxy in self.proxies),
         )

@@ -60,7 +60,7 @@ class MetaAdapter(DrivenRun):
             case "change":
                 ready = self._may_change()
             case "answer":
-                ready = one % 2 == 1 or not self._may_be_joined(one)
+                ready = not self._is_being_created() and (one % 2 == 1 or not self._may_be_joined(one))
             case "insert":
                 ready = one % 2 == 0 or not (self._may_change() or self._enabled("invalidate"))
             case _:
@@ -71,6 +71,11 @@ class MetaAdapter(DrivenRun):
         meta = self._program.meta
         assert meta is not None
         return meta.change is None and meta.last < sum(one.begun for one in self._program.requests)
+
+    def _is_being_created(self) -> bool:
+        """The answer to a question waits."""
+        meta = self._program.meta
+        return meta is not None and meta.describe(NAME).is_being_created
 
     def _may_be_joined(self, fetch: int) -> bool:
         """A request waits for nothing yet, or has not come, and may wait for this answer."""
@@ -122,6 +127,8 @@ class MetaAdapter(DrivenRun):
                 return self._enabled("resume client.alter")
             case "invalidate":
                 return self._enabled(f"invalidate {one} ")
+            case "stamp":
+                return self._enabled("allocate")
         return self._enabled("resume meta.acknowledge")
 
     def _looking(self, step: Step) -> list[Event]:
@@ -155,14 +162,16 @@ class MetaAdapter(DrivenRun):
     # Letting things happen.
 
     def _settle(self) -> None:
-        """A proxy that has left is told in vain; one that has come meanwhile is found in the list."""
+        """A proxy that has left is told in vain; one that has come meanwhile is found in the list. A change
+        gets its time.
+        """
         for _ in range(_MANY):
             meta, listed = self._program.meta, self._program.listed
             assert meta is not None
             told = meta.change.told if meta.change is not None else set()
             left = [event for event in self._enabled("invalidate") if event.label.split()[1] not in listed]
             again = self._enabled("resume meta.acknowledge") if listed - told else []
-            event = next(iter([*left, *again]), None)
+            event = next(iter([*left, *again, *self._enabled("note")]), None)
             if event is None:
                 return
             self._fire(event)

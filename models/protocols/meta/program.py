@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.errors import RpcError, SessionEndedError
+from tidemark.impl.errors import CollectionError, RpcError, SessionEndedError
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
+from tidemark.impl.rootcoord.direct import DirectMetaSource
+from tidemark.impl.runtime import NoPreemption
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.meta.refinement import (
     NAME,
+    MetaView,
     RequestView,
     abstract,
     cache_view,
@@ -76,14 +81,15 @@ class _Request:
     begun: bool = False
     failed: bool = False
     since: int = 0
+    after: int = 0
     version: int | None = None
 
     def view(self) -> RequestView:
-        return RequestView(self.proxy, self.begun, self.failed, self.since, self.version)
+        return RequestView(self.proxy, self.begun, self.failed, self.since, self.after, self.version)
 
 
 class _Edges:
-    """The coordinator as the caches see it, and the caches as the coordinator sees them."""
+    """The coordinator as the caches see it; caches, store, oracle and logs as the coordinator sees them."""
 
     def __init__(self, program: MetaProgram, world: World) -> None:
         self._program = program
@@ -97,10 +103,8 @@ class _Edges:
         if self._program.failures_left and await self._world.draw(2, "answer"):
             self._program.failures_left -= 1
             raise RpcError("the coordinator does not answer")
-        found: CollectionVersion = await self._world.operation(
-            "describe", lambda: self._meta().describe(name)
-        )
-        return found
+        await self._world.operation("describe", lambda: None)
+        return await DirectMetaSource(self._meta()).describe(name)
 
     def listed(self) -> Collection[str]:
         """The proxies that the coordinator has to tell."""
@@ -117,8 +121,31 @@ class _Edges:
 
     async def save(self, record: CollectionVersion) -> None:
         """Store a version, or the time of one."""
-        verb = "store" if record.version > self._meta().last else "note"
-        await self._world.operation(f"{verb} {record.version}", lambda: None)
+        if record.version == self._meta().last:
+            await self._world.operation(f"note {record.version}", lambda: None)
+        else:
+            await self._world.operation(f"store {record.version}", self._program.note_store)
+
+    async def load(self) -> Sequence[CollectionVersion]:
+        """Nothing is stored at the start."""
+        return ()
+
+    async def reserve(self, count: int) -> int:
+        """Reserve numbers."""
+        del count
+        return 1
+
+    async def alloc(self, count: int) -> int:
+        """A timestamp of the oracle."""
+
+        def give() -> int:
+            self._program.given += count
+            return self._program.given
+
+        return int(await self._world.operation("allocate", give))
+
+    async def announce(self, channel: str, ts: int, text: str) -> None:
+        """The logs are those of ``catalog``: here a message is nothing."""
 
     def _meta(self) -> CollectionMeta:
         assert self._program.meta is not None
@@ -131,7 +158,7 @@ class MetaProgram(RefiningProgram):
     Args:
         scenario: what happens.
         cache: class of the proxies' caches: a variant replaces it.
-        coordinator: class of the coordinator's part.
+        coordinator: class of the coordinator's versions. catalog: class of its catalogue.
         protocol: the specification that each step must follow.
     """
 
@@ -144,6 +171,7 @@ class MetaProgram(RefiningProgram):
         *,
         cache: type[MetaCache] = MetaCache,
         coordinator: type[CollectionMeta] = CollectionMeta,
+        catalog: type[Catalog] = Catalog,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
@@ -158,6 +186,8 @@ class MetaProgram(RefiningProgram):
         self.failures_left = scenario.failures
         self._cache_class = cache
         self._coordinator_class = coordinator
+        self._catalog_class = catalog
+        self.given = self.stored_at = 0
 
     def populate(self, world: World) -> None:
         """Define the process."""
@@ -165,7 +195,16 @@ class MetaProgram(RefiningProgram):
 
     async def _run(self, process: Process) -> None:
         edges = _Edges(self, self.world)
-        self.meta = self._coordinator_class(store=edges, proxies=edges, preemption=process)
+        catalog = self._catalog_class(
+            store=edges,
+            scheduler=DdlScheduler(oracle=edges, preemption=NoPreemption()),
+            announce=edges.announce,
+            place=lambda number, shards: (f"c{number}v{shards - 1}",),
+            proxies=edges,
+            preemption=process,
+        )
+        self.meta = catalog.meta = self._coordinator_class(store=edges, proxies=edges, preemption=process)
+        await catalog.load()
         for proxy in range(self.scenario.proxies):
             process.spawn(self._live(process, edges, proxy), f"proxy {proxy}")
         for number, request in enumerate(self.requests):
@@ -173,7 +212,7 @@ class MetaProgram(RefiningProgram):
             if number in self.scenario.cancels:
                 process.spawn(_leave(process, asking), f"leaver {number}")
         for number in range(self.scenario.changers):
-            process.spawn(self._change(process, number), "more changes" if number else "changes")
+            process.spawn(self._change(process, catalog, number), "more changes" if number else "changes")
 
     async def _live(self, process: Process, edges: _Edges, proxy: int) -> None:
         await process.point("session.start")
@@ -190,7 +229,8 @@ class MetaProgram(RefiningProgram):
         if str(request.proxy) not in self.listed:
             return  # there is no such proxy yet, or no longer
         assert self.meta is not None
-        request.begun, request.since = True, self.meta.acknowledged.get(NAME, 0)
+        seen = self._meta_view(self.meta)
+        request.begun, request.since, request.after = True, seen.acknowledged, seen.stamped
         name = f"request {self.requests.index(request)}"
         self.waiting.add(name)
         try:
@@ -204,16 +244,24 @@ class MetaProgram(RefiningProgram):
         finally:
             self.waiting.discard(name)
 
-    async def _change(self, process: Process, number: int) -> None:
-        assert self.meta is not None
+    async def _change(self, process: Process, catalog: Catalog, number: int) -> None:
+        """The first change of the collection is its creation."""
         while self.changes_left[number]:
             await process.point("client.alter")
             self.changes_left[number] -= 1
-            version = await self.meta.alter(NAME, "schema")
-            if self.meta.describe(NAME).schema != "schema":
-                raise NoCounterpartError(f"the schema is {self.meta.describe(NAME).schema!r}")
-            if self.scenario.changers > 1:
-                await self.meta.note_time(NAME, version)
+            try:
+                record = await catalog.create(NAME, shards=1, schema="schema")
+            except CollectionError:
+                record = await catalog.alter(NAME, schema="schema")
+            if record.schema != "schema":
+                raise NoCounterpartError(f"the schema is {record.schema!r}")
+
+    def note_store(self) -> None:
+        """A version is stored."""
+        self.stored_at = self.given
+
+    def _meta_view(self, meta: CollectionMeta) -> MetaView:
+        return meta_view(meta, stored_at=self.stored_at, given=self.given)
 
     # What is looked at.
 
@@ -239,11 +287,11 @@ class MetaProgram(RefiningProgram):
             for p in range(self.scenario.proxies)
         )
         requests = tuple(request.view() for request in self.requests)
-        return {CLUSTER: (meta_view(self.meta), proxies, requests)}
+        return {CLUSTER: (self._meta_view(self.meta), proxies, requests)}
 
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
-        left = (tuple(self.changes_left), self.failures_left, self.silences_left)
+        left = (tuple(self.changes_left), self.failures_left, self.silences_left, self.given)
         return (tuple(self.observe().values()), left, tuple(sorted(self.waiting)))
 
 
@@ -275,21 +323,23 @@ def meta(
     silences: int = 0,
     cache: type[MetaCache] = MetaCache,
     coordinator: type[CollectionMeta] = CollectionMeta,
+    catalog: type[Catalog] = Catalog,
     protocol: str = SPECIFICATION,
 ) -> MetaProgram:
     """A program by plain arguments, as the manifest gives them.
 
     Args:
         requests: for each request the number of its proxy.
-        changes: how often the collection is altered.
+        changes: how often the collection is changed: it is created, then altered.
         leaves: proxies whose session ends.
         failures: how many questions the coordinator does not answer.
         cancels: requests whose clients may leave, at any step.
-        changers: how many alter it side by side, each as often as that, and note the time of each change.
+        changers: how many change it side by side, each as often as that.
         silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
             with him, until the proxy's session ends.
         cache: class of the proxies' caches.
-        coordinator: class of the coordinator's part.
+        coordinator: class of the coordinator's versions.
+        catalog: class of its catalogue.
         protocol: the specification, or a variant of it.
     """
     scenario = MetaScenario(
@@ -301,4 +351,4 @@ def meta(
         changers=changers,
         silences=silences,
     )
-    return MetaProgram(scenario, cache=cache, coordinator=coordinator, protocol=protocol)
+    return MetaProgram(scenario, cache=cache, coordinator=coordinator, catalog=catalog, protocol=protocol)

@@ -4,13 +4,15 @@
 specification            implementation
 =======================  ===================================================================================
 current, changing, told  ``CollectionMeta.versions``, ``change`` and ``Change.told``
-acknowledged, stamped    ``CollectionMeta.acknowledged``: no timestamp is taken of a change before
+acknowledged             ``CollectionMeta.acknowledged``
+stamped                  the timestamp that the catalogue has taken for the last version: one that the oracle
+                         has given since the version was stored; ``CollectionVersion.changed`` must be such
 alive, listed            the sessions of the program: those that began, and those that the coordinator lists
 has, cache, floor        ``MetaCache.entries``, ``floors``
 flight, value, shared    ``MetaCache.flights``, ``Flight.answer``, ``MetaCache.shared``; a fetch has the
                          number of the request that asks
 stage, waits, version    ``Flight.waiting``, and what a request was given: noted by the program
-since, after             what was acknowledged when the request began: noted by the program
+since, after             what was acknowledged, and stamped, when the request began: noted by the program
 =======================  ===================================================================================
 """
 
@@ -20,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import Flight, MetaCache
+from tidemark.impl.proxy.meta_cache import CollectionVersion, Flight, MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.models.refinement.origins import Origins, environment, read
 from tidemark.models.refinement.step import NoCounterpartError
@@ -51,6 +53,7 @@ class RequestView:
     begun: bool
     failed: bool
     since: int
+    after: int
     version: int | None
 
 
@@ -61,11 +64,28 @@ class MetaView:
     current: int
     changing: bool
     acknowledged: int
+    stamped: int
 
 
-def meta_view(meta: CollectionMeta) -> MetaView:
-    """The picture of the coordinator."""
-    return MetaView(meta.describe(NAME).version, meta.change is not None, meta.acknowledged.get(NAME, 0))
+def meta_view(meta: CollectionMeta, *, stored_at: int, given: int) -> MetaView:
+    """The picture of the coordinator.
+
+    Args:
+        meta: its versions.
+        stored_at: the last timestamp that was given when the last version was stored.
+        given: the last timestamp that was given.
+
+    Raises:
+        NoCounterpartError: the last version has a timestamp that is older than its record.
+    """
+    record = meta.describe(NAME)
+    if 0 < record.changed <= stored_at:
+        raise NoCounterpartError(
+            f"version {record.version} has timestamp {record.changed}, and {stored_at} was given before it"
+            " was stored"
+        )
+    stamped = record.version if given > stored_at else max(0, record.version - 1)
+    return MetaView(record.version, meta.change is not None, meta.acknowledged.get(NAME, 0), stamped)
 
 
 def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool, told: bool) -> CacheView:
@@ -112,7 +132,7 @@ def abstract(meta: MetaView, caches: Sequence[CacheView], requests: Sequence[Req
         "current": meta.current,
         "changing": meta.changing,
         "acknowledged": meta.acknowledged,
-        "stamped": meta.acknowledged,
+        "stamped": meta.stamped,
         "listed": {p: one.listed for p, one in enumerate(caches)},
         "told": {p: one.told for p, one in enumerate(caches)},
         "faults": sum(one.closed for one in caches),
@@ -128,7 +148,7 @@ def abstract(meta: MetaView, caches: Sequence[CacheView], requests: Sequence[Req
         },
         "waits": {(r, f): (r, f) in waits for r in numbers for f in numbers},
         "since": {r: one.since for r, one in enumerate(requests)},
-        "after": {r: one.since for r, one in enumerate(requests)},
+        "after": {r: one.after for r, one in enumerate(requests)},
         "version": {r: one.version or 0 for r, one in enumerate(requests)},
     }
 
@@ -154,7 +174,12 @@ ORIGINS = Origins(
     (
         read("current", of=[(CollectionMeta, "describe")]),
         read("changing", of=[(CollectionMeta, "change")]),
-        read("acknowledged", "stamped", of=[(CollectionMeta, "acknowledged")]),
+        read("acknowledged", of=[(CollectionMeta, "acknowledged")]),
+        read(
+            "stamped",
+            of=[(CollectionVersion, "changed")],
+            why="the oracle, which is simulated: what it has given since the version was stored",
+        ),
         environment(
             "listed", "told", "alive", why="sessions, and whom the coordinator has told: noted by the program"
         ),

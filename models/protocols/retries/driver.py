@@ -87,7 +87,7 @@ class DrivenClients(ClientProgram):
             coordinator's part.
     """
 
-    records = (CollectionVersion(NAME, 0, "", number=1, channels=(CHANNEL,), changed=1),)
+    records = (CollectionVersion(NAME, 0, "", number=1, created=1, channels=(CHANNEL,), changed=1),)
 
     def __init__(
         self,

@@ -167,6 +167,34 @@ def test_a_proxy_whose_session_has_ended_serves_no_metadata(tmp_path):
     play(scenario)
 
 
+def test_a_change_goes_on_when_the_proxy_that_has_asked_for_it_ends(tmp_path):
+    """Its caller does not know what became of it; nobody takes it for a change that did nothing."""
+
+    async def scenario():
+        async with running(tmp_path) as cluster:
+            user, held, announce = client(cluster, 0), asyncio.Event(), cluster.catalog._announce
+            await user.create("c", shards=2)
+
+            async def waits(channel, ts, text):
+                await held.wait()
+                await announce(channel, ts, text)
+
+            cluster.catalog._announce = waits
+            proxy = await cluster.hosts[0].serving()
+            altering = asyncio.create_task(user.alter("c", "new"))
+            await until(lambda: cluster.catalog.meta.describe("c").schema == "new")
+            await cluster.foundation.sessions.end(proxy.source)
+            with pytest.raises(RequestRefusedError, match="the outcome is unknown"):
+                await altering
+            held.set()
+            await until(lambda: bool(cluster.catalog.meta.describe("c").changed))
+            changed = [m for m in messages_of(cluster) if isinstance(m, DdlMessage) and m.text == "alter"]
+            assert {message.ts for message in changed} == {cluster.catalog.meta.describe("c").changed}
+            assert len(changed) == 2
+
+    play(scenario)
+
+
 def test_an_alias_moves_to_another_collection(tmp_path):
     """Both proxies know it at once, and so do clients that have written by it; it outlives the process."""
 

@@ -152,6 +152,7 @@ class CatalogLife(ScriptedProgram):
     # The edges.
 
     async def _edge(self, question: str, *more: Any, answer: Any = None) -> Any:
+        self.reckoning.looks_at_appends(self.scheduler.min_ddl_ts)
         self.reckoning.asks(question, *more)
         if await self.answer(self.process, question) == "fail":
             failure = _FAILURES[question]("an edge fails")

@@ -51,8 +51,9 @@ class Call:
     def go_on(self, answer: Any = None) -> None:
         """Take the next questions."""
         try:
-            if self.failure:
-                self.due = self._steps.throw(RefusedError(self.failure))
+            failure, self.failure = self.failure, ""
+            if failure:
+                self.due = self._steps.throw(RefusedError(failure))
             else:
                 self.due = self._steps.send(answer)
         except StopIteration as end:
@@ -155,11 +156,7 @@ class Reckoning:
         self._check(self._is_free(name))
         number = self._next
         channels = self._place(number, shards)
-        ts = yield from self._one("alloc")
-        yield [("announce", channel, ts, "create") for channel in channels]
-        made = CollectionVersion(name, 0, schema, number=number, created=ts, channels=channels, changed=ts)
-        yield from self._store_and_tell(made)
-        return self.versions[name]
+        return (yield from self._change(CollectionVersion(name, 0, schema, number=number, channels=channels)))
 
     def alter(self, name: str, *, schema: str) -> Steps:
         """See Catalog."""
@@ -203,7 +200,7 @@ class Reckoning:
 
     def _store_and_tell(self, record: CollectionVersion) -> Generator[list[Question], Any, None]:
         stored = replace(record, version=self._last + 1)
-        yield from self._one("save", stored)
+        yield from self._until_done(lambda: self._one("save", stored))
         self._last = stored.version
         self.versions[stored.name] = stored
         told: set[int] = set()
@@ -215,13 +212,29 @@ class Reckoning:
         record = self.versions.get(name)
         if record is None or record.changed:
             return
+        ts = yield from self._until_done(lambda: self._stamp(record))
+        created = record.created or (ts if record.channels else 0)
+        stored = replace(record, created=created, changed=ts)
+        yield from self._until_done(lambda: self._one("save", stored))
+        self.versions[name] = stored
+
+    def _stamp(self, record: CollectionVersion) -> Generator[list[Question], Any, Any]:
+        """A timestamp, and its message in each channel."""
         ts = yield from self._one("alloc")
         if record.channels:
-            text = "drop" if record.gone else "alter"
+            text = "create" if not record.created else "drop" if record.gone else "alter"
             yield [("announce", channel, ts, text) for channel in record.channels]
-        stored = replace(record, changed=ts)
-        yield from self._one("save", stored)
-        self.versions[name] = stored
+        return ts
+
+    def _until_done(
+        self, steps: Callable[[], Generator[list[Question], Any, Any]]
+    ) -> Generator[list[Question], Any, Any]:
+        """What a store, the oracle or a log refuses is tried again."""
+        while True:
+            try:
+                return (yield from steps())
+            except RefusedError:
+                continue
 
     def _one(self, *question: Any) -> Generator[list[Question], Any, Any]:
         _, answer = yield [question]

@@ -14,7 +14,7 @@ from typing import Any
 
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.rootcoord.catalog import BATCH, Catalog
-from tidemark.impl.rootcoord.collection_meta import Edit
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta, Edit
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
@@ -41,6 +41,49 @@ class _TakesItsTimeFirst(Catalog):
 def a_change_takes_its_time_first(**scenario: Any) -> CatalogProgram:
     """A change takes its timestamp before the proxies are told: rows follow the drop in the logs."""
     return catalogues(catalog=_TakesItsTimeFirst, **scenario)
+
+
+class CreatesAtOnce(Catalog):
+    """Takes the timestamp of a creation first, and tells the proxies after."""
+
+    async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
+        """See Catalog."""
+        self._check_is_free(name)
+        number = self.take_number()
+        channels = self._place(number, shards)
+
+        async def append(ts: Timestamp) -> None:
+            await self._announce_all(channels, ts, "create")
+            made = CollectionVersion(
+                name, 0, schema, number=number, created=ts, channels=channels, changed=ts
+            )
+            await self.meta.apply(name, lambda old: replace(made, version=old.version))
+
+        await self._scheduler.run_task(append)
+        return self.get(name)
+
+
+@mutant(killer="a_row_is_of_the_collection_of_its_time", source="seed 002, DDL", instance=CALLS)
+def a_creation_takes_its_time_first(**scenario: Any) -> CatalogProgram:
+    """A creation takes its timestamp before the proxies know: a later request hears that there is nothing."""
+    return catalogues(catalog=CreatesAtOnce, **scenario)
+
+
+class _AnswersWhatIsStored(CollectionMeta):
+    async def answer(self, name: str) -> CollectionVersion:
+        return self.describe(name)
+
+
+class _TellsTooEarly(Catalog):
+    async def load(self) -> None:
+        self.meta.__class__ = _AnswersWhatIsStored
+        await super().load()
+
+
+@mutant(killer="a_row_is_of_the_collection_of_its_time", source="seed 002, DDL", instance=CALLS)
+def a_collection_is_told_of_before_its_time(**scenario: Any) -> CatalogProgram:
+    """Proxies hear of a collection when it is stored: rows precede its creation in the logs."""
+    return catalogues(catalog=_TellsTooEarly, **scenario)
 
 
 class _ReservesNothing(Catalog):

@@ -22,6 +22,7 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.protocols.meta.alias_client import AliasClientProgram, alias_clients
 from tidemark.models.protocols.meta.clients import ClientProgram, clients
+from tidemark.models.protocols.meta.mutants.catalog import CreatesAtOnce
 from tidemark.models.protocols.meta.program import MetaProgram, meta
 
 _VARIANTS = "tidemark.models.protocols.meta.mutants"
@@ -122,6 +123,12 @@ class _LeavesTheFlight(MetaCache):
 def a_failed_question_is_joined(**scenario: Any) -> MetaProgram:
     """A question that has failed stays: whoever joins it waits for ever."""
     return meta(cache=_LeavesTheFlight, **scenario)
+
+
+@mutant(killer="refinement", source="seed 002, DDL", instance=TWO)
+def a_creation_is_stamped_before_the_proxies_know(**scenario: Any) -> MetaProgram:
+    """A creation takes its timestamp, and then the proxies are told."""
+    return meta(catalog=CreatesAtOnce, **scenario)
 
 
 # ---- the client's cache of schemas, and its retry ----

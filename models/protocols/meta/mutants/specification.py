@@ -15,7 +15,6 @@ class AcknowledgesWithoutAnswers(Meta):
         require(s.changing)
         s.changing = False
         s.acknowledged = s.current
-        s.stamped = s.current
         s.told = each(s.Proxy, lambda p: False)
 
 

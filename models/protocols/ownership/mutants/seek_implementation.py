@@ -138,6 +138,19 @@ def a_start_includes_its_row(**scenario: Any) -> SeekProgram:
     return seek(write_buffer=_AtTheRow, **scenario)
 
 
+class _LastStart(WriteBuffer):
+    def consume(self, pack: Pack) -> None:
+        super().consume(pack)
+        start = self._start_position_of(pack)
+        self.starts.update({row.segment_id: start for row in pack.rows if row.segment_id in self.starts})
+
+
+@mutant(killer="refinement", source="facts 10.2, 10.4", instance=SEEK)
+def a_save_tells_the_last_start(**scenario: Any) -> SeekProgram:
+    """A save tells where the last pack of a segment begins, not the first: rows before it are never read."""
+    return seek(write_buffer=_LastStart, **scenario)
+
+
 class _FirstOverwrites(Coordinator):
     def _accepts_first(self, record: ChannelRecord) -> bool:
         return record.checkpoint != DROPPED_CHECKPOINT

@@ -220,6 +220,17 @@ def failed_send_is_forgotten(**scenario: Any) -> TimeTickProgram:
     return timetick(parts=RootCoordParts(sender=_ForgetsFailures), **scenario)
 
 
+class _RemembersTheGreatest(TickSender):
+    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
+        super()._failed(channel, max(ts, *self.round.values()))
+
+
+@mutant(killer="refinement", source="facts 4; B10", instance="timetick-impl-two-channels")
+def a_failure_counts_for_the_greatest_tick(**scenario: Any) -> TimeTickProgram:
+    """A failed tick is remembered as the greatest of its round: a slow channel is left out for long."""
+    return timetick(parts=RootCoordParts(sender=_RemembersTheGreatest), **scenario)
+
+
 # ---- failures that no fault explains; work that is not done ----
 
 
