@@ -8,6 +8,7 @@ tasks are never shared between processes. A context variable checks this for eac
 
 import asyncio
 import contextvars
+import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
@@ -44,6 +45,9 @@ _REFUSED = (
     "run_forever",
     "run_until_complete",
 )
+
+
+_SHIELD = asyncio.shield.__code__
 
 
 def _fresh() -> dict[str, object]:
@@ -176,7 +180,15 @@ class ControlledLoop(asyncio.BaseEventLoop):
             given = title if name is not None else None
             task = made_by(self._task_factory, self, coro, lane=lane, name=given, context=context)
         tasks.append(task)
+        lane.starters[id(task)] = asyncio.current_task(self)
         return task
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        """Make a future. Where ``asyncio.shield`` asks for one, note which task it is put over."""
+        caller = sys._getframe(1)  # noqa: SLF001  # nothing else tells that a shield is made
+        if caller.f_code is _SHIELD and isinstance(inner := caller.f_locals["inner"], asyncio.Task):
+            self.current.shielded.add(id(inner))
+        return asyncio.Future(loop=self)
 
     def start(self, lane: Lane, coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Start a task in a lane from outside of that lane's code."""
