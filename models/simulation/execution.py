@@ -33,8 +33,9 @@ from collections.abc import AsyncGenerator, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.models.judged import judged_place
 from tidemark.models.simulation.closed_world import GUARD
-from tidemark.models.simulation.errors import ProgramError
+from tidemark.models.simulation.errors import ProgramError, ScheduledError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
@@ -58,7 +59,8 @@ class Violation:
 
     Attributes:
         kind: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
-            "unretrieved-exception", "task-leak", "livelock", "starvation", "shared-object" or "closed-world".
+            "unretrieved-exception", "task-leak", "livelock", "starvation", "shared-object", "unreadable" or
+            "closed-world".
         message: what was seen, in words.
     """
 
@@ -133,6 +135,7 @@ class Execution:
         self._state: Observation | None = None
         self._hooks: Hooks | None = None
         self._stale = False
+        self._began = False
 
     def start(self, *, checked: bool = False) -> None:
         """Build the program and bring each process to its first wait.
@@ -166,6 +169,7 @@ class Execution:
                 )
         if self._complaints:
             self._take_complaints()
+        self._began = True
 
     def enabled(self) -> list[Event]:
         """Return what may happen next. Empty: the execution is complete."""
@@ -180,6 +184,15 @@ class Execution:
             GUARD.armed = False
         if self._complaints:
             self._take_complaints()
+        try:
+            return self._look(footprint, event)
+        except Exception as error:
+            if not self._unreadable(error):
+                raise
+            return footprint
+
+    def _look(self, footprint: Footprint, event: Event) -> Footprint:
+        """Check a step that has happened. Return its footprint, with what a visible step writes."""
         before = self._state
         if before is None:
             return footprint
@@ -236,7 +249,11 @@ class Execution:
             if self.violation is None and lane.alive:
                 self.violation = self._lane_violation(lane)
         if self.violation is None:
-            self._judge(self.program.check_rest())
+            try:
+                self._judge(self.program.check_rest())
+            except Exception as error:
+                if not self._unreadable(error):
+                    raise
         return self.violation is None
 
     def failures(self) -> None:
@@ -253,9 +270,14 @@ class Execution:
     def finish(self) -> Hashable:
         """Judge a complete execution and return its outcome."""
         self.rest()
-        if self.violation is None:
-            self._judge(self.program.check_final())
-        return self.program.final()
+        try:
+            if self.violation is None:
+                self._judge(self.program.check_final())
+            return self.program.final()
+        except Exception as error:
+            if not self._unreadable(error):
+                raise
+            return None
 
     def close(self) -> None:
         """Take the execution down. Only now do coroutines that were left behind run their ``finally``
@@ -286,6 +308,19 @@ class Execution:
         """Record what the driver of the execution finds wrong with its course."""
         if self.violation is None:
             self.violation = self._found(kind, message)
+
+    def _unreadable(self, error: Exception) -> bool:
+        """Blame the implementation for a state that the program cannot read; False if it is not to blame.
+
+        The program has read the first state: it is put together well. An error that the program raises on
+        purpose, or that no judged line raises, is somebody else's.
+        """
+        place = judged_place(error)
+        if not self._began or not place or isinstance(error, ScheduledError | NotImplementedError):
+            return False
+        words = f"{place}: {type(error).__name__}: {error}"
+        self.blame("unreadable", f"{words}: the program cannot read this state of the implementation")
+        return True
 
     def observation(self) -> Observation | None:
         """Return the present abstract state."""
