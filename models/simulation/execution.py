@@ -200,10 +200,11 @@ class Execution:
         if after is None or after == before:
             self._judge(self.program.on_stutter(event.label))
             return footprint
-        self._check_owners(before, after, footprint, event)
         self._state = after
         self.visible_steps += 1
         self._judge(self.program.on_step(before, after, event.label))
+        if self.violation is None:
+            self._check_owners(before, after, footprint, event)
         return Footprint(footprint.reads, footprint.writes | self._observation_bit)
 
     def step_again(self, event: Event) -> None:

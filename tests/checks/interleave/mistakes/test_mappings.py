@@ -143,7 +143,6 @@ LATER = [
     (
         "[full for full in EVERY]",
         FEWER,
-        "none",
         "refinement",
         "`full` lacks the key (0, 1): give all of 0..1",
     ),
