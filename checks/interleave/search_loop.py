@@ -19,6 +19,7 @@ from tidemark.checks.interleave.trees.tree import TreeWalk
 from tidemark.checks.interleave.trees.work import WHOLE
 from tidemark.models.simulation import Interner, Program, ProgramRef, closed_world
 from tidemark.models.simulation.execution import take_asyncgens
+from tidemark.models.simulation.spinning import SPIN
 
 Tick = Callable[[Exploration], None]
 
@@ -86,7 +87,8 @@ def search(
             _account(result, run, digest, interner, options)
             every = options.check_every
             sampled = every > 0 and meter.executions % every == 1 % every
-            if sampled or run.violation is not None:
+            spun = run.violation is not None and run.violation.kind == SPIN  # ended at no certain place
+            if (sampled or run.violation is not None) and not spun:
                 again = check_again(factory, run, interner=interner, strict=sampled)
                 result.statistics.checked_again += 1
                 if again.caught is not None:

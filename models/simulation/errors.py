@@ -47,3 +47,7 @@ class StorageFailedError(OSError):
 
 class StorageUnknownError(OSError):
     """A store operation took effect, but its acknowledgement was lost."""
+
+
+class SpinError(BaseException):
+    """Ends a step of the program that does not suspend. No ``except Exception`` of the program stops it."""

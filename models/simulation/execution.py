@@ -35,7 +35,7 @@ from typing import Any
 
 from tidemark.models.judged import judged_place
 from tidemark.models.simulation.closed_world import GUARD
-from tidemark.models.simulation.errors import ProgramError, ScheduledError
+from tidemark.models.simulation.errors import ProgramError, ScheduledError, SpinError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
@@ -44,6 +44,7 @@ from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, L
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder
 from tidemark.models.simulation.snapshot import digest, world_state
+from tidemark.models.simulation.spinning import WATCH
 from tidemark.models.simulation.world.world import World
 
 EXECUTION = "execution"
@@ -59,8 +60,8 @@ class Violation:
 
     Attributes:
         kind: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
-            "unretrieved-exception", "task-leak", "livelock", "starvation", "shared-object", "unreadable" or
-            "closed-world".
+            "unretrieved-exception", "task-leak", "livelock", "starvation", "spin", "shared-object",
+            "unreadable" or "closed-world".
         message: what was seen, in words.
     """
 
@@ -148,15 +149,22 @@ class Execution:
         self._hooks = None if sys.get_asyncgen_hooks().finalizer is finish_asyncgen else take_asyncgens()
         GUARD.complaints = self._complaints
         GUARD.machine = world.machine
+        WATCH.complain = world.loop.complain_of_step
         GUARD.armed = GUARD.installed
+        WATCH.step += 1
         try:
             self.program.build(world)
             world.check()
             if not world.every_lane:
                 raise ProgramError(f"{type(self.program).__name__}.build defined no process")
             world.start()
+        except SpinError:  # outside of any task
+            raise ProgramError(self._complaints[0][1]) from None
         finally:
+            WATCH.step += 1
             GUARD.armed = False
+        if self._complaints:
+            self._take_complaints()
         self._stale = checked
         if not checked:
             self._state = self.program.observe()
@@ -167,8 +175,6 @@ class Execution:
                     f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
                     "would be checked. Return what is to be checked from `observe`, component by component"
                 )
-        if self._complaints:
-            self._take_complaints()
         self._began = True
 
     def enabled(self) -> list[Event]:
@@ -177,11 +183,7 @@ class Execution:
 
     def step(self, event: Event) -> Footprint:
         """Let one event happen and check what it did."""
-        GUARD.armed = GUARD.installed
-        try:
-            footprint = self.world.fire(event)
-        finally:
-            GUARD.armed = False
+        footprint = self._fire(event)
         if self._complaints:
             self._take_complaints()
         try:
@@ -209,14 +211,22 @@ class Execution:
 
     def step_again(self, event: Event) -> None:
         """Let one event happen that an earlier execution has checked: nothing is observed."""
-        GUARD.armed = GUARD.installed
-        try:
-            self.world.fire(event)
-        finally:
-            GUARD.armed = False
+        self._fire(event)
         if self._complaints:
             self._take_complaints()
         self._stale = True
+
+    def _fire(self, event: Event) -> Footprint:
+        """Let code of the program run, within the guard and under the watch."""
+        GUARD.armed = GUARD.installed
+        WATCH.step += 1
+        try:
+            return self.world.fire(event)
+        except SpinError:  # outside of any task
+            return Footprint(0, 0)
+        finally:
+            WATCH.step += 1
+            GUARD.armed = False
 
     def catch_up(self) -> None:
         """Observe the state after steps that were not observed."""
