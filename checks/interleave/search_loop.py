@@ -28,11 +28,6 @@ ORDER_OF_SETS = "order of sets"
 
 _COLLECT_EVERY = 1009
 
-_POLLING = (
-    "in them timers fire again and again: a task that polls (`while ...: await sleep(...)`) may never "
-    "end where a sleep takes any time. Keep durations (clock='per-process'), or bound how often it polls"
-)
-
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
@@ -76,14 +71,12 @@ def search(
     factory: Callable[[], Program] = program.load()
     result = Exploration()
     meter = Meter(options.limits)
-    polls = False
     digest = program.digest()
     runner = Runner(factory, strategy, interner=interner, steps=options.limits.steps)
     with quiet():
         while strategy.new_execution():
             run = runner.run()
             meter.executions += 1
-            polls = polls or (run.ending is Ending.CUT and _polls(run))
             _account(result, run, digest, interner, options)
             every = options.check_every
             sampled = every > 0 and meter.executions % every == 1 % every
@@ -116,14 +109,8 @@ def search(
     result.left = strategy.left() if result.remaining and isinstance(strategy, TreeWalk) else 0.0
     if result.statistics.cut:
         words = f"{result.statistics.cut} executions were cut after {options.limits.steps} steps"
-        result.reasons = (*result.reasons, words, *([_POLLING] if polls else ()))
+        result.reasons = (*result.reasons, words)
     return result
-
-
-def _polls(run: ExecutionRecord) -> bool:
-    """Did timers fire again and again until the execution was cut?"""
-    half = run.trace[len(run.trace) // 2 :]
-    return 10 * sum(step.label.startswith("timer ") for step in half) >= len(half)
 
 
 def _note_order_of_sets(result: Exploration, options: Options) -> None:
@@ -142,6 +129,8 @@ def _account(
     counters = result.statistics
     counters.steps += len(run.trace)
     counters.visible_steps += run.visible_steps
+    if len(run.trace) > counters.deepest:
+        result.longest = run.picks
     counters.deepest = max(counters.deepest, len(run.trace))
     if run.covered:
         result.covered |= run.covered
