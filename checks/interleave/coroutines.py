@@ -7,9 +7,11 @@ any time, as waiting for something real would), or kept (the timer with the earl
 """
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tidemark.checks.interleave.errors import CannotBeExploredError, IncompleteSearchError, OrderError
+from tidemark.checks.interleave.executions.polling import polling_lines
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import tell
@@ -18,9 +20,11 @@ from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.search_loop import ORDER_OF_SETS
 from tidemark.checks.interleave.searches import explore, explore_by, replay
+from tidemark.checks.interleave.strategies.named import strategy_of
+from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.simulation import ClockOrder, FaultBudget, Order, Settings
+from tidemark.models.simulation import ClockOrder, FaultBudget, Footprint, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 from tidemark.models.simulation.virtual import RANDOM, THREADS
 
@@ -36,6 +40,22 @@ _STOOD_IN = {
 }
 """What the bounds say of what was stood in for, and of what could not be controlled."""
 
+_POLLING = (
+    "in the longest of them timers fire again and again: a task that polls (`while ...: await sleep(...)`) "
+    "may never end where a sleep takes any time. It polls here"
+)
+_MORE = (
+    "make the function smaller, bound how often it polls, merge executions (merge=True), keep durations "
+    "(clock='per-process'), or raise the limits (seconds=..., executions=...; without pytest "
+    "options=Options(limits=...)). A sample: strategy=RandomWalk(seed=1, executions=500), after "
+    "`from tidemark.checks.interleave import RandomWalk`, or strategy='random'; it can refute, never pass as every order"
+)
+"""What to do about a search that is not complete."""
+
+_WALK_STEPS = 20_000
+_WALK_EXECUTIONS = 300
+"""Steps and executions of the random orders that come first: about a second, and little for a small test."""
+
 _SHRINKING = 200_000
 """Steps that may be spent on shrinking, about."""
 
@@ -47,7 +67,7 @@ def explore_coroutine(
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
     merge: bool = False,
-    strategy: Strategy | None = None,
+    strategy: Strategy | str | None = None,
     options: Options = DEFAULT,
 ) -> Exploration:
     """Run a coroutine function in every order of its steps.
@@ -63,7 +83,8 @@ def explore_coroutine(
         clock: "untimed", or "per-process" to keep the durations of sleeps.
         cancellations: how many times some task is cancelled, at any await at which it waits.
         merge: give an execution up when the same callbacks have run in the same order in an earlier one.
-        strategy: a bounded or random search instead of the exhaustive one; it can only refute.
+        strategy: a bounded or random search instead of the exhaustive one, or its name ("random",
+            "priorities", "delays", "preemptions"); it can only refute.
         options: limits, and whether to go on after the first violation.
 
     Returns:
@@ -81,9 +102,13 @@ def explore_coroutine(
     program = program_of(main, order, clock, cancellations)
     options = replace(options, reduction=Reduction.NONE, histories=merge)
     if strategy is not None:
-        result = explore_by(program, copy.deepcopy(strategy), options=options)
+        result = explore_by(program, copy.deepcopy(strategy_of(strategy)), options=options)
     else:
         result = explore(program, options)
+    cut = result.status is Status.INCONCLUSIVE and (strategy is None or result.statistics.cut > 0)
+    lines = polling_lines(program, result.longest) if cut else ""
+    if lines:
+        result.reasons = (*result.reasons, f"{_POLLING}: {lines}")
     result.bounds += "".join(words for name, words in _STOOD_IN.items() if name in result.covered)
     return result
 
@@ -95,30 +120,36 @@ def require_every_order(
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
     merge: bool = False,
-    strategy: Strategy | None = None,
+    strategy: Strategy | str | None = None,
     options: Options = DEFAULT,
+    walks: bool = False,
 ) -> Exploration:
     """Run a coroutine function in every order, and fail unless every one is right. See ``explore_coroutine``.
 
     With a strategy, it fails if one of the orders that the strategy runs is wrong. The result is then
-    inconclusive, and says so.
+    inconclusive, and says so. ``walks``: without a strategy, run about a second of random orders first, the
+    same each time. They can only refute, and are not counted.
 
     Raises:
         OrderError: an order fails. The message holds a short one, step by step, and its replay token.
         IncompleteSearchError: a limit was reached. Nothing wrong was seen, but that is no pass.
         CannotBeExploredError: the function uses what the simulation refuses.
     """
-    result = explore_coroutine(
-        main,
-        order=order,
-        clock=clock,
-        cancellations=cancellations,
-        merge=merge,
-        strategy=strategy,
-        options=options,
-    )
+    program = program_of(main, order, clock, cancellations)
+    walked = _walked(program, options) if walks and strategy is None else None
+    if walked is not None and walked.status is Status.REFUTED:
+        result = walked
+    else:
+        result = explore_coroutine(
+            main,
+            order=order,
+            clock=clock,
+            cancellations=cancellations,
+            merge=merge,
+            strategy=strategy,
+            options=options,
+        )
     if result.status is Status.REFUTED:
-        program = program_of(main, order, clock, cancellations)
         first = result.first()
         attempts = max(_SHRINKING // max(len(first.picks), 1), 20)
         found = shrink(program, first, attempts=attempts).found
@@ -131,11 +162,46 @@ def require_every_order(
         )
     if result.status is Status.INCONCLUSIVE and (strategy is None or not result.statistics.executions):
         raise IncompleteSearchError(
-            f"{name_of(main)} was not run in every order: {result.reason}",
-            remedy="make the function smaller, merge executions (merge=True), or raise the limits "
-            "(options=Options(limits=...)); a bounded or random strategy can still refute",
+            f"{name_of(main)} was not run in every order: {_covered(result, walked)}; {result.reason}",
+            remedy=_MORE,
         )
     return result
+
+
+class _Walks(RandomWalk):
+    """Random executions within a number of steps: how many they are does not depend on the machine."""
+
+    def __init__(self) -> None:
+        super().__init__(seed=1, executions=_WALK_EXECUTIONS)
+        self._steps = 0
+
+    def new_execution(self) -> bool:
+        """Count down, while there are steps left."""
+        return self._steps < _WALK_STEPS and super().new_execution()
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
+        """Pick any event."""
+        self._steps += 1
+        return super().pick(enabled, last)
+
+
+def _walked(program: CoroutineRef, options: Options) -> Exploration:
+    """Run the random orders that come first."""
+    limits = replace(options.limits, cut=None, executions=None)
+    few = replace(options, reduction=Reduction.NONE, limits=limits, stop_at_violation=True)
+    return explore_by(program, _Walks(), options=few)
+
+
+def _covered(result: Exploration, walked: Exploration | None) -> str:
+    """Return how many orders were run, in words."""
+    counts = result.statistics
+    words = f"{counts.executions} orders were run to their end, and show nothing wrong"
+    if counts.merged:
+        words += f"; {counts.merged} were merged with one of them"
+    if walked is not None:
+        done = walked.statistics
+        words += f"; nor do {done.executions + done.cut} random orders that were run first"
+    return words
 
 
 def replay_coroutine(

@@ -77,13 +77,14 @@ class CannotBeExploredError(CheckError):
 
 
 class UnsoundReductionError(CheckError):
-    """The reduction left out something that it must not leave out: some footprint or observation is wrong.
+    """The reduction left out something that it must not leave out: what the program says of itself (what its
+    steps touch, what it observes, what it declares) is not so. Nothing is known of the program.
 
     Attributes:
         picks: the choices of an execution that shows it; none if it shows only in a whole search.
     """
 
-    exit_code = ExitCode.INTERNAL_ERROR
+    exit_code = ExitCode.INCONCLUSIVE
 
     def __init__(self, message: str, *, remedy: str, picks: tuple[int, ...] = ()) -> None:
         super().__init__(message, remedy=remedy)

@@ -326,7 +326,10 @@ class _Verdicts:
             reason=short.found.violation.message,
             bounds=self.result.bounds,
             seconds=self.result.seconds,
-            notes=(f"shrunk from {short.before[0]} to {len(short.found.picks)} steps",),
+            notes=(
+                f"shrunk from {short.before[0]} to {len(short.found.picks)} steps",
+                *self.result.reasons,
+            ),
         )
 
     def _endless(self, claim: str, found: Found, shown: Counterexample, loop_start: int) -> Verdict:

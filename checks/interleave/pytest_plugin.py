@@ -4,8 +4,9 @@ It is installed with the package; in a clone, put ``pytest_plugins =
 ["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the tests. The marker takes
 ``order``, ``clock``, ``cancellations``, ``merge``, ``strategy``, and the limits ``executions``, ``steps`` and
 ``seconds`` by keyword; ``tidemark.checks.interleave.explore_coroutine`` says what they mean. Fixtures of
-function scope are set up anew for each execution. ``--replay-order TOKEN`` runs the one order of a token, of
-the tests to which it belongs.
+function scope are set up anew for each execution. About a second of random orders comes first, then all
+orders, for 30 seconds unless ``seconds`` says otherwise; a search that is cut fails. ``--replay-order
+TOKEN`` runs the one order of a token, of the tests to which it belongs.
 
 A marked test runs on no loop but the controlled one, whatever ``asyncio_mode`` pytest-asyncio is in. A test
 that its strategy leaves incomplete passes if nothing wrong is found, and is listed at the end of the run.
@@ -37,6 +38,8 @@ from tidemark.models.simulation.coroutines import Main
 MARKER = "every_order"
 _LIMITS = ("executions", "seconds", "steps")
 _ALLOWED = {"order", "clock", "cancellations", "merge", "strategy", *_LIMITS}
+_SECONDS = 30.0
+"""Seconds that a test may take unless it says otherwise: more, it is told, is a decision."""
 _ORDERS = "orders of every_order"
 """The property of a report that says which orders were run, if not all of them."""
 
@@ -53,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(order='asyncio', clock='untimed', cancellations=0, merge=False, strategy=None, "
-        "executions=100000, steps=2000, seconds=None): run a coroutine test in every order of its steps",
+        "executions=100000, steps=2000, seconds=30): run a coroutine test in every order of its steps",
     )
 
 
@@ -181,7 +184,8 @@ def _complaint(main: Main, item: pytest.Function, options: dict[str, Any]) -> st
         if token:
             violation = replay_coroutine(main, token, **bounds).violation
             return violation.message if violation is not None else None
-        limits = replace(DEFAULT.limits, **{name: options[name] for name in _LIMITS if name in options})
+        given = {name: options[name] for name in _LIMITS if name in options}
+        limits = replace(DEFAULT.limits, **({"seconds": _SECONDS} | given))
         try:
             with _silence(item):
                 result = require_every_order(
@@ -190,6 +194,7 @@ def _complaint(main: Main, item: pytest.Function, options: dict[str, Any]) -> st
                     merge=options.get("merge", False),
                     strategy=options.get("strategy"),
                     options=replace(DEFAULT, limits=limits),
+                    walks=True,
                 )
         except OrderError as error:
             replay_coroutine(main, error.token, **bounds)  # what this order prints is shown, and only that

@@ -90,6 +90,7 @@ class Exploration:
         endless: runs without an end were looked at; there may be no others.
         loops: by claim that an endless run breaks, the steps of its example before it goes round.
         covered: what the program says that the executions have exercised.
+        longest: the choices of the longest execution.
         remaining: parts of the tree that were not searched.
         left: executions that are left, as estimated; 0 where that is unknown.
         reasons: why the result is inconclusive.
@@ -105,6 +106,7 @@ class Exploration:
     loops: dict[str, int] = field(default_factory=dict)
     endless: bool = False
     covered: set[str] = field(default_factory=set)
+    longest: tuple[int, ...] = ()
     remaining: tuple[WorkItem, ...] = ()
     left: float = 0.0
     reasons: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from tidemark.checks.interleave.trees.tree import TreeWalk
 from tidemark.checks.interleave.trees.work import WHOLE
 from tidemark.models.simulation import Interner, Program, ProgramRef, closed_world
 from tidemark.models.simulation.execution import take_asyncgens
+from tidemark.models.simulation.spinning import SPIN
 
 Tick = Callable[[Exploration], None]
 
@@ -26,11 +27,6 @@ ORDER_OF_SETS = "order of sets"
 """Among what an exploration has covered: a set was iterated whose order depends on addresses."""
 
 _COLLECT_EVERY = 1009
-
-_POLLING = (
-    "in them timers fire again and again: a task that polls (`while ...: await sleep(...)`) may never "
-    "end where a sleep takes any time. Keep durations (clock='per-process'), or bound how often it polls"
-)
 
 
 @contextlib.contextmanager
@@ -75,18 +71,17 @@ def search(
     factory: Callable[[], Program] = program.load()
     result = Exploration()
     meter = Meter(options.limits)
-    polls = False
     digest = program.digest()
     runner = Runner(factory, strategy, interner=interner, steps=options.limits.steps)
     with quiet():
         while strategy.new_execution():
             run = runner.run()
             meter.executions += 1
-            polls = polls or (run.ending is Ending.CUT and _polls(run))
             _account(result, run, digest, interner, options)
             every = options.check_every
             sampled = every > 0 and meter.executions % every == 1 % every
-            if sampled or run.violation is not None:
+            spun = run.violation is not None and run.violation.kind == SPIN  # ended at no certain place
+            if (sampled or run.violation is not None) and not spun:
                 again = check_again(factory, run, interner=interner, strict=sampled)
                 result.statistics.checked_again += 1
                 if again.caught is not None:
@@ -114,14 +109,8 @@ def search(
     result.left = strategy.left() if result.remaining and isinstance(strategy, TreeWalk) else 0.0
     if result.statistics.cut:
         words = f"{result.statistics.cut} executions were cut after {options.limits.steps} steps"
-        result.reasons = (*result.reasons, words, *([_POLLING] if polls else ()))
+        result.reasons = (*result.reasons, words)
     return result
-
-
-def _polls(run: ExecutionRecord) -> bool:
-    """Did timers fire again and again until the execution was cut?"""
-    half = run.trace[len(run.trace) // 2 :]
-    return 10 * sum(step.label.startswith("timer ") for step in half) >= len(half)
 
 
 def _note_order_of_sets(result: Exploration, options: Options) -> None:
@@ -140,6 +129,8 @@ def _account(
     counters = result.statistics
     counters.steps += len(run.trace)
     counters.visible_steps += run.visible_steps
+    if len(run.trace) > counters.deepest:
+        result.longest = run.picks
     counters.deepest = max(counters.deepest, len(run.trace))
     if run.covered:
         result.covered |= run.covered

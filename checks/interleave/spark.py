@@ -36,6 +36,7 @@ from tidemark.checks.interleave.trees.forecast import Forecast, Searched
 from tidemark.checks.interleave.trees.work import WorkItem
 from tidemark.checks.verdicts.errors import CheckError
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.explain import explain
 from tidemark.models.simulation import ProgramRef
 
 if TYPE_CHECKING:
@@ -262,8 +263,11 @@ class Work:
         """Search the items of a hand, one after the other, until the budget is spent."""
         try:
             return self._search([WorkItem(*fields) for fields in hand])
-        except CheckError as error:
-            return Done(result=Exploration(), trouble=(error.message, error.remedy, error.exit_code))
+        except Exception as error:
+            code, message, remedy = explain(error)
+            if code is ExitCode.INTERNAL_ERROR and not isinstance(error, CheckError):
+                raise
+            return Done(result=Exploration(), trouble=(message, remedy, code))
 
     def _search(self, hand: Sequence[WorkItem]) -> Done:
         _load(self.program)

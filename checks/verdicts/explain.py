@@ -8,25 +8,15 @@ Tidemark itself.
 from __future__ import annotations
 
 import errno
-import sysconfig
-import traceback
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from tidemark.checks.verdicts.errors import EXTRAS, CheckError, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance
+from tidemark.models.judged import judged_place
 from tidemark.models.manifest import ManifestError, PinError
-from tidemark.models.rooms import ROOT
+from tidemark.models.simulation.errors import ProgramError
 from tidemark.spec.language.errors import SpecError
-
-_JUDGED = tuple(ROOT / room for room in ("spec", "impl", "models/protocols"))
-"""Folders of ours whose text is judged, like a user's."""
-
-_OURS = tuple(ROOT / room for room in ("spec/language", "models", "checks", "bench"))
-
-_LIBRARY = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 _MACHINE = {
     errno.ENOSPC: "make room, or name a folder on another disk",
@@ -76,6 +66,10 @@ def explain(error: Exception) -> Explained:
         return Explained(ExitCode.BAD_INPUT, f"{error.place}: {error.problem}", error.remedy)
     if isinstance(error, BadInstance):
         return Explained(ExitCode.BAD_INPUT, str(error), "correct the bounds or constants")
+    if isinstance(error, ProgramError):
+        place = error.place or judged_place(error)
+        words = f"{place}: {error}" if place else str(error)
+        return Explained(ExitCode.BAD_INPUT, words, "correct this in the program that is judged")
     if isinstance(error, OSError) and error.errno in _MACHINE:
         where = f"{error.filename}: " if error.filename else ""
         return Explained(ExitCode.BAD_INPUT, f"{where}{error.strerror}", _MACHINE[error.errno])
@@ -86,32 +80,3 @@ def explain(error: Exception) -> Explained:
             ExitCode.BAD_INPUT, f"{place}: {name}", "correct this line of the code that is judged"
         )
     return Explained(ExitCode.INTERNAL_ERROR, name, "report it")
-
-
-def judged_place(error: BaseException) -> str:
-    """``file:line`` of the innermost line of judged text that was running; empty if none was."""
-    places = [
-        f"{Path(frame.filename).name}:{frame.lineno}"
-        for one in _parts(error)
-        for frame in traceback.extract_tb(one.__traceback__)
-        if _is_judged(frame.filename)
-    ]
-    return places[-1] if places else ""
-
-
-def _parts(error: BaseException) -> Iterator[BaseException]:
-    """The exception, or those of a group."""
-    if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from _parts(one)
-    else:
-        yield error
-
-
-def _is_judged(filename: str) -> bool:
-    if filename.startswith("<"):
-        return False
-    path = Path(filename).resolve()
-    if any(path.is_relative_to(room) for room in _JUDGED):
-        return not path.is_relative_to(ROOT / "spec" / "language")
-    return not any(path.is_relative_to(room) for room in (*_OURS, *_LIBRARY))

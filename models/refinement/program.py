@@ -7,9 +7,17 @@ from typing import Any
 
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.judged import judged_place, place_of
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.events import Allowed, EventTable, Names
-from tidemark.models.refinement.step import Matched, NoCounterpartError, Refuted, State, StepChecker
+from tidemark.models.refinement.step import (
+    MappingError,
+    Matched,
+    NoCounterpartError,
+    Refuted,
+    State,
+    StepChecker,
+)
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.loop.lane import Event, where
 from tidemark.models.simulation.program import Observation, Program
@@ -60,12 +68,29 @@ class Abstraction:
             self._tables[table] = EventTable(rows.events(), params), frozenset(rows.faults)
 
     def state(self, observation: Observation) -> State:
-        """Return the state of the specification that an observation stands for."""
-        key = tuple(observation.items())
-        known = self._states.get(key)
+        """Return the state of the specification that an observation stands for. Raises MappingError."""
+        try:
+            key = tuple(observation.items())
+            known = self._states.get(key)
+        except (AttributeError, TypeError) as error:
+            raise MappingError(_not_observable(observation)) from error
         if known is None:
-            known = self._states[key] = self.checker.encode(self._values(observation))
+            known = self._states[key] = self._read(observation)
         return known
+
+    def _read(self, observation: Observation) -> State:
+        try:
+            return self.checker.encode(self._values(observation))
+        except NoCounterpartError:
+            raise
+        except MappingError as error:
+            raise MappingError(str(error), place=place_of(self._values)) from error
+        except Exception as error:
+            place = judged_place(error)
+            if not place:
+                raise
+            words = f"the mapping cannot read this state: {type(error).__name__}: {error}"
+            raise MappingError(words, place=place) from error
 
     def action(self, before: State, after: State, meant: str | None, matched: Matched) -> str:
         """Return ``meant`` if it is among the actions with this effect, else the one that was found."""
@@ -192,6 +217,8 @@ class RefiningProgram(Program):
             old, new = self.abstract(before), self.abstract(after)
         except NoCounterpartError as nothing:
             return f"{REFINEMENT}: {nothing}"
+        except MappingError as error:  # it has read the first state: this one is the implementation's doing
+            return f"{REFINEMENT}: {error.place}: {error}"
         answer = self.checker.check(old, new)
         if isinstance(answer, Matched):
             self._matched.add(self.action(old, new, label, answer))
@@ -273,6 +300,18 @@ class RefiningProgram(Program):
 def fault_name(kind: FaultKind) -> str:
     """Return the name under which a kind of fault is said to have happened."""
     return f"fault.{kind.value}"
+
+
+def _not_observable(observation: object) -> str:
+    """Return why an observation cannot be compared with others, in words."""
+    if not isinstance(observation, Mapping):
+        return f"observe() returns {observation!r:.60}: give a dictionary of parts"
+    for name, part in observation.items():
+        try:
+            hash(part)
+        except TypeError:
+            return f"the part {name!r} of observe() is {part!r:.60}, which can change: give a tuple of it"
+    return f"observe() returns {observation!r:.60}"
 
 
 def _words(refuted: Refuted | None) -> str | None:

@@ -17,6 +17,7 @@ from typing import Any
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter, Step, Transition
 from tidemark.models.refinement.queries import Asked, Queries, Texts
+from tidemark.models.simulation.errors import ProgramError
 from tidemark.spec.language.expr import Variable
 from tidemark.spec.language.spec import Property
 from tidemark.spec.language.types import MapType
@@ -59,6 +60,10 @@ class NoCounterpartError(ValueError):
     """
 
 
+class MappingError(ProgramError):
+    """A refinement mapping gives no state of the specification. The message names variable and key."""
+
+
 class StepChecker:
     """Checks pairs of abstract states against an instance. Replies are kept: a search meets the same pairs
     again and again, and what was asked may be asked of another text (``tidemark.models.refinement.queries``).
@@ -96,10 +101,47 @@ class StepChecker:
         return tuple(self._ignored.get(place, value) for place, value in enumerate(state))
 
     def encode(self, values: Mapping[str, Any]) -> State:
-        """A state from values by variable name; ignored variables may be left out."""
+        """A state from values by variable name; ignored variables may be left out. Raises MappingError."""
         self._used = True  # a state that is none of the specification is refused here
         filled = {self.spec.variables[place].name: value for place, value in self._ignored.items()}
-        return self.normal(self.interpreter.encode({**filled, **values}))
+        try:
+            state = self.normal(self.interpreter.encode({**filled, **values}))
+            hash(state)
+        except (KeyError, IndexError, TypeError) as error:
+            raise MappingError(self._what_is_missing(values, filled)) from error
+        return state
+
+    def _what_is_missing(self, values: Any, filled: Mapping[str, Any]) -> str:
+        """Return why values are no state, in words."""
+        if not isinstance(values, Mapping):
+            return f"the mapping returns {values!r:.60}: give a dictionary with a value of each variable"
+        for variable in self.spec.variables:
+            name, kind = variable.name, variable.type
+            if name not in values and name not in filled:
+                return f"the variable `{name}` is left out: give a value of each variable of {self.spec.name}"
+            value = values.get(name, filled.get(name))
+            entries = value if isinstance(kind, MapType) else {(): value}
+            keys = [()] if entries is not value else list(self.interpreter.instance.entries(kind))
+            for key in keys:
+                at = key[0] if len(key) == 1 else key
+                words = f"`{name}`" if entries is not value else f"`{name}[{at}]`"
+                try:
+                    hash(entries[at])
+                except (KeyError, IndexError):
+                    return f"`{name}` lacks the key {at!r}: give all of {self._keys(kind)}"
+                except TypeError:
+                    if not hasattr(entries, "__getitem__"):
+                        return f"`{name}` is {value!r:.60}: give a dictionary with {self._keys(kind)}"
+                    return f"{words} is {entries[at]!r:.60}: give a number, a truth value or a text"
+        return "a value is none of the specification"
+
+    def _keys(self, kind: MapType) -> str:
+        """The keys of a map in words, axis by axis."""
+        domains = [domain.values for domain in self.interpreter.instance.domains(kind.keys)]
+        return " x ".join(
+            f"{each[0]}..{each[-1]}" if type(each[0]) is int and len(each) > 1 else ", ".join(map(str, each))
+            for each in domains
+        )
 
     def start(self, state: State) -> Refuted | None:
         """The first abstract state must be an initial state of the specification."""

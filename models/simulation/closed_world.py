@@ -28,6 +28,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from tidemark.models.simulation.errors import ClosedWorldError
+from tidemark.models.simulation.spinning import WATCH
 from tidemark.models.simulation.virtual import ANSWERS, Machine, PollingError
 
 _GLOBAL_RANDOM: object = random.random.__self__  # type: ignore[attr-defined]  # a method of it
@@ -133,7 +134,8 @@ def installed() -> Iterator[None]:
     GUARD.installed = True
     GUARD.thread = threading.get_ident()
     try:
-        yield
+        with WATCH.watching():
+            yield
     finally:
         GUARD.installed = False
         for module, name, original in saved:
@@ -273,7 +275,12 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 def calling_line() -> str:
     """Return the nearest line of the program among the callers: file, line and function."""
-    return _line(sys._getframe(1)) or "an unknown line"  # noqa: SLF001
+    return line_of(sys._getframe(1))  # noqa: SLF001
+
+
+def line_of(frame: FrameType | None) -> str:
+    """Return the nearest line of the program at a frame or among its callers."""
+    return _line(frame) or "an unknown line"
 
 
 def _line(frame: FrameType | None) -> str | None:

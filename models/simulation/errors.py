@@ -8,7 +8,15 @@ class ScheduledError(Exception):
 
 
 class ProgramError(ScheduledError):
-    """The program under exploration is put together wrongly. The message says what to change."""
+    """The program under exploration is put together wrongly. The message says what to change.
+
+    Attributes:
+        place: ``file:line`` of the text that is wrong, where that is known.
+    """
+
+    def __init__(self, message: str, *, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class ClosedWorldError(ScheduledError):
@@ -39,3 +47,7 @@ class StorageFailedError(OSError):
 
 class StorageUnknownError(OSError):
     """A store operation took effect, but its acknowledgement was lost."""
+
+
+class SpinError(BaseException):
+    """Ends a step of the program that does not suspend. No ``except Exception`` of the program stops it."""

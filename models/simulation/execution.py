@@ -33,8 +33,9 @@ from collections.abc import AsyncGenerator, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.models.judged import judged_place
 from tidemark.models.simulation.closed_world import GUARD
-from tidemark.models.simulation.errors import ProgramError
+from tidemark.models.simulation.errors import ProgramError, ScheduledError, SpinError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
@@ -43,6 +44,7 @@ from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, L
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder
 from tidemark.models.simulation.snapshot import digest, world_state
+from tidemark.models.simulation.spinning import WATCH
 from tidemark.models.simulation.world.world import World
 
 EXECUTION = "execution"
@@ -58,7 +60,8 @@ class Violation:
 
     Attributes:
         kind: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
-            "unretrieved-exception", "task-leak", "livelock", "starvation", "shared-object" or "closed-world".
+            "unretrieved-exception", "task-leak", "livelock", "starvation", "spin", "shared-object",
+            "unreadable" or "closed-world".
         message: what was seen, in words.
     """
 
@@ -133,6 +136,7 @@ class Execution:
         self._state: Observation | None = None
         self._hooks: Hooks | None = None
         self._stale = False
+        self._began = False
 
     def start(self, *, checked: bool = False) -> None:
         """Build the program and bring each process to its first wait.
@@ -145,15 +149,22 @@ class Execution:
         self._hooks = None if sys.get_asyncgen_hooks().finalizer is finish_asyncgen else take_asyncgens()
         GUARD.complaints = self._complaints
         GUARD.machine = world.machine
+        WATCH.complain = world.loop.complain_of_step
         GUARD.armed = GUARD.installed
+        WATCH.step += 1
         try:
             self.program.build(world)
             world.check()
             if not world.every_lane:
                 raise ProgramError(f"{type(self.program).__name__}.build defined no process")
             world.start()
+        except SpinError:  # outside of any task
+            raise ProgramError(self._complaints[0][1]) from None
         finally:
+            WATCH.step += 1
             GUARD.armed = False
+        if self._complaints:
+            self._take_complaints()
         self._stale = checked
         if not checked:
             self._state = self.program.observe()
@@ -164,8 +175,7 @@ class Execution:
                     f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
                     "would be checked. Return what is to be checked from `observe`, component by component"
                 )
-        if self._complaints:
-            self._take_complaints()
+        self._began = True
 
     def enabled(self) -> list[Event]:
         """Return what may happen next. Empty: the execution is complete."""
@@ -173,13 +183,18 @@ class Execution:
 
     def step(self, event: Event) -> Footprint:
         """Let one event happen and check what it did."""
-        GUARD.armed = GUARD.installed
-        try:
-            footprint = self.world.fire(event)
-        finally:
-            GUARD.armed = False
+        footprint = self._fire(event)
         if self._complaints:
             self._take_complaints()
+        try:
+            return self._look(footprint, event)
+        except Exception as error:
+            if not self._unreadable(error):
+                raise
+            return footprint
+
+    def _look(self, footprint: Footprint, event: Event) -> Footprint:
+        """Check a step that has happened. Return its footprint, with what a visible step writes."""
         before = self._state
         if before is None:
             return footprint
@@ -187,22 +202,31 @@ class Execution:
         if after is None or after == before:
             self._judge(self.program.on_stutter(event.label))
             return footprint
-        self._check_owners(before, after, footprint, event)
         self._state = after
         self.visible_steps += 1
         self._judge(self.program.on_step(before, after, event.label))
+        if self.violation is None:
+            self._check_owners(before, after, footprint, event)
         return Footprint(footprint.reads, footprint.writes | self._observation_bit)
 
     def step_again(self, event: Event) -> None:
         """Let one event happen that an earlier execution has checked: nothing is observed."""
-        GUARD.armed = GUARD.installed
-        try:
-            self.world.fire(event)
-        finally:
-            GUARD.armed = False
+        self._fire(event)
         if self._complaints:
             self._take_complaints()
         self._stale = True
+
+    def _fire(self, event: Event) -> Footprint:
+        """Let code of the program run, within the guard and under the watch."""
+        GUARD.armed = GUARD.installed
+        WATCH.step += 1
+        try:
+            return self.world.fire(event)
+        except SpinError:  # outside of any task
+            return Footprint(0, 0)
+        finally:
+            WATCH.step += 1
+            GUARD.armed = False
 
     def catch_up(self) -> None:
         """Observe the state after steps that were not observed."""
@@ -236,7 +260,11 @@ class Execution:
             if self.violation is None and lane.alive:
                 self.violation = self._lane_violation(lane)
         if self.violation is None:
-            self._judge(self.program.check_rest())
+            try:
+                self._judge(self.program.check_rest())
+            except Exception as error:
+                if not self._unreadable(error):
+                    raise
         return self.violation is None
 
     def failures(self) -> None:
@@ -253,9 +281,14 @@ class Execution:
     def finish(self) -> Hashable:
         """Judge a complete execution and return its outcome."""
         self.rest()
-        if self.violation is None:
-            self._judge(self.program.check_final())
-        return self.program.final()
+        try:
+            if self.violation is None:
+                self._judge(self.program.check_final())
+            return self.program.final()
+        except Exception as error:
+            if not self._unreadable(error):
+                raise
+            return None
 
     def close(self) -> None:
         """Take the execution down. Only now do coroutines that were left behind run their ``finally``
@@ -286,6 +319,19 @@ class Execution:
         """Record what the driver of the execution finds wrong with its course."""
         if self.violation is None:
             self.violation = self._found(kind, message)
+
+    def _unreadable(self, error: Exception) -> bool:
+        """Blame the implementation for a state that the program cannot read; False if it is not to blame.
+
+        The program has read the first state: it is put together well. An error that the program raises on
+        purpose, or that no judged line raises, is somebody else's.
+        """
+        place = judged_place(error)
+        if not self._began or not place or isinstance(error, ScheduledError | NotImplementedError):
+            return False
+        words = f"{place}: {type(error).__name__}: {error}"
+        self.blame("unreadable", f"{words}: the program cannot read this state of the implementation")
+        return True
 
     def observation(self) -> Observation | None:
         """Return the present abstract state."""

@@ -6,11 +6,13 @@ which lives for one execution, never in a module or a class.
 """
 
 import hashlib
+import inspect
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.models.frozen import frozen
+from tidemark.models.judged import place_of
 from tidemark.models.mutation.patches import restore
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.settings import Settings
@@ -111,15 +113,30 @@ class ProgramRef:
 
         Raises:
             ReferenceNotFoundError: no such module or function.
+            ProgramError: it does not take these arguments; likewise when it returns no program.
         """
         function = load_callable(self.target, what="program")
         options = dict(self.arguments)
+        place = place_of(function)
+        if inspect.iscoroutinefunction(function):
+            raise ProgramError(f"{self.target!r} is `async def`: make it a plain `def`", place=place)
+        try:
+            inspect.signature(function).bind(**options)
+        except TypeError as error:
+            given = ", ".join(options) or "none"
+            raise ProgramError(
+                f"{self.target!r}: {error}; the constants that it is given are: {given}", place=place
+            ) from error
 
         def fresh() -> Program:
             restore()  # a patch puts its code in when it is called
             program = function(**options)
             if not isinstance(program, Program):
-                raise ProgramError(f"{self.target!r} returned {type(program).__name__}, not a Program")
+                raise ProgramError(
+                    f"{self.target!r} returned {program!r:.60}, which is no Program: return a fresh instance "
+                    "of a subclass of Program or RefiningProgram",
+                    place=place,
+                )
             return program
 
         return fresh

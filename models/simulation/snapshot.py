@@ -130,7 +130,7 @@ def _lane_positions(lane: Lane) -> tuple[bytes, bool]:
             if own and not lane.ready and type(task) is LaneTask:  # what is ready may still run it
                 task.position = known
         text, inside = known
-        found.append(text)
+        found.append(f"{text}\0shielded" if lane.shielded and lane.out_of_reach(task) else text)
         shown.update(inside)
     others = [one for number, one in generators.items() if number not in shown]
     found += [f"generator\0{_place(one, set())!r}" for one in others]

@@ -10,7 +10,7 @@ from tidemark.checks.interleave.audits.commuting import commuting_pairs
 from tidemark.checks.interleave.errors import CAUSES, UnsoundReductionError
 from tidemark.checks.interleave.limits import ExecutionLimits
 from tidemark.checks.interleave.options import Options, Reduction
-from tidemark.checks.interleave.result import Exploration
+from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.search_loop import search
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.strategy import Remembering, StateStrategy
@@ -18,6 +18,8 @@ from tidemark.models.simulation import Execution, Footprint, ProgramRef
 
 _SEED = 20240229
 _LEAST = 50
+_LOOKING = 1_000
+"""Random executions that look for a violation where the search has missed something else."""
 _STATES_FOR_ONE = 20
 """Where states are merged: of these random executions there is one for so many states, and so many at least,
 within what the options allow. In a program of few states they soon come to the same places again.
@@ -132,9 +134,40 @@ def audit(program: ProgramRef, options: Options, result: Exploration, *, timed: 
     """
     sample = random_sample(program, options, timed=timed, states=len(result.states))
     if sample is not None:
-        check_explained(result, sample)
+        try:
+            check_explained(result, sample)
+        except UnsoundReductionError as error:
+            if not _refuted_otherwise(program, options, result, error):
+                raise
     if options.reduction in BY_FOOTPRINTS and not (result.violations or result.remaining or result.reasons):
         result.statistics.commuting = commuting_pairs(program, pairs=_PAIRS * options.audit)
+
+
+def _refuted_otherwise(
+    program: ProgramRef, options: Options, result: Exploration, missed: UnsoundReductionError
+) -> bool:
+    """Look for a violation in random executions without a reduction, where the search has missed something:
+    an implementation that is wrong may have more state than its program declares. Tell whether there is one.
+    """
+    from tidemark.models.simulation import Interner
+
+    walk = RandomWalk(seed=_SEED, executions=_LOOKING)
+    plain = replace(_few(options), stop_at_violation=True)
+    for found in search(program, walk, Interner(), plain, None).violations.values():
+        _record_missed(result, found, missed.message)
+    return bool(result.violations)
+
+
+def _record_missed(result: Exploration, found: Found, words: str) -> None:
+    """A violation is one of the program, however it was met: its execution is at hand, and was repeated."""
+    result.record(found)
+    result.reasons = (*result.reasons, words)
+
+
+def _few(options: Options) -> Options:
+    """The options of random executions."""
+    limits = ExecutionLimits(steps=options.limits.steps)
+    return replace(options, limits=limits, check_every=0, stop_at_violation=False, stop_at=frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +195,7 @@ def random_sample(
     merging = options.histories or options.reduction is Reduction.STATES
     if not options.audit or (options.reduction is Reduction.NONE and not merging):
         return None
-    few = replace(
-        options,
-        limits=ExecutionLimits(steps=options.limits.steps),
-        check_every=0,
-        stop_at_violation=False,
-        stop_at=frozenset(),
-    )
+    few = _few(options)
     if merging:
         state_of = functools.partial(Execution.history_state, timed=timed)
         auditor = Auditor(
@@ -189,12 +216,11 @@ def _size(most: int, states: int | None) -> int:
 
 def check_explained(result: Exploration, sample: Sample) -> None:
     """Compare a complete search with random executions. A search that was cut explains nothing, and is not
-    blamed.
+    blamed. A violation that only a random execution shows is added to what was found.
 
     Raises:
-        UnsoundReductionError: a random execution has an outcome, a trace, a declared state or a violation
-        that
-            the search did not see.
+        UnsoundReductionError: a random execution has an outcome, a trace or a declared state that the search
+            did not see.
     """
     result.statistics.audited = sample.result.statistics.executions
     if result.remaining or result.reasons:
@@ -202,9 +228,8 @@ def check_explained(result: Exploration, sample: Sample) -> None:
     known = {violation.identity for violation in result.violations}
     for violation, found in sample.result.violations.items():
         if violation.identity not in known:
-            raise _unexplained(
-                f"the violation {violation.message!r} (token {found.token})", histories=sample.histories
-            )
+            missed = _unexplained(f"the violation {violation.message!r}", histories=sample.histories)
+            _record_missed(result, found, missed.message)
     if result.violations:
         return
     for final in sample.result.finals - result.finals:

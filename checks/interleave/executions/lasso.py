@@ -18,6 +18,7 @@ from itertools import pairwise
 import networkx as nx
 
 from tidemark.checks.explore.lasso import cases, failing_text
+from tidemark.checks.interleave.errors import UnsoundReductionError
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import encode
 from tidemark.checks.interleave.result import Found
@@ -40,7 +41,7 @@ class Lasso:
     loop_start: int
 
 
-class UnconfirmedLassoError(RuntimeError):
+class UnconfirmedLassoError(UnsoundReductionError):
     """A lasso that comes out otherwise when it is run: the declared state does not determine what comes."""
 
 
@@ -175,4 +176,7 @@ def _confirmed(program: ProgramRef, search: GraphSearch, way: _Way, message: str
         if wrong >= len(moves) or (wrong == len(right) and not skipped[wrong]):
             break
         skipped[wrong] += 1
-    raise UnconfirmedLassoError(f"{message}: {way.words()}: it does not come out so when it is run")
+    raise UnconfirmedLassoError(
+        f"{message}: {way.words()}: it does not come out so when it is run",
+        remedy="declare in Program.declared all data that influence the future",
+    )

@@ -13,7 +13,7 @@ from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.checks.verdicts.counterexample import Counterexample, Scalar, Step, Value
 from tidemark.checks.verdicts.trace import axes_of, failing_conjunct
-from tidemark.models.refinement.step import Matched, NoCounterpartError, State, StepChecker
+from tidemark.models.refinement.step import MappingError, Matched, NoCounterpartError, State, StepChecker
 from tidemark.models.simulation import (
     Execution,
     Footprint,
@@ -146,7 +146,7 @@ def counterexample_of(seen: RecordedExecution) -> Counterexample:
         return _plain(seen, message)
     try:
         story = _Story(seen, seen.program)
-    except NoCounterpartError:
+    except (NoCounterpartError, MappingError):
         return _plain(seen, message)
     return story.counterexample(message)
 

@@ -22,6 +22,7 @@ from tidemark.checks.interleave.result import Found
 from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.models.simulation import Interner, ProgramRef
+from tidemark.models.simulation.spinning import SPIN
 
 Picks = tuple[int, ...]
 Measure = tuple[int, int, Picks]
@@ -55,6 +56,8 @@ def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: i
         attempts: executions that may be spent.
         steps: limit of steps of one execution.
     """
+    if found.violation.kind == SPIN:
+        attempts = 1  # each one takes seconds: the natural way only
     search = _Shrinker(program, found, attempts=attempts, steps=steps)
     with quiet():
         complete = search.run()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from tidemark.checks.interleave.executions.purpose import purpose
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.trouble import traceback_of
@@ -14,8 +15,7 @@ from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
 from tidemark.models.simulation.execution import failed_task
-from tidemark.models.simulation.loop.lane import Lane, LaneTimer, where
-from tidemark.models.simulation.world.cancellation import title_of
+from tidemark.models.simulation.loop.lane import Lane, where
 
 
 def tell(program: ProgramRef, found: Found) -> str:
@@ -69,7 +69,7 @@ class _Watching(Exact, StateStrategy):
         """Note what the step is for."""
         chosen = super().pick(enabled, last)
         if chosen is not None:
-            self.meant.append(_purpose(enabled[chosen], self._lanes()))
+            self.meant.append(purpose(enabled[chosen], self._lanes()))
         return chosen
 
     def done(self, last: Footprint | None) -> None:
@@ -106,33 +106,3 @@ def _end(task: "asyncio.Task[Any]") -> str:
         return "ended, cancelled"
     error = task._exception  # noqa: SLF001  # asking properly would count as seeing it
     return "ended" if error is None else f"ended with {type(error).__name__}"
-
-
-def _purpose(label: str, lanes: list[Lane]) -> str:
-    """Return what a timer or a cancellation does, before it does it."""
-    if label.startswith("thread "):
-        return "runs in an executor"
-    for lane in lanes:
-        for timer in lane.timers:
-            if timer.label == label:
-                return f"due at {timer.when():g} s, {_effect(timer, lane)}"
-        for task in lane.tasks:
-            if label == f"cancel {title_of(task, lane)}":
-                return f"is cancelled where it waits, {where(task)}"
-    return ""
-
-
-def _effect(timer: LaneTimer, lane: Lane) -> str:
-    """Return what a timer is for: whom it wakes, whose time is over, or what it calls."""
-    callback: Any = timer._callback  # type: ignore[attr-defined]  # noqa: SLF001
-    owner = getattr(callback, "__self__", None)
-    if isinstance(owner, asyncio.Timeout):
-        task = owner._task  # type: ignore[attr-defined]  # noqa: SLF001
-        return f"ends the time of {where(task)}" if task is not None else "ends a time-out"
-    if isinstance(owner, asyncio.Task):
-        return f"calls {callback.__name__} of {where(owner) if not owner.done() else owner.get_name()}"
-    arguments = timer._args or ()  # noqa: SLF001
-    for task in lane.pending_tasks():
-        if getattr(task, "_fut_waiter", None) in arguments:
-            return f"wakes {where(task)}"
-    return f"calls {getattr(callback, '__qualname__', type(callback).__name__)}"

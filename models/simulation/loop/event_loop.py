@@ -8,14 +8,17 @@ tasks are never shared between processes. A context variable checks this for eac
 
 import asyncio
 import contextvars
+import sys
 from collections.abc import Callable, Coroutine
+from types import FrameType
 from typing import Any, NoReturn
 
-from tidemark.models.simulation.closed_world import calling_line
-from tidemark.models.simulation.errors import ClosedWorldError, SharedObjectError
+from tidemark.models.simulation.closed_world import calling_line, line_of
+from tidemark.models.simulation.errors import ClosedWorldError, SharedObjectError, SpinError
 from tidemark.models.simulation.loop.factories import made_by
 from tidemark.models.simulation.loop.lane import LANE, Lane, LaneHandle, LaneTask, LaneTimer
 from tidemark.models.simulation.settings import ClockOrder
+from tidemark.models.simulation.spinning import SPIN, WAITING, spins
 
 _REFUSED = (
     "sock_recv",
@@ -44,6 +47,9 @@ _REFUSED = (
     "run_forever",
     "run_until_complete",
 )
+
+
+_SHIELD = asyncio.shield.__code__
 
 
 def _fresh() -> dict[str, object]:
@@ -97,6 +103,8 @@ class ControlledLoop(asyncio.BaseEventLoop):
             lane.scheduled += 1
             handle.serial = lane.scheduled
         lane.ready.append(handle)
+        if len(lane.ready) > WAITING:
+            self._end_step(len(lane.ready), "callbacks")
         return handle
 
     def call_soon_threadsafe(  # type: ignore[override]  # the stub types arguments one by one
@@ -104,6 +112,17 @@ class ControlledLoop(asyncio.BaseEventLoop):
     ) -> asyncio.Handle:
         """Do the same as ``call_soon``: there is only one thread."""
         return self.call_soon(callback, *args, context=context)
+
+    def _end_step(self, count: int, what: str) -> NoReturn:
+        """End a step that puts more and more into the queue of its process."""
+        self.complain_of_step(sys._getframe(2), f"{count} {what} wait for it")  # noqa: SLF001
+        raise SpinError
+
+    def complain_of_step(self, frame: FrameType | None, how: str) -> None:
+        """Say that the present step does not suspend, and where it is."""
+        task = asyncio.current_task(self)
+        name = task.get_name() if task is not None else self.current.title
+        self.complaints.append((SPIN, spins(name, line_of(frame), how)))
 
     def _refuse_shared(self, owner: Lane) -> None:
         message = (
@@ -150,6 +169,8 @@ class ControlledLoop(asyncio.BaseEventLoop):
         timer.label = f"timer {lane.title}#{lane.next_number()}"
         lane.timers.append(timer)
         self.writes |= self.clock_bit
+        if len(lane.timers) > WAITING:
+            self._end_step(len(lane.timers), "timers")
         return timer
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
@@ -176,7 +197,15 @@ class ControlledLoop(asyncio.BaseEventLoop):
             given = title if name is not None else None
             task = made_by(self._task_factory, self, coro, lane=lane, name=given, context=context)
         tasks.append(task)
+        lane.starters[id(task)] = asyncio.current_task(self)
         return task
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        """Make a future. Where ``asyncio.shield`` asks for one, note which task it is put over."""
+        caller = sys._getframe(1)  # noqa: SLF001  # nothing else tells that a shield is made
+        if caller.f_code is _SHIELD and isinstance(inner := caller.f_locals["inner"], asyncio.Task):
+            self.current.shielded.add(id(inner))
+        return asyncio.Future(loop=self)
 
     def start(self, lane: Lane, coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Start a task in a lane from outside of that lane's code."""

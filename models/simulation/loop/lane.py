@@ -171,6 +171,8 @@ class Lane:
         left_behind: tasks that were pending when the main task returned, and where they waited.
         history: what has run, if it is recorded.
         scheduled: how many callbacks were scheduled so far, if it is recorded.
+        shielded: ``id`` of each task over which ``asyncio.shield`` was put.
+        starters: by ``id`` of a task, the task that has started it.
         positions: digest of where its tasks are suspended, as long as none of its code has run since that was
             looked at; None if it has to be looked at.
     """
@@ -193,6 +195,8 @@ class Lane:
         "positions",
         "ready",
         "scheduled",
+        "shielded",
+        "starters",
         "tasks",
         "timers",
         "title",
@@ -220,12 +224,27 @@ class Lane:
         self.left_behind: tuple[str, ...] = ()
         self.history: Record | None = None
         self.scheduled = 0
+        self.shielded: set[int] = set()
+        self.starters: dict[int, asyncio.Task[Any] | None] = {}
         self.positions: bytes | None = None
 
     def forget_cancelled(self) -> None:
         """Take callbacks that were cancelled out of the queue: they are no step."""
         if any(handle.cancelled() for handle in self.ready):
             self.ready = deque(handle for handle in self.ready if not handle.cancelled())
+
+    def out_of_reach(self, task: "asyncio.Task[Any] | None") -> bool:
+        """Tell whether a shield keeps cancellations from a task: from the one that it was put over, and from
+        those that this one starts, for as long as it runs.
+
+        ``asyncio.shield`` hands out a future, which is what a cancelled waiter cancels. Only the program
+        itself can cancel the task inside: by a handle that it has kept, or by a wait without a shield.
+        """
+        while task is not None and id(task) not in self.shielded:
+            task = self.starters.get(id(task))
+            if task is not None and task.done():
+                return False
+        return task is not None
 
     def generators(self) -> dict[int, types.AsyncGeneratorType[Any, Any]]:
         """Asynchronous generators that have begun and are not over, by their number in the lane."""
@@ -277,6 +296,7 @@ class Lane:
         """Forget everything that refers to the program."""
         self.ready.clear()
         self.tasks.clear()
+        self.starters.clear()
         self.timers.clear()
         self.calls.clear()
         self.main = None

@@ -8,9 +8,9 @@ from tidemark.models.simulation.loop.lane import Ending, Event, Lane, LaneTask, 
 from tidemark.models.simulation.settings import FaultKind
 
 
-def can_be_cancelled(task: "asyncio.Task[Any]") -> bool:
-    """Tell whether a task waits at an await, and no cancellation is on its way to it."""
-    if task.done() or task._must_cancel:  # type: ignore[attr-defined]  # noqa: SLF001  # documented nowhere else
+def can_be_cancelled(task: "asyncio.Task[Any]", lane: Lane) -> bool:
+    """Tell whether a task waits at an await, no cancellation is on its way to it, and no shield keeps it."""
+    if task.done() or lane.out_of_reach(task) or task._must_cancel:  # type: ignore[attr-defined]  # noqa: SLF001  # documented nowhere else
         return False
     return bool(getattr(task.get_coro(), "cr_suspended", True))
 

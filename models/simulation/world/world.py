@@ -329,7 +329,7 @@ class World(Environment):
             cancel_event(task, lane, self.spend)
             for lane in lanes
             for task in lane.tasks
-            if can_be_cancelled(task)
+            if can_be_cancelled(task, lane)
         ]
 
     # Crashes.

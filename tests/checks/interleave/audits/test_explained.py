@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tidemark.checks.interleave.searches import explore
 from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.states import Met
 from tidemark.checks.interleave.trees.work import WHOLE
+from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import Instance
 from tidemark.models.refinement.step import State, StepChecker
 from tidemark.models.simulation import (
@@ -47,9 +49,8 @@ SEEN: dict[str, Any] = {"finals": {1, 2}, "states": {b"x", b"y"}, "classes": {b"
         ({"finals": {2, 3}}, set(), "the outcome 3"),
         ({"classes": {b"d"}}, set(), "Mazurkiewicz trace"),
         ({}, {b"x", b"z"}, "a declared state"),
-        ({"violations": {BAD: EXAMPLE}}, set(), "it fails"),
     ],
-    ids=["nothing", "outcome", "trace", "state", "violation"],
+    ids=["nothing", "outcome", "trace", "state"],
 )
 def test_what_a_random_execution_shows_must_have_been_seen(
     sampled: dict[str, Any], states: set[bytes], said: str
@@ -60,6 +61,63 @@ def test_what_a_random_execution_shows_must_have_been_seen(
         return
     with pytest.raises(UnsoundReductionError, match=said):
         check_explained(result, sample)
+
+
+def test_a_violation_that_a_random_execution_shows_is_one_of_the_program() -> None:
+    result = Exploration(**SEEN)
+    check_explained(result, Sample(Exploration(violations={BAD: EXAMPLE})))
+    assert result.violations == {BAD: EXAMPLE}
+    assert "it fails" in result.reason
+    assert result.status is Status.REFUTED
+
+
+class Remembers(Program):
+    """Two clients pass a door that remembers the first one, and declares nothing of it.
+
+    Args:
+        strict: that the second one has come first is a mistake.
+    """
+
+    def __init__(self, strict: bool) -> None:
+        self.first, self.strict = "", strict
+
+    def build(self, world: World) -> None:
+        for name in ("one", "two"):
+            world.process(name, self.client)
+
+    async def client(self, process: Process) -> None:
+        await process.point("come")
+        self.first = self.first or process.name
+        await process.point("go")
+        if self.strict:
+            assert self.first == "one"
+
+    def declared(self) -> tuple[()]:
+        return ()
+
+    def final(self) -> str:
+        return self.first
+
+
+def remembers(*, strict: bool) -> Program:
+    return Remembers(strict)
+
+
+def test_where_states_are_merged_too_far_a_violation_is_looked_for() -> None:
+    """An implementation that is wrong may have more state than its program declares: it is refuted."""
+    program = ProgramRef.of("tests.checks.interleave.audits.test_explained:remembers", strict=True)
+    states = Options(reduction=Reduction.STATES)
+    assert explore(program, replace(states, audit=0)).status is Status.EXHAUSTED
+    found = explore(program, states)
+    assert found.status is Status.REFUTED
+    assert "has missed" in found.reason
+
+
+def test_if_there_is_none_nothing_is_known_and_tidemark_is_not_to_blame() -> None:
+    program = ProgramRef.of("tests.checks.interleave.audits.test_explained:remembers", strict=False)
+    with pytest.raises(UnsoundReductionError, match="the outcome 'two'") as seen:
+        explore(program, Options(reduction=Reduction.STATES))
+    assert seen.value.exit_code is ExitCode.INCONCLUSIVE
 
 
 def test_reasons_and_rests_of_parts_are_those_of_the_whole() -> None:

@@ -1,0 +1,60 @@
+"""Which line polls: where the tasks wait that timers wake again and again until an execution is cut."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tidemark.checks.interleave.executions.purpose import purpose
+from tidemark.checks.interleave.executions.replay import Exact
+from tidemark.checks.interleave.executions.run import run_once
+from tidemark.checks.interleave.search_loop import quiet
+from tidemark.checks.interleave.strategies.strategy import StateStrategy
+from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
+
+_SHARE = 10
+"""Timers matter if one of so many steps in the second half is one; a line, if one of so many timers is its,"""
+_OFTEN = 10
+"""and this many in all."""
+
+
+def polling_lines(program: ProgramRef, picks: Sequence[int]) -> str:
+    """Return where those wait that timers wake in the second half of an execution, in words; empty if timers
+    are no large part of it, or none of these lines comes again and again.
+
+    Args:
+        program: the program.
+        picks: the choices of the execution.
+    """
+    watch = _Timers(picks)
+    with quiet():
+        run_once(program.load(), watch, interner=Interner(), steps=max(len(picks), 1))
+    half = watch.woken[len(watch.woken) // 2 :]
+    late = Counter(text for text in half if text)
+    if _SHARE * late.total() < len(half):
+        return ""
+    every = Counter(watch.woken)
+    often = [text for text, count in late.items() if _SHARE * count >= late.total()]
+    return "; ".join(sorted(text for text in often if every[text] >= _OFTEN))
+
+
+class _Timers(Exact, StateStrategy):
+    """A replay that notes of each step whom it wakes, if it is a timer; otherwise nothing."""
+
+    def __init__(self, picks: Sequence[int]) -> None:
+        super().__init__(picks)
+        self.woken: list[str] = []
+        self._execution: Execution | None = None
+
+    def arrive(self, execution: Execution) -> bool:
+        """Note the execution, and go on."""
+        self._execution = execution
+        return True
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
+        """Note whom the step wakes."""
+        chosen = super().pick(enabled, last)
+        text = ""
+        if chosen is not None and enabled[chosen].startswith("timer ") and self._execution is not None:
+            meant = purpose(enabled[chosen], self._execution.world.every_lane)
+            text = meant.partition("s, ")[2].removeprefix("wakes ")
+        self.woken.append(text)
+        return chosen
