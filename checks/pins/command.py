@@ -35,11 +35,12 @@ from tidemark.models.manifest import (
     Manifest,
     Tier,
     check_against_spec,
+    chosen_manifests,
     declared_properties,
-    default_manifests,
     load,
     pins_file,
 )
+from tidemark.models.manifest.about import heading
 from tidemark.models.manifest.edit import with_pins_entry, with_properties
 from tidemark.models.manifest.folders import make_importable
 from tidemark.models.manifest.pins import read_pins
@@ -71,19 +72,20 @@ def pin(
     and the counts of entries that have none (these are judged). Pinned counts change with --counts only.
     Nothing is pinned of an entry with a verdict that is inconclusive or not the expected one.
     """
-    chosen = _chosen(protocols or (), manifest or default_manifests())
-    found = [(path, _written(path)) for path in chosen]
+    chosen = _chosen(protocols or (), chosen_manifests(manifest or ()))
+    print(heading(chosen, {}))
+    found = [(path, _written(path)) for path in chosen.values()]
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     return _pin_counts(found, settings, change=counts, only=only or ())
 
 
-def _chosen(names: Sequence[str], paths: Sequence[Path]) -> list[Path]:
-    found = [(path, str(_read(path).get("name"))) for path in paths]
-    known = {name for _, name in found}
+def _chosen(names: Sequence[str], paths: Sequence[Path]) -> dict[str, Path]:
+    """The manifests of these names, by name; all of them if there are no names."""
+    known = {str(_read(path).get("name")): path.resolve() for path in paths}
     for name in names:
         if name not in known:
             raise BadInputError(f"there is no protocol {name!r}", remedy=known_names(name, known))
-    return [path for path, name in found if not names or name in names]
+    return {name: path for name, path in known.items() if not names or name in names}
 
 
 def _read(path: Path) -> dict[str, Any]:

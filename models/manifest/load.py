@@ -28,12 +28,13 @@ from tidemark.models.rooms import protocol_files
 
 
 def manifest_files() -> tuple[Path, ...]:
-    """The manifests of the repository, by name."""
+    """The manifests of the suite's own protocols, by name."""
     return protocol_files("manifest.toml")
 
 
 def shown_name(path: Path) -> str:
-    """A manifest file in messages: those of the repository have one name, so their folder is said too."""
+    """A manifest file in messages: those of the suite have one name, so their folder is said too."""
+    path = path.resolve()
     return f"{path.parent.name}/{path.name}" if path in manifest_files() else path.name
 
 
@@ -41,12 +42,11 @@ def load(path: Path) -> Manifest:
     """Read and check one manifest file, and with it the files in the folder of its name, which add entries.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
-    entry that it does not declare. The modules beside a manifest from outside the repository can be imported
-    from now on.
+    entry that it does not declare. The modules beside a manifest that is not the suite's can be imported from
+    now on.
     """
     data = _read(path)
-    if path not in manifest_files():
-        make_importable(path)
+    make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
         for section, entries in _read(more).items():
             known = data.setdefault(section, [])
@@ -57,7 +57,7 @@ def load(path: Path) -> Manifest:
                     remedy=f"put it into {path.name}; this file has entries only",
                 )
             known.extend(entries)
-    return parse(data, file=shown_name(path), pinned=read_pins(pins_file(path)))
+    return parse(data, file=shown_name(path), pinned=read_pins(pins_file(path))).read_from(path.resolve())
 
 
 def _read(path: Path) -> dict[str, object]:
