@@ -13,6 +13,9 @@ ROOMS = ("spec", "impl", "models", "checks")
 
 PACKAGE = "tidemark"
 
+PROTOCOLS = ROOT / "models" / "protocols"
+"""The suite's own protocols, each in a folder with its manifest."""
+
 
 def files(*, suffixes: frozenset[str]) -> Iterator[Path]:
     """The rooms' files with one of these suffixes, in a fixed order."""
@@ -22,4 +25,4 @@ def files(*, suffixes: frozenset[str]) -> Iterator[Path]:
 
 def protocol_files(name: str) -> tuple[Path, ...]:
     """The files of this name in the folders of the protocols, by protocol."""
-    return tuple(sorted((ROOT / "models" / "protocols").glob(f"*/{name}")))
+    return tuple(sorted(PROTOCOLS.glob(f"*/{name}")))

@@ -18,7 +18,7 @@ from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import BrokenRun, Sample, Side, seconds, value
 from tidemark.bench.work.changed import change_an_action, copy_project, environment
 from tidemark.models.cores import cores
-from tidemark.models.manifest import manifest_files
+from tidemark.models.manifest import SUITE, manifest_files
 from tidemark.models.rooms import ROOT
 
 NAME = "gate"
@@ -121,9 +121,9 @@ def _once(
 
 
 def _run(words: Sequence[str], *, env: Mapping[str, str]) -> Finished:
-    done = run_process(
-        [sys.executable, "-m", "tidemark.checks", *words], cwd=ROOT, timeout=TIMEOUT_S, env=env
-    )
+    """The protocols are those of the package that is imported, which may be a copy of the one here."""
+    command = [sys.executable, "-m", "tidemark.checks", *words, "--manifest", str(SUITE)]
+    done = run_process(command, cwd=ROOT, timeout=TIMEOUT_S, env=env)
     if done.status != 0:
         raise BrokenRun(f"tidemark {words[0]} ended with status {done.status}: {done.last_line}")
     return done

@@ -184,14 +184,14 @@ class Kept:
                 return None
         return self._known.get(task.name)
 
-    def check_once(self, manifest: Manifest, *, file: str) -> None:
+    def check_once(self, manifest: Manifest) -> None:
         """Compare a manifest with its specification, unless these very texts were found to agree.
 
         Raises what ``check_against_spec`` raises.
         """
 
         def check() -> bool:
-            check_against_spec(manifest, file=file)
+            check_against_spec(manifest, file=manifest.path.name if manifest.path else manifest.name)
             return True
 
         of = self._keys.of_manifest(manifest)
@@ -207,9 +207,9 @@ class Kept:
         code = self._keys.of_modules(protocol.partition(":")[0], "tidemark.checks.gate.texts")
         return self._memo.get(f"said {protocol}", digest([code, str(ROOT)]), compute)
 
-    def know(self, manifests: Mapping[Path, Manifest]) -> None:
-        """Take manifests that were read already for those of the repository."""
-        self._keys.arguments.known.update(manifests)
+    def know(self, manifests: Iterable[Manifest]) -> None:
+        """Manifests that were read already: those of the suite among them need not be read again."""
+        self._keys.arguments.known.update({one.path: one for one in manifests if one.path is not None})
 
     def code_in(self, folders: Iterable[str]) -> str:
         """Hash of the code in some folders of the package; empty if it was changed since it was loaded."""

@@ -402,7 +402,11 @@ def export(
 ) -> int:
     """Write an instance for another tool, its states, or a run."""
     chosen = export_forms.chosen_instance(
-        instance, bounds=bound or (), constants=constant or (), manifests=manifest or ()
+        instance,
+        bounds=bound or (),
+        constants=constant or (),
+        manifests=manifest or (),
+        say=lambda text: print(text, file=sys.stderr if out is None else sys.stdout),
     )
     return export_forms.export(chosen, form=to, out=out, limit=limit)
 
@@ -491,9 +495,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = _INTERRUPTED
     except SystemExit as ended:
-        if not _nobody_reads(ended):
-            raise
-        return ExitCode.STOPPED.value
+        # Else it is the text that is judged that calls sys.exit: its number is no status of ours.
+        return ExitCode.STOPPED.value if _nobody_reads(ended) else _explained(ended)
     except Exception as error:  # noqa: BLE001  each class of error has its exit status
         return _usage(error) if isinstance(error, _USAGE) else _explained(error)
     if status == _INTERRUPTED:
@@ -519,7 +522,7 @@ def _status(status: object) -> int:
     return status
 
 
-def _explained(error: Exception) -> int:
+def _explained(error: Exception | SystemExit) -> int:
     code, message, remedy = explain(error)
     if code is ExitCode.INTERNAL_ERROR:
         traceback.print_exception(error)

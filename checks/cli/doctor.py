@@ -27,6 +27,7 @@ from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.spark.java import Java, MissingJavaError, find_java
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.installed import NOT_PARTS, extras, install_command
 from tidemark.models.rooms import ROOT
 
 LOCK = ROOT / "requirements" / "run.lock"
@@ -157,17 +158,11 @@ def extra_findings(about: Message, *, installed: Callable[[str], str | None]) ->
         about: the metadata of the installed distribution.
         installed: the version of a distribution, None if it is not there.
     """
-    needs: dict[str, list[str]] = {name: [] for name in ["", *about.get_all("Provides-Extra", [])]}
-    for line in about.get_all("Requires-Dist", []):
-        name = re.match(r"[A-Za-z0-9._-]+", line)
-        extra = re.search(r"extra == [\"']([^\"']+)", line)
-        if name and name[0] != "tidemark":
-            needs.setdefault(extra[1] if extra else "", []).append(name[0])
     findings = []
-    for extra_name, packages in needs.items():
+    for extra_name, packages in extras(about).items():
         missing = [one for one in packages if installed(one) is None]
         title = f"extra {extra_name}" if extra_name else "packages"
-        if not packages or extra_name in ("all", "test"):
+        if not packages or extra_name in NOT_PARTS:
             continue
         if not missing:
             findings.append(Finding(name=title, state=State.OK, found=", ".join(packages)))
@@ -177,9 +172,7 @@ def extra_findings(about: Message, *, installed: Callable[[str], str | None]) ->
                 name=title,
                 state=State.OPTIONAL if extra_name else State.MISSING,
                 found=f"not installed: {', '.join(missing)}",
-                remedy=f"pip install 'path/to/tidemark[{extra_name}]'"
-                if extra_name
-                else "install tidemark again",
+                remedy=install_command(extra_name) if extra_name else "install tidemark again",
             )
         )
     return findings

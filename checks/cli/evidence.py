@@ -67,7 +67,7 @@ def evidence(
         command = import_module("tidemark.checks.evidence.command")
         live = import_module("tidemark.checks.evidence.live")
     except ModuleNotFoundError as error:
-        raise missing_package("evidence", error.name) from error
+        raise missing_package("evidence", error) from error
     screen = wide_console()
     if claims:
         listed: int = command.show_claims(screen)

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tidemark.checks.cli.manifests import manifests
 from tidemark.checks.cli.options import named
-from tidemark.checks.cli.run import Settings, manifests, wide_console
+from tidemark.checks.cli.run import wide_console
 from tidemark.checks.gate.plan import Task, plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.manifest import InterleaveEntry, Tier
+from tidemark.models.manifest.about import about
 from tidemark.models.manifest.model import Reduction
 
 FINAL = ("final_states", "final_states_crc32")
@@ -33,6 +36,7 @@ def search(settings: Settings, *, only: str, reduction: str | None, distributed:
     chosen = _reduction(reduction)
     screen = wide_console()
     tasks = plan(manifests(settings.manifests), tier=Tier.FULL, only=named(only), judge="interleave")
+    print(about((task.manifest, task.entry.name) for task in tasks))
     changed = [_changed(task, chosen, distributed=distributed) for task in tasks]
     result = run(changed, registry=registry(), settings=settings, reporter=live(screen))
     result = result.with_commands(settings.invocation.complete)

@@ -10,7 +10,7 @@ import typer
 
 from tidemark.checks.gate.settings import Settings
 from tidemark.models.cores import cores
-from tidemark.models.manifest import Tier
+from tidemark.models.manifest import SUITE, Tier
 
 MOST = 512
 """Threads or processes, at most: more than a machine has cores only costs memory."""
@@ -35,7 +35,8 @@ ManifestOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--manifest",
-        help="Manifest file, may be repeated; by default those of \\[tool.tidemark] in pyproject.toml.",
+        help="Manifest file, may be repeated; by default those of \\[tool.tidemark] in pyproject.toml; "
+        f"{SUITE}: Tidemark's own.",
     ),
 ]
 Resume = Annotated[

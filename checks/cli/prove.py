@@ -9,11 +9,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.cli.options import named
-from tidemark.checks.cli.run import Settings, gate
-from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.run import gate
 from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.prove.bounded import INDUCTIVE, bounded, by_k_induction
 from tidemark.checks.prove.implied import implied_claims
 from tidemark.checks.prove.judge import JUDGE
@@ -29,6 +30,7 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry, Tier
+from tidemark.models.manifest.about import about
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.protocol import ranked_claims, resolve
 from tidemark.spec.language.spec import Property
@@ -56,6 +58,7 @@ def _chosen(only: str, paths: Sequence[Path]) -> list[Chosen]:
     if ":" in only:
         return [Chosen(only, ProofSubject(only))]
     tasks = plan(read(paths), tier=Tier.FULL, only=named(only), judge="prove")
+    print(about((task.manifest, task.entry.name) for task in tasks))
     entries = [task.entry for task in tasks if isinstance(task.entry, ProofEntry)]
     return [Chosen(entry.name, subject_of(entry), entry) for entry in entries]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tidemark.checks.cache.kept import JUDGE_CHANGED, Kept, Use
+from tidemark.checks.cli.manifests import loaded
 from tidemark.checks.gate.judging import TRACEBACKS
 from tidemark.checks.gate.last import keep_failures, replayed
 from tidemark.checks.gate.lock import hold
@@ -21,25 +22,12 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import FORMS, PARTIAL, to_json, write_files
 from tidemark.checks.report.live import live
-from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.models.manifest import Manifest, ProofEntry, Tier, check_against_spec, default_manifests, load
+from tidemark.models.manifest import ProofEntry, Tier, chosen_manifests
+from tidemark.models.manifest.about import about
 
 _WIDE = 160
-
-__all__ = ["Settings", "gate", "manifests"]
-
-
-def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:
-    """The given manifests, else the project's or the repository's, each compared with its specification.
-
-    Raises ManifestError or PinError.
-    """
-    found = _read(paths)
-    for path, manifest in found:
-        check_against_spec(manifest, file=path.name)
-    return [manifest for _, manifest in found]
 
 
 def chosen_tasks(
@@ -50,36 +38,15 @@ def chosen_tasks(
     A manifest that agreed with the same text of its specification is not compared again.
     Raises ManifestError, PinError, or the errors of the plan.
     """
-    found = _read(paths)
-    tasks = plan([manifest for _, manifest in found], tier=tier, only=only, judge=judge)
+    found = loaded(paths)
+    tasks = plan(found, tier=tier, only=only, judge=judge)
     whole = not only and judge is None
     needed = {task.manifest.name for task in tasks}
-    kept.know(dict(found))
-    for path, manifest in found:
-        if whole or manifest.name in needed:
-            kept.check_once(manifest, file=path.name)
-    return tasks
-
-
-def _read(paths: Sequence[Path]) -> list[tuple[Path, Manifest]]:
-    found = [(path, load(path)) for path in paths or default_manifests()]
-    if not found:
-        raise BadInputError("there is no manifest", remedy="write models/protocols/NAME/manifest.toml")
-    _check_distinct([manifest for _, manifest in found])
-    return found
-
-
-def _check_distinct(found: Sequence[Manifest]) -> None:
-    """An entry is addressed by its name alone, so no two manifests may use the same."""
-    seen: dict[str, str] = {}
+    kept.know(found)
     for manifest in found:
-        for entry in manifest.entries():
-            other = seen.setdefault(entry.name, manifest.name)
-            if other != manifest.name:
-                raise BadInputError(
-                    f"the entry name {entry.name!r} is used in the manifests of {other} and {manifest.name}",
-                    remedy=f"rename one of them, for example to {manifest.name}-{entry.name}",
-                )
+        if whole or manifest.name in needed:
+            kept.check_once(manifest)
+    return tasks
 
 
 def gate(
@@ -100,6 +67,7 @@ def gate(
     Raises the errors of the manifest and of the plan, before anything runs; BadInputError if the build folder
     cannot be written, or if another run has it.
     """
+    chosen_manifests(settings.manifests)  # where there are none, no folder is made
     screen = console or (Console(stderr=True) if settings.json else wide_console())
     with hold(settings.build, words=settings.words):
         (settings.build / TRACEBACKS).unlink(missing_ok=True)
@@ -133,8 +101,9 @@ def _gate(
     if judge is not None or (only and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
     earlier = earlier_results(settings) if resume else None
+    _say(screen, about((task.manifest, task.entry.name) for task in chosen))
     for line in replayed(settings.build, chosen):
-        screen.print(line, markup=False, highlight=False, soft_wrap=True)
+        _say(screen, line)
     forms = kept.code_in(FORMS)
     result = run(
         chosen,
@@ -193,12 +162,14 @@ def wide_console(width: int = _WIDE) -> Console:
     return console if console.is_terminal else Console(width=width)
 
 
+def _say(screen: Console, text: str) -> None:
+    screen.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def _say_saved(screen: Console, settings: Settings, *, left: int) -> None:
     partial = (settings.build / PARTIAL).as_posix()
-    screen.print(
+    _say(
+        screen,
         f"what was done is saved in {partial}; {left} checks are left.\n"
         f"continue with:  {settings.invocation.resume()}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
     )

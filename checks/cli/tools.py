@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tidemark.checks.cli.export import chosen_instance
-from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.manifests import loaded
+from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.cli.run import wide_console
 from tidemark.checks.explore.replay import replay as replay_run
 from tidemark.checks.explore.token import is_run_token, parse_token
@@ -24,12 +25,13 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import (
+    SUITE,
     GeneratedMutants,
     ImplementationMutants,
+    Manifest,
     MutantEntry,
-    default_manifests,
-    load,
 )
+from tidemark.models.manifest.about import about
 
 _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
@@ -40,7 +42,9 @@ def replay(text: str, *, manifests: Sequence[Path] = ()) -> int:
     if not is_run_token(text):
         return _replay_choices(text, manifests)
     token = parse_token(text)
-    shown, still = replay_run(token, read(manifests))
+    known = read(manifests)
+    shown, still = replay_run(token, known)
+    print(_about_entry(token.instance, known))
     print(f"{token.property_id} on {token.instance}")
     assert shown.model is not None
     sources = claim_sources(token.property_id, protocol=shown.model.protocol)
@@ -54,9 +58,9 @@ def replay_trace(path: Path, *, instance: str = "", manifests: Sequence[Path] = 
     from tidemark.checks.report.forms.itf_reader import model_of, read_itf, take_again
 
     document = read_itf(path)
-    for one in manifests:
-        load(one)  # the modules beside it can be imported now
-    model = chosen_instance(instance, manifests=manifests) if instance else model_of(document)
+    if manifests:
+        loaded(manifests)  # the modules beside them can be imported now
+    model = chosen_instance(instance, manifests=manifests, say=print) if instance else model_of(document)
     if model is None:
         raise BadInputError(
             f"{path.as_posix()} does not say which protocol it belongs to",
@@ -72,19 +76,27 @@ def replay_trace(path: Path, *, instance: str = "", manifests: Sequence[Path] = 
 
 def _replay_choices(text: str, manifests: Sequence[Path]) -> int:
     from tidemark.checks.interleave.again import replay_token
+    from tidemark.checks.interleave.executions.token import decode
 
-    found = replay_token(text, read(manifests))
+    decode(text)  # a damaged token is refused whatever the manifests are
+    known = read(manifests)
+    found = replay_token(text, known)
+    print(_about_entry(found.name, known))
     print(f"{found.name}: {found.program.text()}")
     print(trace_text(found.shown, limit=10_000))
     print("no longer refuted" if found.violation is None else f"REFUTED again: {found.violation.claim}")
     return (ExitCode.AS_EXPECTED if found.violation is None else ExitCode.UNEXPECTED_REFUTATION).value
 
 
+def _about_entry(name: str, known: Sequence[Manifest]) -> str:
+    return about((one, name) for one in known if any(entry.name == name for entry in one.entries()))
+
+
 def _optional(module: str, what: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise missing_package(what, error.name) from error
+        raise missing_package(what, error) from error
 
 
 def compare(before: Path, after: Path) -> int:
@@ -118,7 +130,7 @@ def figures(protocols: Sequence[str], *, build: Path, manifests: Sequence[Path] 
     """Print the figures of some protocols; the exit status is that of the last run's verdicts on them."""
     from tidemark.checks.report.figures import figures_text, of_protocols
 
-    names, known = list(dict.fromkeys(protocols)), [load(path) for path in manifests or default_manifests()]
+    names, known = list(dict.fromkeys(protocols)), loaded(manifests)
     result = _last_run(build)
     sys.stdout.write(figures_text(result, known, names))
     return of_protocols(result, known, names).exit_code.value
@@ -213,18 +225,18 @@ def origins(name: str, *, only_adapters: bool) -> int:
 
 
 def places(manifests: Sequence[Path] = ()) -> int:
-    """Print the table of mutants made by rule from the implementation: that of ``docs/mutation.md``."""
+    """Print the table of mutants made by rule from ``impl/``: that of ``docs/mutation.md``."""
     from tidemark.checks.report.places import places_text
 
-    print(places_text(read(manifests)))
+    print(places_text(read(manifests or (SUITE,))))
     return ExitCode.AS_EXPECTED.value
 
 
 def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
-    """Print the index of all results, or one complete finding."""
+    """Print the index of all results, or one complete finding: of the suite, in whichever folder."""
     from tidemark.checks.report.findings import findings_text
 
-    sys.stdout.write(findings_text(read(manifests), only=only))
+    sys.stdout.write(findings_text(read(manifests or (SUITE,)), only=only))
     return ExitCode.AS_EXPECTED.value
 
 

@@ -13,7 +13,7 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.watch.changes import sources_below, watch
 from tidemark.checks.watch.turn import turn
-from tidemark.models.manifest import ManifestError, Tier, default_manifests
+from tidemark.models.manifest import ManifestError, Tier, chosen_manifests
 from tidemark.models.rooms import files
 from tidemark.spec.language.errors import SpecError
 
@@ -22,6 +22,7 @@ _SUFFIXES = frozenset({".py", ".toml"})
 
 def once(settings: Settings, *, only: Sequence[str]) -> int:
     """Judge what has changed since it was judged last; returns the exit status."""
+    chosen_manifests(settings.manifests)
     judges = registry()
     kept = kept_of(settings, judges)
     console = wide_console()
@@ -39,11 +40,12 @@ def once(settings: Settings, *, only: Sequence[str]) -> int:
 def forever(settings: Settings) -> int:
     """Run ``watch --once`` with the same options after each save, until Ctrl-C."""
     console = wide_console()
+    chosen_manifests(settings.manifests)  # a mistake in the command line is told now, not after each save
     command = [sys.executable, "-m", "tidemark.checks", *settings.words, "--once"]
 
     def sources() -> Iterator[Path]:
         yield from files(suffixes=_SUFFIXES)
-        for folder in {path.absolute().parent for path in settings.manifests or default_manifests()}:
+        for folder in {path.absolute().parent for path in chosen_manifests(settings.manifests)}:
             yield from sources_below(folder, besides=settings.build)
 
     def say(text: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.cli.run import wide_console
 from tidemark.checks.crosscheck.ours import native
 from tidemark.checks.crosscheck.outcome import Comparison
@@ -18,6 +18,7 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import InstanceEntry, Manifest, Tier, instance_of
+from tidemark.models.manifest.about import about
 
 
 def cross_check(
@@ -27,12 +28,15 @@ def cross_check(
 
     Raises MissingToolError if Spin is not there, BadInputError if no instance is chosen.
     """
+    known = read(manifests)
     require_spin()
     jar = tlc_jar()
     if jar:
         require_tlc(jar)
     found: list[Comparison] = []
-    for entry in chosen(read(manifests), only=only, tier=tier):
+    entries = chosen(known, only=only, tier=tier)
+    print(about((one, entry.name) for one in known for entry in one.instance if entry in entries))
+    for entry in entries:
         for done in _compare(entry, states=states, seconds=seconds, folder=build / "cross-check", jar=jar):
             print(_line(done), flush=True)
             found.append(done)

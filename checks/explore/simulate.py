@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
@@ -16,6 +16,7 @@ from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import instance_of
+from tidemark.models.manifest.about import about
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.simulate import Budget, Sample
@@ -130,6 +131,7 @@ def command(
             f"no instance {name!r} in the manifest", remedy=known_names(name, known, lists="tidemark show")
         )
     manifest, entry = known[name]
+    print(about([(manifest, name)]))
     instance = instance_of(entry)
     sample, found = simulate(instance, protocol=manifest.name, budget=budget, seed=seed, progress=progress)
     print(f"{name}: {instance.bounds_text()}; seed {seed}")

@@ -56,7 +56,7 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
         found = _judge(task, registry, context)
     except StoppedError:
         raise
-    except Exception as error:  # noqa: BLE001  one broken judge must not hide what the others find
+    except (Exception, SystemExit) as error:  # noqa: BLE001  one broken judge hides no other
         why = _unjudged(task, error, by=registry.get(task.judge), build=settings.build)
     finally:
         restore()  # the next task in this process runs the implementation as it is written
@@ -103,7 +103,7 @@ def _judge(task: Task, registry: Registry, context: Context) -> list[Judgement]:
     return judgements(task, by, by.run(task.entry, context))
 
 
-def _unjudged(task: Task, error: Exception, *, by: Judge | None, build: Path) -> Unjudged:
+def _unjudged(task: Task, error: Exception | SystemExit, *, by: Judge | None, build: Path) -> Unjudged:
     code, message, remedy = explain(error)
     if not type(by).__module__.startswith("tidemark."):  # a judge from elsewhere is no text that is judged
         code = ExitCode.INTERNAL_ERROR if not isinstance(error, _KNOWN) else code

@@ -11,6 +11,7 @@ from tidemark.checks.verdicts.verdict import (
     COVERAGE,
     RUN_STEPS,
     SECOND_OPINION,
+    UNPINNED,
     Aspect,
     Judgement,
     Outcome,
@@ -116,7 +117,7 @@ def _pin(task: Task, what: str, problems: Sequence[str], *, pins: int) -> Verdic
         return holds(subject, counts={"pins": pins}, bounds="the manifest", replay=task.command)
     return refuted(
         subject,
-        counts={"pins": max(pins, 1)},
+        counts={"pins": max(pins, 1)} | ({} if pins else {UNPINNED: len(problems)}),
         counterexample=None,
         reason="; ".join(problems),
         replay=task.command,
@@ -192,22 +193,22 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
             return []
         whole = len(decided) == sum(is_counted(v) for v in verdicts)
         problem = _nothing_pinned(decided) if whole else "no count is pinned; what was seen is not the whole"
-        return [_pin(task, COUNTS, [problem], pins=1)]
-    problems = _differing(task, entry.counts, decided)
-    return [_pin(task, COUNTS, problems, pins=len(entry.counts))]
-
-
-def _differing(task: Task, counts: Mapping[str, int], decided: Sequence[Verdict]) -> list[str]:
-    """What is not as pinned. The sum of runs only if the claims are as expected: else that is the news."""
-    entry = task.entry
+        return [_pin(task, COUNTS, [problem], pins=0)]
     as_expected = all(v.outcome is expected_outcome(task, v) for v in decided)
     due = list(OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else ())
     due += [RUN_STEPS] if as_expected and _seen(RUN_STEPS, decided) else []
-    problems = [f"{name}: not pinned" for name in due if name not in counts]
+    # The sum of runs is compared only if the claims are as expected: else that is the news.
+    compared = {name: count for name, count in entry.counts.items() if as_expected or name != RUN_STEPS}
+    problems = [f"{name}: not pinned" for name in due if name not in compared]
+    problems += _differing(compared, decided)
+    return [_pin(task, COUNTS, problems, pins=len(compared))] if compared or problems else []
+
+
+def _differing(counts: Mapping[str, int], decided: Sequence[Verdict]) -> list[str]:
+    """What is not as pinned."""
+    problems = list[str]()
     for name, pinned in counts.items():
         seen = _seen(name, decided)
-        if name == RUN_STEPS and not as_expected:
-            continue
         if not seen:
             problems.append(f"{name}: pinned {pinned}, not reported")
         elif seen != [pinned]:

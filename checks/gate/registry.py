@@ -52,7 +52,7 @@ class LazyJudge:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] == _OWN:
                 raise  # a mistake of ours, which no installation mends
-            raise missing_package(f"the judge {self._name!r}", error.name) from error
+            raise missing_package(f"the judge {self._name!r}", error) from error
         return judge
 
     @property

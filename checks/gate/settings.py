@@ -29,7 +29,7 @@ class Settings:
     json: bool = False
     """Write the verdicts to the standard output as JSON, and all else to the error stream."""
     manifests: tuple[Path, ...] = ()
-    """Manifest files as they were given; none for those of the project or the repository."""
+    """Manifest files as they were given; none for those of the project."""
 
     reuse: Mapping[str, Reuse] = field(default_factory=dict)
     """What judges may take over below their verdicts, by the judge's name."""

@@ -37,11 +37,11 @@ from tidemark.models.manifest import (
     Manifest,
     Tier,
     check_against_spec,
-    declared_properties,
-    default_manifests,
+    chosen_manifests,
     load,
     lock_file,
 )
+from tidemark.models.manifest.about import heading
 from tidemark.models.manifest.pins import lock_text, read_lock
 from tidemark.models.manifest.verdicts_lock import Locked, read_verdicts, verdicts_file, verdicts_text
 from tidemark.models.pins.compare import Difference, differences
@@ -80,21 +80,22 @@ def pin(
     Nothing is pinned of an entry with a verdict that is inconclusive or not the expected one.
     With --against nothing is written: what differs from a revision is shown with both texts.
     """
-    chosen = _chosen(protocols or (), manifest or default_manifests())
+    chosen = _chosen(protocols or (), chosen_manifests(manifest or ()))
     if against is not None:
-        return _show_against(against, chosen)
-    found = [(path, _written(path)) for path in chosen]
+        return _show_against(against, list(chosen.values()))
+    print(heading(chosen, {}))
+    found = [(path, _written(path)) for path in chosen.values()]
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
     return _pin_counts(found, settings, change=counts, only=only or ())
 
 
-def _chosen(names: Sequence[str], paths: Sequence[Path]) -> list[Path]:
-    found = [(path, str(_read(path).get("name"))) for path in paths]
-    known = {name for _, name in found}
+def _chosen(names: Sequence[str], paths: Sequence[Path]) -> dict[str, Path]:
+    """The manifests of these names, by name; all of them if there are no names."""
+    known = {str(_read(path).get("name")): path.resolve() for path in paths}
     for name in names:
         if name not in known:
             raise BadInputError(f"there is no protocol {name!r}", remedy=known_names(name, known))
-    return [path for path, name in found if not names or name in names]
+    return {name: path for name, path in known.items() if not names or name in names}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -108,10 +109,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _written(path: Path) -> Manifest:
     """The manifest, with the lock of claims as the protocol is now. Raises ManifestError."""
-    data = _read(path)
-    content = load(path)
-    if "properties" not in data:
-        content = load(path, properties=declared_properties(content.protocol, file=path.name))
+    content = load(path, anew=True)
     check_against_spec(content, file=path.name)
     _pin(path, content)
     return load(path)
@@ -122,7 +120,7 @@ def _show_against(revision: str, paths: Sequence[Path]) -> int:
 
     then = said_at(revision, paths)
     for path in paths:
-        content = load(path)
+        content = load(path, anew=True)
         old = then[path]
         texts = {name: said.text for name, said in old.items()}
         changed = differences({name: said.pin for name, said in old.items()}, _said(content), texts=texts)

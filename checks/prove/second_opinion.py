@@ -51,7 +51,7 @@ def compared(
         try:
             found += [compare(query) for query in decisive(asked)]
         except ModuleNotFoundError as error:
-            raise missing_package("the second opinion", error.name) from error
+            raise missing_package("the second opinion", error) from error
     return found
 
 

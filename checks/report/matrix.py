@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.report.amounts import amount, duration, total_amount
 from tidemark.checks.verdicts.result import RunResult, SourceNote
-from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome
+from tidemark.checks.verdicts.verdict import UNPINNED, Aspect, Judgement, Outcome
 
 _LISTED = "vacuity."
 MEANINGS = "pinned-meanings"
@@ -56,7 +56,8 @@ class Cell:
 def _line(outcome: Outcome, group: Sequence[Judgement], *, ok: bool) -> str:
     times = f" ({len(group)})" if len(group) > 1 else ""
     if not ok and all(j.verdict.subject.aspect is Aspect.PIN for j in group):
-        return f"NOT as pinned{times}"
+        unpinned = all(UNPINNED in j.verdict.counts for j in group)
+        return f"{'not pinned' if unpinned else 'NOT as pinned'}{times}"
     if not ok:
         return f"{outcome.value.upper()}{times}, expected {group[0].expected.value}"
     if outcome is Outcome.REFUTED:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tidemark.checks.cli.export import chosen_instance
-from tidemark.checks.cli.run import manifests as read
+from tidemark.checks.cli.manifests import loaded
+from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.explore.replay import run_of
 from tidemark.checks.explore.token import is_run_token, parse_token
 from tidemark.checks.step.commands import Commands
@@ -15,7 +16,6 @@ from tidemark.checks.step.session import Session
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.interpreted.interpreter import Interpreter
-from tidemark.models.manifest import load
 
 _PROMPT = "> "
 
@@ -66,7 +66,7 @@ def _session(
             "this is the token of a run of an implementation, whose steps cannot be chosen by hand",
             remedy=f"see it step by step:  tidemark replay {name[:12]}...",
         )
-    for path in manifests:
-        load(path)  # the modules beside it can be imported now
-    chosen = chosen_instance(name, bounds=bounds, constants=constants, manifests=manifests)
+    if manifests:
+        loaded(manifests)  # the modules beside them can be imported now
+    chosen = chosen_instance(name, bounds=bounds, constants=constants, manifests=manifests, say=print)
     return Session(Interpreter(chosen))

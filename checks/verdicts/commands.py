@@ -69,7 +69,7 @@ class Invocation:
 
     Attributes:
         words: the command line as it was given, without the program; empty if there was none.
-        manifests: manifest files as they were given; none for those of the repository.
+        manifests: manifest files as they were given; none for those of the project.
     """
 
     words: tuple[str, ...] = ()

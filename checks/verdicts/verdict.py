@@ -27,6 +27,9 @@ need not be a shortest one.
 SECOND_OPINION = "second-opinion"
 """Claim id of a proof's comparison of two solvers: how often they agree is a count of the entry."""
 
+UNPINNED = "unpinned"
+"""A count of a refuted pin: nothing was compared, because nothing is pinned."""
+
 COVERAGE = "coverage"
 """Property id of the vacuity verdict of a search: every action fired, every guard conjunct true once, ..."""
 

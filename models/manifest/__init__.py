@@ -26,10 +26,11 @@ from tidemark.models.manifest.model import (
     Tier,
 )
 from tidemark.models.manifest.pins import Pin, lock_file
-from tidemark.models.manifest.project import default_manifests
-from tidemark.models.manifest.resolve import check_against_spec, declared_properties, instance_of
+from tidemark.models.manifest.project import SUITE, chosen_manifests
+from tidemark.models.manifest.resolve import check_against_spec, instance_of
 
 __all__ = [
+    "SUITE",
     "AnyEntry",
     "ArgumentEntry",
     "ConformEntry",
@@ -52,8 +53,7 @@ __all__ = [
     "StrengthEntry",
     "Tier",
     "check_against_spec",
-    "declared_properties",
-    "default_manifests",
+    "chosen_manifests",
     "instance_of",
     "load",
     "lock_file",

@@ -9,6 +9,8 @@ import os
 import sys
 from pathlib import Path
 
+from tidemark.models.rooms import PROTOCOLS
+
 ROOT_FILE = "pyproject.toml"
 """The file that marks the root of a project."""
 
@@ -16,8 +18,14 @@ _added: dict[str, None] = {}
 
 
 def make_importable(manifest: Path) -> None:
-    """Let the modules beside a manifest file be imported, and those at the root of its project."""
+    """Let the modules beside a manifest file be imported, and those at the root of its project.
+
+    Those of the suite's own protocols have the name of the package before theirs: a second name would give
+    each class twice.
+    """
     folder = manifest.resolve().parent
+    if folder.is_relative_to(PROTOCOLS):
+        return
     root = next((place for place in (folder, *folder.parents) if (place / ROOT_FILE).is_file()), folder)
     for place in map(str, dict.fromkeys((root, folder))):
         if place in _added:

@@ -34,29 +34,29 @@ from tidemark.models.rooms import protocol_files
 
 
 def manifest_files() -> tuple[Path, ...]:
-    """The manifests of the repository, by name."""
+    """The manifests of the suite's own protocols, by name."""
     return protocol_files("manifest.toml")
 
 
 def shown_name(path: Path) -> str:
-    """A manifest file in messages: those of the repository have one name, so their folder is said too."""
+    """A manifest file in messages: those of the suite have one name, so their folder is said too."""
+    path = path.resolve()
     return f"{path.parent.name}/{path.name}" if path in manifest_files() else path.name
 
 
-def load(path: Path, *, properties: Mapping[str, Sequence[str]] | None = None) -> Manifest:
+def load(path: Path, *, anew: bool = False) -> Manifest:
     """Read and check one manifest file, with its locks and the files in the folder of its name.
 
     These files add entries.
 
-    ``properties``: ids by kind in place of those of the lock, if the manifest has none itself.
+    ``anew``: the ids of the properties are those of the protocol as it is now, not those of the lock.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
-    entry that it does not declare. The modules beside a manifest from outside the repository can be imported
-    from now on.
+    entry that it does not declare. The modules beside a manifest that is not the suite's can be imported from
+    now on.
     """
     data = _read(path)
-    if path not in manifest_files():
-        make_importable(path)
+    make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
         for section, entries in _read(more).items():
             known = data.setdefault(section, [])
@@ -70,22 +70,18 @@ def load(path: Path, *, properties: Mapping[str, Sequence[str]] | None = None) -
     file, pinned = shown_name(path), read_lock(lock_file(path))
     data = with_verdicts(data, read_verdicts(verdicts_file(path)), file=file)
     if "properties" not in data:
-        data["properties"] = _properties(data, pinned, properties, file=file)
-    return parse(data, file=file, pinned=pinned)
+        data["properties"] = _properties(data, () if anew else pinned, file=file)
+    return parse(data, file=file, pinned=pinned).read_from(path.resolve())
 
 
 def _properties(
-    data: Mapping[str, object],
-    pinned: Sequence[Pin],
-    given: Mapping[str, Sequence[str]] | None,
-    *,
-    file: str,
+    data: Mapping[str, object], pinned: Sequence[Pin], *, file: str
 ) -> Mapping[str, Sequence[str]]:
     """The ids of the properties by kind: of the lock; of the protocol as it is now, if nothing is locked."""
-    if given is None and pinned:
-        return properties_of(pinned)
     protocol = data.get("protocol")
-    return given or (declared_properties(protocol, file=file) if isinstance(protocol, str) else {})
+    if pinned or not isinstance(protocol, str):
+        return properties_of(pinned)
+    return declared_properties(protocol, file=file)
 
 
 def _read(path: Path) -> dict[str, object]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from tidemark.models.manifest.pins import Pin
 from tidemark.models.manifest.strict import Strict
@@ -484,6 +485,19 @@ class Manifest(Strict):
     mutant: tuple[MutantEntry, ...] = ()
     generated: tuple[GeneratedMutants, ...] = ()
     implementation: tuple[ImplementationMutants, ...] = ()
+
+    _path: Path | None = PrivateAttr(None)
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it was read from, if any."""
+        return self._path
+
+    def read_from(self, path: Path) -> Self:
+        """The same, which knows its file."""
+        same = self.model_copy()
+        same._path = path  # noqa: SLF001  of this class
+        return same
 
     def entries(self) -> Iterator[AnyEntry]:
         """All entries, in the order in which they are judged."""

@@ -1,8 +1,13 @@
-"""What a project says about itself: the table ``[tool.tidemark]`` of its ``pyproject.toml``."""
+"""Which manifests are meant: those that are given, else those that the project names in ``[tool.tidemark]``.
+
+There is no third choice: a command that is asked about ``small`` in a folder without a manifest must not
+answer about another protocol that has an entry of this name.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,9 +16,12 @@ from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
 
+SUITE = Path("suite")
+"""Given in place of a file: the manifests of the suite's own protocols."""
+
 
 class Project(BaseModel):
-    """The table. Its paths and patterns begin in the folder of the file."""
+    """The table ``[tool.tidemark]``. Its paths and patterns begin in the folder of the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -21,12 +29,23 @@ class Project(BaseModel):
     """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given."""
 
 
-def default_manifests() -> tuple[Path, ...]:
-    """The manifests of the project in which this process works; else those of the repository.
+def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """The given manifest files, else those of the project in which this process works; each once.
 
-    Raises ManifestError if the table is wrong, or a path in it leads to nothing.
+    Raises ManifestError if there is none, if the project's table is wrong, or if a path in it leads to
+    nothing.
     """
-    return project_manifests(Path.cwd()) or manifest_files()
+    files = [path for one in given for path in (manifest_files() if one == SUITE else (one,))]
+    found = files or project_manifests(Path.cwd())
+    if not found:
+        raise ManifestError(
+            "no manifest is found: none is given, and no pyproject.toml here or above names one",
+            file=Path.cwd(),
+            remedy="give it with  --manifest FILE , or write to pyproject.toml  [tool.tidemark]  "
+            f'manifests = ["specs/*.toml"] ;  tidemark init  writes a first one;  --manifest {SUITE}  '
+            "judges Tidemark's own protocols",
+        )
+    return tuple({path.resolve(): path for path in reversed(found)}.values())[::-1]
 
 
 def project_manifests(folder: Path) -> tuple[Path, ...]:
@@ -51,7 +70,10 @@ def project_manifests(folder: Path) -> tuple[Path, ...]:
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    found = sorted(folder.glob(pattern))
+    try:
+        found = sorted(folder.glob(pattern))
+    except (NotImplementedError, ValueError):  # an absolute path, an empty pattern
+        found = []
     if not found:
         raise ManifestError(
             f"tool.tidemark.manifests: no file matches {pattern!r}",

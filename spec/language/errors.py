@@ -40,7 +40,7 @@ class AuthorError(SpecError):
         super().__init__(problem, remedy="Correct this line", place=place)
 
 
-def place_in(error: Exception) -> str | None:
+def place_in(error: BaseException) -> str | None:
     """``file:line`` in the author's text from which an exception comes; None if no such text was running.
 
     The innermost line counts that is neither of this package nor of a library.

@@ -30,7 +30,7 @@ def load_reference(reference: str, *, what: str) -> Any:
 
     Raises:
         ReferenceNotFoundError: the text has another form, or there is no such module or name.
-        SpecError: the module cannot be imported, because of an error in its text.
+        SpecError: the module cannot be imported, because of an error in its text, or ends the process.
     """
     module, separator, path = reference.partition(":")
     if not (module and separator and path):
@@ -53,7 +53,7 @@ def load_module(name: str, *, what: str) -> ModuleType:
 
     Raises:
         ReferenceNotFoundError: there is no such module.
-        SpecError: it cannot be imported, because of an error in its text.
+        SpecError: it cannot be imported, because of an error in its text, or ends the process.
     """
     return _imported(name, problem=f"no {what} {name!r}", remedy="Correct its name")
 
@@ -63,6 +63,12 @@ def _imported(name: str, *, problem: str, remedy: str) -> ModuleType:
         return import_module(name)
     except SpecError:
         raise
+    except SystemExit as error:
+        raise SpecError(
+            f"{name} cannot be imported: it calls sys.exit({error.code!r})",
+            remedy="Remove the call, or put it below  if __name__ == '__main__':",
+            place=place_in(error) or name,
+        ) from error
     except Exception as error:
         place = place_in(error)
         missing = isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}.")

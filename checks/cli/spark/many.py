@@ -41,7 +41,7 @@ def sweep_command(
     name: str, *, over: Sequence[str], states: int, master: str, build: Path, manifests: Sequence[Path]
 ) -> int:
     """``tidemark spark sweep``: one line for each combination. What was not searched is not judged."""
-    instances = grid(chosen_instance(name, manifests=manifests), dict(map(axis, over)))
+    instances = grid(chosen_instance(name, manifests=manifests, say=print), dict(map(axis, over)))
     found = sweep(spark_session(master=master, build=build), instances, states=states)
     show(found, wide_console())
     if any(row.broken for row in found):
@@ -70,7 +70,7 @@ def swarm_command(
     name: str, *, tasks: int, budget: Budget, seed: int, master: str, build: Path, manifests: Sequence[Path]
 ) -> int:
     """``tidemark spark swarm``: like ``tidemark simulate``, with a seed for each task. Never green."""
-    instance = chosen_instance(name, manifests=manifests)
+    instance = chosen_instance(name, manifests=manifests, say=print)
     found = swarm(spark_session(master=master, build=build), instance, tasks=tasks, budget=budget, seed=seed)
     for verdict in found:
         print(f"{verdict.outcome.value:>13}  {verdict.subject.property_id}")

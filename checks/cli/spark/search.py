@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tidemark.checks.cli.options import named
-from tidemark.checks.cli.run import Settings, gate
+from tidemark.checks.cli.run import gate
 from tidemark.checks.gate.registry import registry
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.spark.judge import JUDGE
 from tidemark.checks.spark.package_code import code_zip
 from tidemark.checks.spark.planning.history import FOLDER, RUNS, query
@@ -64,7 +65,7 @@ def package(*, out: Path, environment: bool) -> int:
     if environment:
         archive = environment_archive(folder=out)
         options += [f"--archives {archive}#environment", "--conf spark.executorEnv.PYTHONPATH=environment"]
-    options.append(f"{script} spark distribute INSTANCE --directory SHARED_FOLDER")
+    options.append(f"{script} spark distribute INSTANCE --manifest FILE --directory SHARED_FOLDER")
     print("spark-submit --master MASTER \\")
     print(" \\\n".join(f"  {option}" for option in options))
     return ExitCode.AS_EXPECTED.value

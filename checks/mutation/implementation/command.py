@@ -24,6 +24,7 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Manifest
+from tidemark.models.manifest.about import about
 from tidemark.models.rooms import ROOT
 
 
@@ -91,6 +92,7 @@ def _plans(manifests: Sequence[Manifest], name: str) -> Iterator[Plan]:
     if not whole:
         known = [entry.name for one in manifests for entry in one.implementation]
         raise BadInputError(f"there are no mutants {name!r}", remedy=known_names(name, known))
+    print(about((manifest, name) for name, (_, manifest) in whole.items()))
     for entry, manifest in whole.values():
         yield Plan.of(entry, manifest, every=True)
 

@@ -26,7 +26,7 @@ from tidemark.checks.report.files import JUNIT, PAGE, SARIF, VERDICTS, write_fil
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.verdict import refuted
-from tidemark.models.manifest import Tier, default_manifests, manifest_files
+from tidemark.models.manifest import Tier
 from tidemark.models.rooms import ROOT
 
 ALL_GREEN = ExitCode.AS_EXPECTED
@@ -146,6 +146,8 @@ def test_a_name_that_is_no_module(tmp_path, capsys):
         ('manifest = ["a.toml"]', "tool.tidemark.manifest: Extra inputs"),
         ('manifests = "a.toml"', "tool.tidemark.manifests"),
         ('manifests = ["nothing/*.toml"]', "no file matches 'nothing/*.toml'"),
+        ('manifests = ["/nothing/*.toml"]', "no file matches '/nothing/*.toml'"),
+        ('manifests = [""]', "no file matches ''"),
         ("manifests = [", "cannot be read"),
     ],
 )
@@ -154,12 +156,6 @@ def test_a_wrong_table_of_the_project(table, words, tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     assert cli.run(["show"]) == ExitCode.BAD_INPUT
     assert words in capsys.readouterr().err
-
-
-def test_a_project_that_says_nothing_has_the_manifests_of_the_repository(tmp_path, monkeypatch):
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    assert default_manifests() == manifest_files() != ()
 
 
 def test_the_marker_needs_no_conftest(tmp_path):

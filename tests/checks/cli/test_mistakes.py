@@ -361,3 +361,49 @@ def test_a_protocol_is_proved_by_its_name_alone(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert cli.run(["prove", "tests.protocols_proof.locks:WithoutLemma"]) == ExitCode.INCONCLUSIVE
     assert "tidemark suggest tests.protocols_proof.locks:WithoutLemma" in capsys.readouterr().out
+
+
+EXITS = {
+    "at the top": ("import sys\nsys.exit(3)\n", ""),
+    "in an action": ("", "import sys; sys.exit(3)"),
+}
+
+
+@pytest.mark.parametrize("where", EXITS)
+@pytest.mark.parametrize(
+    "command", ["prove NAME:Doors", "step NAME:Doors --bound Door=1", "verify --manifest M"]
+)
+def test_a_text_that_ends_the_process(where, command, tmp_path, monkeypatch, capsys):
+    """The status 3 would mean that there is no decision; 0, that all is well."""
+    head, line = EXITS[where]
+    name, path = folder_with(tmp_path, head=head, line=line, manifest=WHOLE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = command.replace("NAME", name).replace(" M", f" {path.name}").split()
+    assert cli.run(words) == ExitCode.BAD_INPUT
+    said = capsys.readouterr().err
+    assert f"{name}.py:" in said
+    assert "sys.exit(3)" in said
+    assert "internal" not in said
+
+
+def test_a_program_that_ends_the_process(tmp_path, monkeypatch, capsys):
+    """In a process of the gate, too."""
+    program = "def program():\n    import sys\n    sys.exit(0)\n"
+    _, path = folder_with(tmp_path, head=program, manifest=WHOLE + INTERLEAVED)
+    monkeypatch.chdir(tmp_path)
+    for jobs in ("1", "2"):
+        words = ["verify", "--only", "interleave/*", "--manifest", path.name, "--jobs", jobs, "--fresh"]
+        assert cli.run(words) == ExitCode.BAD_INPUT
+        said = capsys.readouterr().out
+        assert "NOT JUDGED  interleave/ends" in said
+        assert "sys.exit(0)" in said
+
+
+INTERLEAVED = """
+[[interleave]]
+name = "ends"
+program = "NAME:program"
+claims = ["no-deadlock"]
+expect = { every = "holds" }
+"""

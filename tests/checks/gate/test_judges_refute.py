@@ -13,8 +13,8 @@ from tidemark.models.manifest import (
     MutantEntry,
     ProofEntry,
     Tier,
-    default_manifests,
     load,
+    manifest_files,
 )
 
 ON_SPARK = "interleave on Spark"
@@ -26,7 +26,7 @@ def judge_of(task: Task) -> str:
     return ON_SPARK if spread else task.judge
 
 
-EVERY = list(all_tasks(map(load, default_manifests())))
+EVERY = list(all_tasks(map(load, manifest_files())))
 TASKS = [task for task in EVERY if task.entry.tier is Tier.FAST]
 HOSTS = {task.entry.name: judge_of(task) for task in EVERY if task.judge in ("explore", "interleave")}
 JUDGED = sorted({(task.manifest.name, judge_of(task)) for task in TASKS})

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tidemark.checks.verdicts.installed import install_command
+
 ROOT = Path(__file__).parents[3]
 PLUGINS = [
     "-q",
@@ -215,7 +217,11 @@ def test_it_needs_no_extra(tmp_path):
 
 
 def test_a_judge_without_its_extra_says_which(tmp_path):
-    program = WITHOUT_EXTRAS + "from tidemark.checks.cli.app import run\nsys.exit(run(['explore', 'tiny']))\n"
+    program = (
+        WITHOUT_EXTRAS
+        + "from tidemark.checks.cli.app import run\n"
+        + "sys.exit(run(['explore', 'tiny', '--manifest', 'suite']))\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
@@ -225,4 +231,4 @@ def test_a_judge_without_its_extra_says_which(tmp_path):
         check=False,
     )
     assert done.returncode == 6, done.stdout + done.stderr
-    assert "pip install 'tidemark[explore]'" in done.stdout
+    assert f"run  {install_command('explore')}" in done.stdout

@@ -11,7 +11,7 @@ from tidemark.checks.interleave import Options, RandomWalk, Reduction, explore
 from tidemark.checks.interleave.audits import audit
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
-from tidemark.models.manifest import default_manifests, load
+from tidemark.models.manifest import load, manifest_files
 from tidemark.models.simulation import Execution, Process, Program, ProgramRef, Settings, World, snapshot
 from tidemark.models.simulation.loop.lane import Lane, LaneTask
 
@@ -27,7 +27,7 @@ BROKEN = ProgramRef.of(
 )
 
 
-CHANNELS = next(m for m in map(load, default_manifests()) if m.name == "flush")
+CHANNELS = next(m for m in map(load, manifest_files()) if m.name == "flush")
 LOCKED = program_of(next(e for e in CHANNELS.interleave if e.name == "channels-deadline"))
 """Its tasks wait inside of asynchronous generators."""
 
