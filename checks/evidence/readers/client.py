@@ -15,7 +15,7 @@ from tidemark.checks.evidence.table.schema import LARGEST, Row, clamp
 
 FORMAT = 1
 
-KINDS = ("insert", "delete", "query", "count", "flush")
+KINDS = ("insert", "upsert", "delete", "query", "count", "flush")
 """Operations that have a kind of event of their own."""
 LEVELS = ("Strong", "Session", "Bounded", "Eventually", "Customized")
 OUTCOMES = ("ok", "fail", "unknown")
@@ -45,9 +45,10 @@ class Operation(BaseModel):
     """The timestamp in the answer; 0 if there is none."""
     guarantee: int | None = None
     keys: Runs = ()
-    """Keys written, deleted or asked for; of a query no runs mean every key."""
+    """Keys written, deleted or asked for; of a query no runs mean every key. A write has to name them."""
     seen: Runs = ()
     count: int | None = None
+    """What a count says; of a query, how many rows the answer had."""
     error: str = ""
 
     @model_validator(mode="after")
