@@ -73,15 +73,16 @@ def of_key(history: list[Op], key: int) -> list[Op]:
 
 def is_due(write: Op, read: Op, level: str) -> bool:
     """Does the level promise the write to the read?"""
+    before = over(write) < float(read["start"])
     match level:
         case "Strong":
-            return over(write) < read["start"]
+            return before
         case "Bounded":
-            return over(write) < read["start"] - BOUND
+            return over(write) < float(read["start"] - BOUND)
         case "Session":
-            return over(write) < read["start"] and write["process"] == read["process"]
+            return before and bool(write["process"] == read["process"])
         case "Customized":
-            return write["outcome"] == "ok" and 0 < write["ts"] <= (read["guarantee"] or 0)
+            return write["outcome"] == "ok" and bool(0 < write["ts"] <= (read["guarantee"] or 0))
     return False
 
 

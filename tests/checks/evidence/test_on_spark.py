@@ -44,13 +44,13 @@ def run(tmp_path: Path) -> Path:
     write(
         folder / "history-w2.ndjson", [parts.op(0, "query", 7000, level="Strong", client="w2", seen=[[1, 3]])]
     )
-    write(folder / "history-w3.ndjson", upserts())
+    write(folder / "history-u1.ndjson", upserts())
     return folder
 
 
 def upserts() -> list[dict[str, Any]]:
     """One is lost, one row is counted twice; from a drop of a partition on nobody knows."""
-    about = {"client": "w3", "collection": "d", "process": "p3"}
+    about = {"client": "u1", "collection": "d", "process": "p3"}
     return [
         parts.op(0, "upsert", 100, keys=[[1, 4]], **about),
         parts.op(1, "upsert", 200, keys=[[4, 6]], **about),
@@ -84,7 +84,7 @@ def test_the_answers_are_the_same(run: Path, spark: SparkSession, tmp_path: Path
     assert found == expected
     assert found["client-history", "history.count"].broken == 1
     (reason,) = found["client-history", "history.bounded"].unsure
-    assert reason.startswith("1 delete by expression, 1 drop_partition, the first at history-w3.ndjson:5: ")
+    assert reason.startswith("1 delete by expression, 1 drop_partition, the first at history-u1.ndjson:5: ")
     assert {name for (name, _), one in found.items() if one.broken} >= {
         "broker-watermark", "log-watermark", "log-flushed-segment", "client-history",
     }  # fmt: skip
