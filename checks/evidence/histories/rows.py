@@ -102,9 +102,10 @@ class Rows:
     def __init__(self, collection: Collection, cells: Cells) -> None:
         self.cells = cells
         writes = collection.writes
-        puts = writes.is_put[cells.write]
-        self.puts, self.deletes = Side(collection, cells, puts), Side(collection, cells, ~puts)
-        self.upserting: Bools = writes.is_upsert[cells.write]
+        self._putting: Bools = writes.is_put[cells.write]
+        self._upserting: Bools = writes.is_upsert[cells.write]
+        self.puts = Side(collection, cells, self._putting)
+        self.deletes = Side(collection, cells, ~self._putting)
         self.start, self.end = writes.start[cells.write], writes.end[cells.write]
 
     def must(self, cell: Ints, since: Ints, end: Ints) -> Bools:
@@ -115,38 +116,38 @@ class Rows:
         return there
 
     def most(self, cell: Ints, at: Ints) -> Ints:
-        """The number of rows of a key in the views that know what was acknowledged before ``at``, and of the
-        rest what has begun: the inserts that can come after every delete and upsert, and one upsert before.
+        """How many rows a key has at most in the views at a moment: with all that was acknowledged before it,
+        and any of what had begun. These are the inserts that can come after the last delete or upsert, and
+        one more if that can be an upsert: one that was acknowledged, or the first of those that still run.
         """
-        inserts, begun = self._inserts
+        over, begun = self._inserts
+        replaced, running = self._upserts
+        inserts = begun.count(cell, at + 1)
         cleared = self._clearing.below(cell, at)
-        replaced, open_since = self._upserts
-
-        def left(cut: Ints) -> Ints:
-            return begun.count(cell, at + 1) - inserts.count(cell, cut)
-
-        rows = left(cleared) + (replaced.below(cell, at) >= np.maximum(cleared, NEVER + 1))
-        first = -open_since.below(cell, 1 - at)
-        later = np.where(first <= at, left(np.maximum(cleared, first)) + 1, 0)
-        most: Ints = np.maximum(rows, later)
+        settled = (
+            inserts - over.count(cell, cleared) + (replaced.below(cell, at) >= np.maximum(cleared, NEVER + 1))
+        )
+        first = -running.below(cell, 1 - at)
+        with_first = inserts - over.count(cell, np.maximum(cleared, first)) + 1
+        most: Ints = np.maximum(settled, np.where(first <= at, with_first, 0))
         return most
 
     @cached_property
     def _inserts(self) -> tuple[Latest, Latest]:
         """Plain inserts by their end, and by their start."""
-        side, plain = self.puts, ~self.puts.writes.is_upsert[self.puts.write]
-        cell, start, end = side.cell[plain], side.start[plain], side.end[plain]
+        which = self._putting & ~self._upserting
+        cell, start, end = self.cells.cell[which], self.start[which], self.end[which]
         return Latest(cell, end, end), Latest(cell, start, start)
 
     @cached_property
     def _clearing(self) -> Latest:
         """Deletes and upserts: the start of the last one acknowledged."""
-        which = self.upserting | ~self.puts.writes.is_put[self.cells.write]
+        which = self._upserting | ~self._putting
         return Latest(self.cells.cell[which], self.end[which], self.start[which])
 
     @cached_property
     def _upserts(self) -> tuple[Latest, Latest]:
         """The end of the last one acknowledged; the first start of those that end at a time or later."""
-        which = self.upserting
+        which = self._upserting
         cell, start, end = self.cells.cell[which], self.start[which], self.end[which]
         return Latest(cell, end, end), Latest(cell, -end, -start)

@@ -70,7 +70,7 @@ def op_row(source: str, line: int, entry: Mapping[str, Any], text: str) -> Row:
     if entry.get("v", FORMAT) != FORMAT:
         raise ValueError(f"version {entry['v']!r} of the history format is not known; {FORMAT} is")
     if not (_is_whole(start) and _is_whole(end)) or end < start:
-        raise ValueError(f"an operation from {start!r} to {end!r}")
+        raise ValueError(f"an operation from {start!r} to {end!r}: times are whole nanoseconds, in order")
     if outcome not in OUTCOMES:
         raise ValueError(f"outcome {outcome!r} is none of {', '.join(OUTCOMES)}")
     if level is not None and level not in LEVELS:

@@ -383,6 +383,23 @@ def test_a_violation_before_an_unknown_operation_stays_one(tmp_path: Path) -> No
     assert (found.events, found.broken, sum(found.unsure.values())) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("left_out", [2, 4])
+def test_the_first_doubt_decides(tmp_path: Path, left_out: int) -> None:
+    """A number is left out before or after an unknown operation: both are named, each with its reads."""
+    whole = [
+        insert(0, 100, ALL),
+        query(1, 150, ALL),
+        op(2, "flush", 200),
+        query(3, 300, []),
+        query(4, 400, []),
+    ]
+    rest = [one for one in whole if one["seq"] != left_out] + [query(5, 500, [])]
+    strange = op(0, "truncate", {2: 350, 4: 250}[left_out], client="r1")
+    found = judged(tmp_path, [*rest, strange])["history.strong"]
+    assert (found.events, found.broken, len(found.unsure)) == (1, 0, 2)
+    assert sorted(found.unsure.values()) == {2: [2, 3], 4: [1, 2]}[left_out]
+
+
 @pytest.mark.parametrize("name", ["create", "load", "release", "flush", "search"])
 def test_what_changes_no_row_leaves_the_rest_as_it_is(tmp_path: Path, name: str) -> None:
     found = judged(tmp_path, [insert(0, 100, ALL), op(1, name, 200), query(2, 300, [[1, 9]])])
