@@ -79,7 +79,7 @@ def _order(collection: Collection, answer: Callable[[str], Answer]) -> None:
 
 
 def _unjudged(collection: Collection, answer: Callable[[str], Answer]) -> None:
-    """What depends on operations that are missing, or of which nobody knows what they did, was not judged."""
+    """Say what was not judged, since operations are missing, or do not say which rows they changed."""
     if collection.searches:
         answer("history.written").report("A search is not judged.", times=collection.searches)
     reads = collection.reads

@@ -290,7 +290,7 @@ def _runs(column: pa.ChunkedArray) -> Runs:
 _ANY = "\0"
 """Stands for every collection: of an operation that names none."""
 _Unknown = tuple[int, int, str]
-"""An operation of which nobody knows what it did: its start, its number in the log, its name."""
+"""An operation whose line does not say which rows it changed: its start, its number in the log, its name."""
 
 
 def _unknown(events: pa.Table, columns: dict[str, Any]) -> dict[str, list[_Unknown]]:

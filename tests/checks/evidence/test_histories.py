@@ -324,7 +324,7 @@ def test_a_swapped_acknowledgement_of_an_upsert(tmp_path: Path) -> None:
     assert parts.of(tmp_path, "client-unique").broken == 1
 
 
-# ---- operations of which nobody knows what they did ----
+# ---- operations whose lines do not say which rows they changed ----
 
 LATER = [query(2, 300, []), query(3, 400, [[1, 10], [99, 99]], "Session"), counted(4, 500, 77)]
 UNKNOWN = [

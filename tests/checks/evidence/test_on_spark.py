@@ -49,7 +49,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def upserts() -> list[dict[str, Any]]:
-    """One is lost, one row is counted twice; from a drop of a partition on nobody knows."""
+    """One is lost, one row is counted twice; what a drop of a partition did is not known."""
     about = {"client": "u1", "collection": "d", "process": "p3"}
     return [
         parts.op(0, "upsert", 100, keys=[[1, 4]], **about),
