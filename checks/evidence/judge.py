@@ -109,18 +109,24 @@ def _idle(evidence: Evidence, found: Finding) -> None:
         if lacking:
             found.idle.append((one.name, f"no {', no '.join(lacking)} events"))
     for answer in found.answers:
-        if not answer.events and not answer.broken:
+        if not _speaks(answer):
             why = next(iter(answer.unsure), next(iter(answer.reports), "nothing to compare"))
             found.idle.append((answer.monitor, why))
 
 
 def verdicts(found: Finding, *, instance: str, replay: str) -> list[Verdict]:
-    """One verdict an answer that compared something."""
+    """One verdict an answer that has something to say."""
     return [
         _verdict(answer, found.gaps, instance=instance, replay=replay)
         for answer in found.answers
-        if answer.events or answer.broken
+        if _speaks(answer)
     ]
+
+
+def _speaks(answer: Answer) -> bool:
+    """Did it compare something, or know reads and counts of clients that it could not judge?"""
+    unjudged = answer.monitor == HISTORY_MONITOR and bool(answer.unsure)
+    return bool(answer.events or answer.broken) or unjudged
 
 
 def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: str) -> Verdict:

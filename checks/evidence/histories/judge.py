@@ -7,12 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from tidemark.checks.evidence.histories.counts import judge_counts
+from tidemark.checks.evidence.histories.claims import OF_LEVEL
+from tidemark.checks.evidence.histories.counts import Bounds, judge_counts, judge_repeats
 from tidemark.checks.evidence.histories.keys import cells
 from tidemark.checks.evidence.histories.operations import FOREVER, Collection, collections
+from tidemark.checks.evidence.histories.rows import Rows
 from tidemark.checks.evidence.histories.sweep import Sweep
 from tidemark.checks.evidence.histories.torn import torn_batches
 from tidemark.checks.evidence.monitors.base import Answer, Place, shown
+from tidemark.checks.evidence.readers.client import LEVELS
 
 MONITOR = "client-history"
 
@@ -28,13 +31,15 @@ def judge_history(events: pa.Table) -> list[Answer]:
         return found.setdefault(claim, Answer(MONITOR, claim))
 
     for one in collections(events):
-        cut = cells(one)
-        Sweep(one, cut, answer).run()
+        rows = Rows(one, cells(one))
+        bounds = Bounds(rows)
+        Sweep(one, rows, answer).run()
         if len(one.counts.start):
-            judge_counts(one, cut, answer("history.count"))
-        torn_batches(one, cut, lambda: answer("history.written"))
+            judge_counts(one, bounds, answer("history.count"))
+        judge_repeats(one, bounds, answer)
+        torn_batches(one, rows, lambda: answer("history.written"))
         _order(one, answer)
-        _missing(one, answer)
+        _unjudged(one, answer)
     return [found[claim] for claim in sorted(found)]
 
 
@@ -73,17 +78,21 @@ def _order(collection: Collection, answer: Callable[[str], Answer]) -> None:
         )
 
 
-def _missing(collection: Collection, answer: Callable[[str], Answer]) -> None:
-    """What depends on operations that are not in the history was not judged."""
-    if not collection.missing:
-        return
-    reads = int((collection.reads.end > collection.whole_until).sum())
-    counts = int((collection.counts.end > collection.whole_until).sum())
-    what = f"{collection.missing} operations of clients are missing; from there on nothing is judged"
-    if reads:
-        for claim in ("history.strong", "history.written", "history.kept"):
-            answer(claim).doubt(what, reads)
-    if counts:
-        answer("history.count").doubt(what, counts)
-    if not reads and not counts:
-        answer("history.written").doubt(what)
+def _unjudged(collection: Collection, answer: Callable[[str], Answer]) -> None:
+    """Say what was not judged, since operations are missing, or do not say which rows they changed."""
+    if collection.searches:
+        answer("history.written").report("A search is not judged.", times=collection.searches)
+    reads = collection.reads
+    for doubt in collection.doubts:
+        later = reads.level[reads.end > doubt.since]
+        counts = int((collection.counts.end > doubt.since).sum())
+        for level in np.unique(later).tolist():
+            claims = [OF_LEVEL.get(LEVELS[level]), "history.kept" if LEVELS[level] == "Strong" else None]
+            for claim in filter(None, claims):
+                answer(claim).doubt(doubt.reason, int((later == level).sum()))
+        if len(later):
+            answer("history.written").doubt(doubt.reason, len(later))
+        if counts:
+            answer("history.count").doubt(doubt.reason, counts)
+        if doubt.of_anything and not len(later) and not counts:
+            answer("history.written").doubt(doubt.reason)

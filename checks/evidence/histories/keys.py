@@ -1,20 +1,16 @@
-"""The keys of a collection cut into runs that every write treats alike, and what each write did to a run."""
+"""The keys of a collection cut into runs that every operation treats alike."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from tidemark.checks.evidence.histories.operations import (
-    FOREVER,
-    Bools,
-    Collection,
-    Ints,
-    Runs,
-    Writes,
-    ranges,
-)
+from tidemark.checks.evidence.histories.operations import Collection, Ints, Runs, offsets, ranges
+
+TOGETHER = 1 << 18
+"""Pairs that are judged at once. An operation with more is judged by itself."""
 
 _LAST_KEY = np.iinfo(np.int64).max - 1
 """The place after it is a number too; the greatest key of all is taken for this one."""
@@ -39,10 +35,14 @@ class Spans:
         part = slice(self.begin[number], self.begin[number + 1])
         return list(zip(self.first[part].tolist(), self.last[part].tolist(), strict=True))
 
+    def sums(self, of_runs: Ints) -> Ints:
+        """For each operation the sum of a number of its runs."""
+        sums = offsets(of_runs)
+        return sums[self.begin[1:]] - sums[self.begin[:-1]]
+
     def sizes(self) -> Ints:
         """How many cells each operation has."""
-        sums = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.width)))
-        return sums[self.begin[1:]] - sums[self.begin[:-1]]
+        return self.sums(self.width)
 
     def pairs(self, which: Ints) -> tuple[Ints, Ints]:
         """For some operations each one's place in ``which`` with each of its cells."""
@@ -53,47 +53,31 @@ class Spans:
         return owner, ranges(self.first[runs], width)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cells:
-    """Runs of keys by number, in order. Most have one insert and at most one delete after it: the columns.
-
-    The others (written twice, deleted and written again) stand in ``odd`` with all their writes.
-    """
+    """Runs of keys by number, in order, and which writes touched them."""
 
     edges: Ints
     """Where each run begins; the last one is the end of the last run."""
     width: Ints
-    insert_start: Ints
-    """FOREVER where nothing inserts."""
-    insert_end: Ints
-    """When it was acknowledged; FOREVER if never."""
-    insert_ts: Ints
-    insert_by: Ints
-    """Number of the write; -1 if there is none."""
-    insert_process: Ints
-    delete_start: Ints
-    delete_end: Ints
-    delete_ts: Ints
-    delete_by: Ints
-    delete_process: Ints
-    is_odd: Bools
-    odd: dict[int, list[int]]
-    """Cell -> numbers of its writes."""
+    """How many keys each run has."""
+    write: Ints
+    """Each touch of a cell by a write, in order of the cells: the number of the write ..."""
+    cell: Ints
+    """... and that of the cell."""
 
     def __len__(self) -> int:
         return len(self.width)
 
     def spans(self, runs: Runs) -> Spans:
         """The cells of the runs of all operations."""
-        first = np.searchsorted(self.edges, runs.low)
-        last = np.searchsorted(self.edges, _ends(runs))
-        return Spans(first.astype(np.int64), last.astype(np.int64), runs.first)
+        return _spans(self.edges, runs)
 
     def writes(self, cell: int) -> list[int]:
         """Numbers of the writes of a cell."""
-        if cell in self.odd:
-            return self.odd[cell]
-        return [one for one in (int(self.insert_by[cell]), int(self.delete_by[cell])) if one >= 0]
+        first, last = np.searchsorted(self.cell, [cell, cell + 1])
+        found: list[int] = self.write[first:last].tolist()
+        return found
 
     def name(self, cell: int) -> str:
         """The keys of a cell."""
@@ -107,61 +91,26 @@ def _ends(runs: Runs) -> Ints:
     return ends
 
 
+def _spans(edges: Ints, runs: Runs) -> Spans:
+    first, last = np.searchsorted(edges, runs.low), np.searchsorted(edges, _ends(runs))
+    return Spans(first.astype(np.int64), last.astype(np.int64), runs.first)
+
+
 def cells(collection: Collection) -> Cells:
     """Cut the keys at every place where a run of some operation begins or ends."""
     reads, writes = collection.reads, collection.writes
     many = (writes.keys, reads.keys, reads.seen)
     edges = np.unique(np.concatenate([part for runs in many for part in (runs.low, _ends(runs))]))
-    count = max(0, len(edges) - 1)
-
-    def column(value: int) -> Ints:
-        return np.full(count, value, dtype=np.int64)
-
-    made = Cells(
-        edges=edges,
-        width=np.diff(edges) if count else column(0),
-        insert_start=column(FOREVER),
-        insert_end=column(FOREVER),
-        insert_ts=column(0),
-        insert_by=column(-1),
-        insert_process=column(-1),
-        delete_start=column(FOREVER),
-        delete_end=column(FOREVER),
-        delete_ts=column(0),
-        delete_by=column(-1),
-        delete_process=column(-1),
-        is_odd=np.zeros(count, dtype=np.bool_),
-        odd={},
-    )
-    by, touched = made.spans(writes.keys).pairs(np.arange(len(writes.start)))
-    _put(made, writes, by, touched)
-    _find_odd(made, writes, by, touched)
-    return made
+    by, touched = _spans(edges, writes.keys).pairs(np.arange(len(writes.start)))
+    order = np.argsort(touched, kind="stable")
+    return Cells(edges=edges, width=np.diff(edges), write=by[order], cell=touched[order])
 
 
-def _put(made: Cells, writes: Writes, by: Ints, touched: Ints) -> None:
-    """Fill the columns; where several writes of a sort touch a cell, with the first."""
-    inserts = writes.is_insert[by]
-    for chosen, columns in (
-        (inserts, (made.insert_by, made.insert_start, made.insert_end, made.insert_ts, made.insert_process)),
-        (~inserts, (made.delete_by, made.delete_start, made.delete_end, made.delete_ts, made.delete_process)),
-    ):
-        cell, write = touched[chosen][::-1], by[chosen][::-1]
-        values = (write, writes.start[write], writes.end[write], writes.ts[write], writes.process[write])
-        for column, value in zip(columns, values, strict=True):
-            column[cell] = value
-
-
-def _find_odd(made: Cells, writes: Writes, by: Ints, touched: Ints) -> None:
-    """Cells with two inserts or two deletes, or a delete that begins before its insert was acknowledged."""
-    inserts = writes.is_insert[by]
-    both = (made.insert_by >= 0) & (made.delete_by >= 0)
-    odd = both & (made.delete_start <= made.insert_end)
-    for chosen in (inserts, ~inserts):
-        odd |= np.bincount(touched[chosen], minlength=len(made)) > 1
-    made.is_odd = odd
-    theirs = np.flatnonzero(odd[touched])
-    theirs = theirs[np.lexsort((by[theirs], touched[theirs]))]
-    of, begins = np.unique(touched[theirs], return_index=True)
-    parts = np.split(by[theirs], begins[1:])
-    made.odd = {cell: part.tolist() for cell, part in zip(of.tolist(), parts, strict=True)} if len(of) else {}
+def groups(which: Ints, sizes: Ints) -> Iterator[Ints]:
+    """Cut a list of operations where their sizes come to ``TOGETHER``; a larger one is alone."""
+    if not len(which):
+        return
+    large = sizes > TOGETHER // 4
+    sums = np.cumsum(np.where(large, 0, sizes)) // TOGETHER
+    cut = np.flatnonzero((np.diff(sums) > 0) | large[1:] | large[:-1]) + 1
+    yield from np.split(which, cut)

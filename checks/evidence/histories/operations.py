@@ -1,4 +1,4 @@
-"""The operations of one collection in columns, and the moment from which one is missing.
+"""The operations of one collection in columns, and from which moment on they do not tell all.
 
 A history may have millions of operations, so that none of them becomes an object: what is asked of all of
 them is asked of whole columns, and a single one is looked at only if something is wrong with it.
@@ -7,8 +7,10 @@ them is asked of whole columns, and a single one is looked at only if something 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.checks.evidence.readers.client import LEVELS
+from tidemark.checks.evidence.readers.client import KINDS as OPERATIONS
+from tidemark.checks.evidence.readers.client import LEVELS, Operation
 from tidemark.checks.evidence.readers.client_columns import parsed
 
 Ints = npt.NDArray[np.int64]
@@ -40,11 +43,20 @@ COLUMNS = (
     "text",
     "value",
 )
-KINDS = ("op.insert", "op.delete", "op.query", "op.count", "op.flush", "op.other")
+KINDS = (*(f"op.{name}" for name in OPERATIONS), "op.other")
 _UNNAMED_LEVEL = "Bounded"
 """What the public client asks for if nothing is said."""
 
 _RUNS = pa.list_(pa.list_(pa.int64()))
+_CHANGE_NO_ROW = ("create", "load", "release", "search")
+"""Operations that have no kind of event, and leave every row as it is. Any other may do anything."""
+_NAMELESS = {
+    "insert": "insert without keys",
+    "upsert": "upsert without keys",
+    "delete": "delete by expression",
+}
+"""Writes that do not say which keys they touch."""
+
 _VALUE = pa.schema([
     ("start", pa.int64()),
     ("end", pa.int64()),
@@ -104,9 +116,13 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Writes:
-    """Inserts and deletes. One that was not acknowledged may take effect at any time after its start."""
+    """Inserts, upserts, deletes. One that was not acknowledged takes effect at any time after its start, or
+    never.
+    """
 
-    is_insert: Bools
+    is_put: Bools
+    """An insert or an upsert."""
+    is_upsert: Bools
     start: Ints
     end: Ints
     """When it was acknowledged; FOREVER if it was not."""
@@ -129,6 +145,8 @@ class Reads:
     guarantee: Ints
     keys: Runs
     seen: Runs
+    total: Ints
+    """How many rows the answer had; 0 if the history does not say."""
     row: Ints
 
     def __len__(self) -> int:
@@ -160,6 +178,16 @@ class Log:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """From when on the history does not tell what happened to a collection, and why."""
+
+    since: int
+    reason: str
+    of_anything: bool = False
+    """Reads may be among what is not told."""
+
+
+@dataclass(frozen=True)
 class Collection:
     """What happened to one collection."""
 
@@ -169,10 +197,13 @@ class Collection:
     counts: Counts
     processes: list[str]
     log: Log
-    whole_until: int = FOREVER
-    """Reads that end later are not judged: an operation is missing."""
-    missing: int = 0
-    """How many operations are missing."""
+    doubts: tuple[Doubt, ...] = ()
+    searches: int = 0
+
+    @property
+    def whole_until(self) -> int:
+        """Reads that end later are not judged."""
+        return min((doubt.since for doubt in self.doubts), default=FOREVER)
 
 
 def collections(events: pa.Table) -> Iterator[Collection]:
@@ -184,13 +215,15 @@ def collections(events: pa.Table) -> Iterator[Collection]:
     if not events.num_rows:
         return
     columns = _columns(events)
-    missing, until = _gaps(columns)
+    gap = _gaps(columns)
+    unknown = _unknown(events, columns)
     order = np.argsort(columns["channel"], kind="stable")
     names: list[str] = columns["names of channel"]
     bounds = np.searchsorted(columns["channel"][order], np.arange(len(names) + 1))
     for code, name in sorted(enumerate(names), key=lambda pair: pair[1]):
         mine = order[bounds[code] : bounds[code + 1]]
-        yield _collection(name, columns, mine, until=until, missing=missing)
+        theirs = sorted(unknown.get(name, []) + unknown.get(_ANY, []))
+        yield _collection(name, columns, mine, [*gap, *_doubts(name, theirs, columns)])
 
 
 def _columns(events: pa.Table) -> dict[str, Any]:
@@ -204,12 +237,15 @@ def _columns(events: pa.Table) -> dict[str, Any]:
     found["level"] = pc.index_in(levels, value_set=pa.array(LEVELS)).to_numpy().astype(np.int64)
     for name in ("source", "channel", "node", "key"):
         found[name], found[f"names of {name}"] = _coded(events.column(name))
-    for name in ("insert", "delete", "query", "count"):
+    for name in ("insert", "upsert", "delete", "query", "count", "other"):
         found[name] = pc.equal(events.column("kind"), f"op.{name}").to_numpy()
-    named = pc.is_in(events.column("text"), value_set=pa.array(["drop"]))
-    dropped = pc.and_(pc.equal(events.column("kind"), "op.other"), named)
-    found["drop"] = dropped.to_numpy()
-    return found | _values(events.column("value"))
+    for name in ("drop", *_CHANGE_NO_ROW):
+        named = pc.fill_null(pc.equal(events.column("text"), name), fill_value=False)
+        found[name] = found["other"] & named.to_numpy()
+    found |= _values(events.column("value"))
+    for name in _NAMELESS:
+        found[f"{name} of none"] = found[name] & (found["keys"].lengths == 0)
+    return found
 
 
 def _numbers(events: pa.Table, name: str) -> Ints:
@@ -251,17 +287,71 @@ def _runs(column: pa.ChunkedArray) -> Runs:
     return Runs(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), offsets(lengths))
 
 
-def _collection(name: str, columns: dict[str, Any], mine: Ints, *, until: int, missing: int) -> Collection:
+_ANY = "\0"
+"""Stands for every collection: of an operation that names none."""
+_Unknown = tuple[int, int, str]
+"""An operation whose line does not say which rows it changed: its start, its number in the log, its name."""
+
+
+def _unknown(events: pa.Table, columns: dict[str, Any]) -> dict[str, list[_Unknown]]:
+    """The unknown operations by collection.
+
+    One touches the collection of its line, and each that it names in a field that the format does not have
+    (``{"op": "rename", "collection": "a", "to": "b"}``).
+    """
+    harmless = reduce(np.logical_or, (columns[name] for name in ("drop", *_CHANGE_NO_ROW)))
+    names = dict.fromkeys(np.flatnonzero(columns["other"] & ~harmless).tolist(), "")
+    for name, shown in _NAMELESS.items():
+        names |= dict.fromkeys(np.flatnonzero(columns[f"{name} of none"]).tolist(), shown)
+    chosen = events.select(["text", "channel", "value"]).take(pa.array(list(names), pa.int64())).to_pylist()
+    found: dict[str, list[_Unknown]] = {}
+    for (row, shown), one in zip(names.items(), chosen, strict=True):
+        further = {name: value for name, value in json.loads(one["value"]).items() if name not in _FIELDS}
+        for touched in {one["channel"] or _ANY, *_texts(further)}:
+            found.setdefault(touched, []).append((int(columns["start"][row]), row, shown or one["text"]))
+    return found
+
+
+_FIELDS = {"kind", *Operation.model_fields}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _doubts(name: str, unknown: list[_Unknown], columns: dict[str, Any]) -> list[Doubt]:
+    if not unknown:
+        return []
+    since, row, _ = unknown[0]
+    source, line = columns["names of source"][columns["source"][row]], columns["line"][row]
+    counted = Counter(what for _, _, what in unknown)
+    listed = ", ".join(f"{count:,} {what}" for what, count in sorted(counted.items()))
+    return [
+        Doubt(
+            since,
+            f"{listed}, the first at {source}:{line}: the history does not say which rows of collection "
+            f"{name!r} changed; its reads and counts that end later are not judged",
+        )
+    ]
+
+
+def _collection(name: str, columns: dict[str, Any], mine: Ints, doubts: list[Doubt]) -> Collection:
     def chosen(which: Bools) -> Ints:
         picked: Ints = mine[which[mine]]
         return picked
 
-    written = chosen(columns["insert"] | columns["delete"] | columns["drop"])
+    written = chosen(columns["insert"] | columns["upsert"] | columns["delete"] | columns["drop"])
     read = chosen(columns["query"] & columns["ok"])
     counted = chosen(columns["count"] & columns["ok"] & columns["counted"])
     drops = columns["drop"][written]
     writes = Writes(
-        is_insert=columns["insert"][written],
+        is_put=(columns["insert"] | columns["upsert"])[written],
+        is_upsert=columns["upsert"][written],
         start=columns["start"][written],
         end=np.where(columns["ok"][written], columns["end"][written], FOREVER),
         ts=np.where(drops, 0, columns["ts"][written]),
@@ -277,6 +367,7 @@ def _collection(name: str, columns: dict[str, Any], mine: Ints, *, until: int, m
         guarantee=columns["ts2"][read],
         keys=columns["keys"].take(read),
         seen=columns["seen"].take(read),
+        total=columns["rows"][read],
         row=read,
     )
     counts = Counts(
@@ -287,7 +378,8 @@ def _collection(name: str, columns: dict[str, Any], mine: Ints, *, until: int, m
         row=counted,
     )
     log = Log(columns["names of source"], columns["source"], columns["line"])
-    return Collection(name, writes, reads, counts, columns["names of node"], log, until, missing)
+    searches = len(chosen(columns["search"]))
+    return Collection(name, writes, reads, counts, columns["names of node"], log, tuple(doubts), searches)
 
 
 def _keys_of(keys: Runs, drops: Bools) -> Runs:
@@ -299,8 +391,8 @@ def _keys_of(keys: Runs, drops: Bools) -> Runs:
     return Runs(keys.low[places], keys.high[places], offsets(kept)).replaced(drops, _EVERY_KEY)
 
 
-def _gaps(columns: dict[str, Any]) -> tuple[int, int]:
-    """How many numbers are left out, and when the first gap can have begun."""
+def _gaps(columns: dict[str, Any]) -> list[Doubt]:
+    """Numbers that are left out, since when the first gap can have begun; nothing if there are none."""
     client = columns["node"] * len(columns["names of key"]) + columns["key"]
     order = np.lexsort((columns["end"], columns["seq"], client))
     numbers, ends = columns["seq"][order], columns["end"][order]
@@ -313,4 +405,5 @@ def _gaps(columns: dict[str, Any]) -> tuple[int, int]:
             missing += int(left_out[places].sum())
             before = ends[first : first + places[0]]
             until = min(until, int(before.max()) if len(before) else -FOREVER)
-    return missing, until
+    what = f"{missing} operations of clients are missing; from there on nothing is judged"
+    return [Doubt(until, what, of_anything=True)] if missing else []

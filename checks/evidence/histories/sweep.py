@@ -2,28 +2,29 @@
 
 A write is *due* for a read if the read's level promises it: acknowledged before the read began (Strong), by
 the same process (Session), five seconds before (Bounded), at or below its guarantee (Customized).
-A row must be there if an insert of it is due and no delete can have come after; it must not be there if a
-delete is due that came after every insert, or if nothing had begun to insert it.
+A row must be there if an insert or upsert of it is due and no delete can have come after; it must not be
+there if a delete is due that came after every insert and upsert, or if none of these had begun.
 
 The reads of a level are judged many at a time: each pair of a read and a cell is an element of a few columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from tidemark.checks.evidence.histories.claims import BOUND, OF_LEVEL
-from tidemark.checks.evidence.histories.keys import Cells
+from tidemark.checks.evidence.histories.claims import OF_LEVEL
+from tidemark.checks.evidence.histories.keys import groups
 from tidemark.checks.evidence.histories.operations import FOREVER, Bools, Collection, Ints
+from tidemark.checks.evidence.histories.rows import NEVER, Rows
 from tidemark.checks.evidence.monitors.base import Answer, Place
 from tidemark.checks.evidence.readers.client import LEVELS
 
-_TOGETHER = 1 << 18
-"""Pairs of a read and a cell that are judged at once. A read with more is judged by itself."""
+_SHOWN = 5
+"""Writes of a key that are shown, if there are more: the last ones."""
 
 _WORDS = {
     "missing": "missing",
@@ -58,8 +59,9 @@ class Pairs:
 class Sweep:
     """The reads of one collection."""
 
-    def __init__(self, collection: Collection, cells: Cells, answers: Callable[[str], Answer]) -> None:
-        self.collection, self.cells, self.answers = collection, cells, answers
+    def __init__(self, collection: Collection, rows: Rows, answers: Callable[[str], Answer]) -> None:
+        self.collection, self.rows, self.answers = collection, rows, answers
+        cells = self.cells = rows.cells
         reads = collection.reads
         self.asked, self.seen = cells.spans(reads.keys), cells.spans(reads.seen)
         self.judged = np.flatnonzero(reads.end <= collection.whole_until)
@@ -77,7 +79,7 @@ class Sweep:
         for level in range(len(LEVELS)):
             mine = self.judged[reads.level[self.judged] == level]
             mine = mine[sizes[mine] > 0]
-            for group in _groups(mine, sizes[mine]):
+            for group in groups(mine, sizes[mine]):
                 self._judge(level, self._pairs(group, whole))
             if len(mine):
                 self._count(level, len(mine))
@@ -88,7 +90,7 @@ class Sweep:
         """Which read saw a cell first. The latest are written down first, so that the first one stays."""
         ends = self.collection.reads.end[self.judged]
         latest_first = self.judged[np.lexsort((self.judged, ends))[::-1]]
-        for group in _groups(latest_first, self.seen.sizes()[latest_first]):
+        for group in groups(latest_first, self.seen.sizes()[latest_first]):
             owner, cell = self.seen.pairs(group)
             self.first_seen[cell] = self.collection.reads.end[group[owner]]
             self.seen_by[cell] = group[owner]
@@ -115,95 +117,24 @@ class Sweep:
         return Pairs(read, cell, there)
 
     def _judge(self, level: int, pairs: Pairs) -> None:
-        """The rules, column by column; cells with a longer story one by one."""
-        cells, cell, reads = self.cells, pairs.cell, self.collection.reads
-        simple = ~cells.is_odd[cell]
-        start, end = reads.start[pairs.read], reads.end[pairs.read]
-        insert_end, delete_end = cells.insert_end[cell], cells.delete_end[cell]
-        begun = cells.insert_start[cell] < end
-        kept = cells.delete_start[cell] >= end
-        absent, shown = simple & ~pairs.there, simple & pairs.there
-        there_before = absent & begun & kept
-        gone_before = shown & begun & (insert_end < FOREVER)
-        missing = there_before & self._due(level, pairs, is_insert=True)
-        ghost = gone_before & self._due(level, pairs, is_insert=False)
-        found = {"missing": missing, "ghost": ghost, "unwritten": shown & ~begun}
-        if LEVELS[level] == "Strong":
-            found["gone"] = absent & kept & (self.first_seen[cell] < start)
+        """The rules, column by column."""
+        cell, read, reads = pairs.cell, pairs.read, self.collection.reads
+        puts, deletes, name = self.rows.puts, self.rows.deletes, LEVELS[level]
+        start, end = reads.start[read], reads.end[read]
+        put_until, deleted_until = puts.begun.below(cell, end), deletes.begun.below(cell, end)
+        written = put_until > NEVER
+        absent, shown = ~pairs.there, pairs.there & written
+        missing = absent & (puts.due(name, cell, reads, read) > deleted_until)
+        ghost = shown & (deletes.due(name, cell, reads, read) > put_until)
+        found = {"missing": missing, "ghost": ghost, "unwritten": pairs.there & ~written}
+        if name == "Strong":
+            found["gone"] = absent & (deleted_until == NEVER) & (self.first_seen[cell] < start)
         else:
-            late = (there_before & (insert_end < start) & ~missing) | (
-                gone_before & (delete_end < start) & ~ghost
-            )
-            found[_LATE] = late
-        for place in np.flatnonzero(~simple).tolist():
-            self._odd(level, pairs, place, found)
+            late = absent & (puts.over.below(cell, start) > deleted_until)
+            late |= shown & (deletes.over.below(cell, start) > put_until)
+            found[_LATE] = late & ~missing & ~ghost
         for what, wrong in found.items():
-            self._note(what, pairs.read[wrong], cell[wrong])
-
-    def _due(self, level: int, pairs: Pairs, *, is_insert: bool) -> Bools:
-        cells, reads = self.cells, self.collection.reads
-        end = (cells.insert_end if is_insert else cells.delete_end)[pairs.cell]
-        before: Bools = end < reads.start[pairs.read]
-        match LEVELS[level]:
-            case "Strong":
-                return before
-            case "Bounded":
-                early: Bools = end < reads.start[pairs.read] - BOUND
-                return early
-            case "Session":
-                process = (cells.insert_process if is_insert else cells.delete_process)[pairs.cell]
-                own: Bools = before & (process == reads.process[pairs.read])
-                return own
-            case "Customized":
-                ts = (cells.insert_ts if is_insert else cells.delete_ts)[pairs.cell]
-                covered: Bools = (ts > 0) & (ts <= reads.guarantee[pairs.read]) & (end < FOREVER)
-                return covered
-        return np.zeros(len(end), dtype=np.bool_)
-
-    def _odd(self, level: int, pairs: Pairs, place: int, found: dict[str, Bools]) -> None:
-        """The rules for a cell with any number of writes."""
-        read, cell = int(pairs.read[place]), int(pairs.cell[place])
-        reads, writes = self.collection.reads, self.collection.writes
-        begun = [n for n in self.cells.odd[cell] if writes.start[n] < reads.end[read]]
-        inserts = [n for n in begun if writes.is_insert[n]]
-        deletes = [n for n in begun if not writes.is_insert[n]]
-        before = [n for n in begun if writes.end[n] < reads.start[read]]
-        due = [n for n in begun if self._is_due(level, n, read)]
-        if pairs.there[place]:
-            final = [n for n in deletes if not self._follows(n, inserts)]
-            if not inserts:
-                found["unwritten"][place] = True
-            elif any(n in due for n in final):
-                found["ghost"][place] = True
-            elif _LATE in found and any(n in before for n in final):
-                found[_LATE][place] = True
-            return
-        final = [n for n in inserts if not self._follows(n, deletes)]
-        if any(n in due for n in final):
-            found["missing"][place] = True
-        elif _LATE in found and any(n in before for n in final):
-            found[_LATE][place] = True
-        if "gone" in found and not deletes and self.first_seen[cell] < reads.start[read]:
-            found["gone"][place] = True
-
-    def _is_due(self, level: int, write: int, read: int) -> bool:
-        reads, writes = self.collection.reads, self.collection.writes
-        end, start = int(writes.end[write]), int(reads.start[read])
-        match LEVELS[level]:
-            case "Strong":
-                return end < start
-            case "Bounded":
-                return end < start - BOUND
-            case "Session":
-                return end < start and bool(writes.process[write] == reads.process[read])
-            case "Customized":
-                return end < FOREVER and 0 < writes.ts[write] <= reads.guarantee[read]
-        return False
-
-    def _follows(self, write: int, others: list[int]) -> bool:
-        """Can one of the others have come after the write?"""
-        writes = self.collection.writes
-        return any(not writes.end[other] < writes.start[write] for other in others)
+            self._note(what, read[wrong], cell[wrong])
 
     def _note(self, what: str, read: Ints, cell: Ints) -> None:
         """Keep of each read how many rows are wrong, and the first of them."""
@@ -246,7 +177,7 @@ class Sweep:
     def _breach(self, answer: Answer, read: int, level: str, what: str, wrong: Wrong) -> None:
         collection, cells = self.collection, self.cells
         reads, cell = collection.reads, wrong.cell
-        places = [self._write(write, read) for write in cells.writes(cell)]
+        places = [self._write(write, read) for write in self._telling(cell, read)]
         if what == "gone":
             earlier = int(self.seen_by[cell])
             shown = f"{LEVELS[reads.level[earlier]]} read sees {cells.name(cell)}"
@@ -260,22 +191,19 @@ class Sweep:
             key=collection.name,
         )
 
+    def _telling(self, cell: int, read: int) -> list[int]:
+        """The last writes of a cell that a read can have seen; if there are none, the first ones after it."""
+        start = self.collection.writes.start
+        writes = sorted(self.cells.writes(cell), key=lambda one: (int(start[one]), one))
+        begun = [one for one in writes if start[one] < self.collection.reads.end[read]]
+        return begun[-_SHOWN:] or writes[:_SHOWN]
+
     def _write(self, write: int, read: int) -> Place:
         writes = self.collection.writes
-        what = "insert" if writes.is_insert[write] else "delete"
+        what = "upsert" if writes.is_upsert[write] else "insert" if writes.is_put[write] else "delete"
         place = self.collection.log.place(writes.row[write])
         if writes.end[write] >= FOREVER:
             return Place(*place, f"{what}, not acknowledged")
         lead = int(self.collection.reads.start[read] - writes.end[write]) / 1e6
         when = f"{lead:.0f} ms before the read began" if lead >= 0 else "after the read had begun"
         return Place(*place, f"{what} with timestamp {writes.ts[write]}, acknowledged {when}")
-
-
-def _groups(which: Ints, sizes: Ints) -> Iterator[Ints]:
-    """Cut a list of operations where their sizes come to ``_TOGETHER``; a larger one is alone."""
-    if not len(which):
-        return
-    large = sizes > _TOGETHER // 4
-    sums = np.cumsum(np.where(large, 0, sizes)) // _TOGETHER
-    cut = np.flatnonzero((np.diff(sums) > 0) | large[1:] | large[:-1]) + 1
-    yield from np.split(which, cut)

@@ -6,19 +6,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tidemark.checks.evidence.histories.keys import Cells
-from tidemark.checks.evidence.histories.operations import Bools, Collection
+from tidemark.checks.evidence.histories.operations import FOREVER, Bools, Collection
+from tidemark.checks.evidence.histories.rows import Rows
 from tidemark.checks.evidence.monitors.base import Answer
 
-_SENTENCE = "A read sees a part of an insert (allowed: a batch is not atomic across shards)."
+_SENTENCE = "A read sees a part of an insert or upsert (allowed: a batch is not atomic across shards)."
 
 
-def torn_batches(collection: Collection, cells: Cells, answer: Callable[[], Answer]) -> None:
-    """Report reads that saw a part of an insert, of whose rest nothing was deleted."""
+def torn_batches(collection: Collection, rows: Rows, answer: Callable[[], Answer]) -> None:
+    """Report reads that saw a part of an insert or upsert, of whose rest nothing was deleted.
+
+    A cell that several of them put says nothing: a read may show it by another one.
+    """
+    cells = rows.cells
     if not len(cells):
         return
-    by = cells.insert_by
-    # An edge between two cells of one insert: some operation told the one from the other.
+    by = np.full(len(cells), -1, dtype=np.int64)
+    by[rows.puts.cell] = rows.puts.write
+    by[np.bincount(rows.puts.cell, minlength=len(cells)) > 1] = -1
+    leaves = np.full(len(cells), FOREVER, dtype=np.int64)
+    np.minimum.at(leaves, rows.deletes.cell, rows.deletes.start)
+    # An edge between two cells of one batch: some operation told the one from the other.
     inner: Bools = np.concatenate(([False], (by[1:] == by[:-1]) & (by[1:] >= 0), [False]))
     if not inner.any():
         return
@@ -29,9 +37,7 @@ def torn_batches(collection: Collection, cells: Cells, answer: Callable[[], Answ
     for edge, step in ((seen.first, -1), (seen.last, 0)):
         cell = edge + step
         found = np.flatnonzero(inner[edge] & (reads.end[owner] <= collection.whole_until))
-        found = found[
-            (cells.delete_start[cell[found]] >= reads.end[owner[found]]) & ~cells.is_odd[cell[found]]
-        ]
+        found = found[leaves[cell[found]] >= reads.end[owner[found]]]
         for place, read in zip(cell[found].tolist(), owner[found].tolist(), strict=True):
             wanted = asked.of(read)
             if read not in torn and (not wanted or any(low <= place < high for low, high in wanted)):

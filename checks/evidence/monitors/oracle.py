@@ -94,8 +94,8 @@ class AnswersUnique(Monitor):
 
     name = "client-unique"
     property_id = "tso.unique"
-    rule = "No two inserts or deletes are answered with the same timestamp."
-    kinds = ("op.insert", "op.delete")
+    rule = "No two inserts, upserts or deletes are answered with the same timestamp."
+    kinds = ("op.insert", "op.upsert", "op.delete")
     needs = ("op.insert",)
     columns = ("source", "line", "ts", "key")
 

@@ -15,7 +15,7 @@ from tidemark.checks.evidence.table.schema import LARGEST, Row, clamp
 
 FORMAT = 1
 
-KINDS = ("insert", "delete", "query", "count", "flush")
+KINDS = ("insert", "upsert", "delete", "query", "count", "flush")
 """Operations that have a kind of event of their own."""
 LEVELS = ("Strong", "Session", "Bounded", "Eventually", "Customized")
 OUTCOMES = ("ok", "fail", "unknown")
@@ -45,9 +45,10 @@ class Operation(BaseModel):
     """The timestamp in the answer; 0 if there is none."""
     guarantee: int | None = None
     keys: Runs = ()
-    """Keys written, deleted or asked for; of a query no runs mean every key."""
+    """Keys written, deleted or asked for; of a query no runs mean every key. A write has to name them."""
     seen: Runs = ()
     count: int | None = None
+    """What a count says; of a query, how many rows the answer had."""
     error: str = ""
 
     @model_validator(mode="after")
@@ -69,7 +70,7 @@ def op_row(source: str, line: int, entry: Mapping[str, Any], text: str) -> Row:
     if entry.get("v", FORMAT) != FORMAT:
         raise ValueError(f"version {entry['v']!r} of the history format is not known; {FORMAT} is")
     if not (_is_whole(start) and _is_whole(end)) or end < start:
-        raise ValueError(f"an operation from {start!r} to {end!r}")
+        raise ValueError(f"an operation from {start!r} to {end!r}: times are whole nanoseconds, in order")
     if outcome not in OUTCOMES:
         raise ValueError(f"outcome {outcome!r} is none of {', '.join(OUTCOMES)}")
     if level is not None and level not in LEVELS:

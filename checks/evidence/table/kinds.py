@@ -61,6 +61,7 @@ KINDS: dict[str, str] = {
     # clients
     "op.insert": "a client inserted: key = client, node = process, channel = collection, seq, ts = "
     "answer's, value",
+    "op.upsert": "a client upserted",
     "op.delete": "a client deleted",
     "op.query": "a client read keys: level, ts2 = guarantee, value = start, end, outcome, keys, seen",
     "op.count": "a client counted: level, rows = count",

@@ -11,7 +11,9 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import op, ts, write
 from tidemark.checks.evidence.histories.claims import CLAIMS
+from tidemark.checks.evidence.judge import verdicts
 from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.verdicts.verdict import Outcome
 
 ALL = [[1, 10]]
 
@@ -191,6 +193,233 @@ def test_a_dropped_collection_is_empty(tmp_path: Path) -> None:
     dropped = [insert(0, 100, ALL), op(1, "drop", 200), query(2, 300, [])]
     assert broken(tmp_path, dropped) == []
     assert "history.strong" in broken(tmp_path, [*dropped[:2], query(2, 300, ALL)])
+
+
+# ---- upserts ----
+
+
+def upsert(seq: int, start: int, keys: list[list[int]], **rest: Any) -> dict[str, Any]:
+    return op(seq, "upsert", start, keys=keys, **({"ts": ts(start, 1)} | rest))
+
+
+def counted(seq: int, start: int, count: int, level: str = "Strong") -> dict[str, Any]:
+    return op(seq, "count", start, level=level, count=count)
+
+
+def test_an_upsert_inserts_and_replaces(tmp_path: Path) -> None:
+    """Ten rows; six are upserted, five of them new."""
+    written = [insert(0, 100, ALL), upsert(1, 200, [[10, 15]])]
+    found = judged(tmp_path, [*written, query(2, 300, [[1, 15]]), counted(3, 400, 15)])
+    assert [claim for claim, one in found.items() if one.broken or one.unsure] == []
+    assert found["history.count"].events == 1
+    assert broken(tmp_path, [*written, query(2, 300, ALL)]) == ["history.strong"]
+    assert broken(tmp_path, [*written, query(2, 300, [[1, 16]])]) == ["history.written"]
+    assert [n for n in range(18) if not broken(tmp_path, [*written, counted(2, 300, n)])] == [15]
+
+
+def test_a_lost_upsert_names_it(tmp_path: Path) -> None:
+    found = judged(tmp_path, [insert(0, 100, ALL), upsert(1, 200, [[11, 15]]), query(2, 300, ALL)])
+    (breach,) = found["history.strong"].breaches
+    assert "5 rows are missing, for example keys 11 to 15" in breach.sentence
+    assert [place.line for place in breach.places] == [2, 3]
+    assert breach.places[0].shown.startswith("upsert with timestamp")
+
+
+@pytest.mark.parametrize(
+    ("level", "late", "claims"),
+    [
+        ("Bounded", 4000, []),
+        ("Bounded", 6000, ["history.bounded"]),
+        ("Eventually", 9000, []),
+        ("Session", 100, ["history.session"]),
+        ("Strong", 100, ["history.strong"]),
+        ("Customized", 100, ["history.customized"]),
+    ],
+)
+def test_an_upsert_is_due_as_an_insert_is(tmp_path: Path, level: str, late: int, claims: list[str]) -> None:
+    read = query(1, 110 + late, [], level, guarantee=ts(105) if level == "Customized" else None)
+    assert broken(tmp_path, [upsert(0, 100, ALL), read]) == claims
+
+
+@pytest.mark.parametrize("outcome", ["fail", "unknown"])
+def test_an_upsert_that_was_not_acknowledged(tmp_path: Path, outcome: str) -> None:
+    """Its new rows may be there or not; a key that it may have replaced has a row in any case."""
+    tried = [insert(0, 100, ALL), upsert(1, 200, [[10, 15]], outcome=outcome)]
+    for shown in ([[1, 10]], [[1, 15]], [[1, 10], [12, 13]]):
+        assert broken(tmp_path, [*tried, query(2, 300, shown)]) == []
+    assert broken(tmp_path, [*tried, query(2, 300, [[1, 9], [11, 15]])]) == ["history.strong"]
+    assert [n for n in range(18) if not broken(tmp_path, [*tried, counted(2, 300, n)])] == [*range(10, 16)]
+    kept = [*tried, query(2, 300, [[1, 15]]), query(3, 400, [[1, 10]])]
+    assert broken(tmp_path, kept) == ["history.kept"]
+
+
+def test_upserts_and_deletes(tmp_path: Path) -> None:
+    key = [[4, 4]]
+    deleted = op(1, "delete", 200, keys=key)
+    assert broken(tmp_path, [upsert(0, 100, key), deleted, query(2, 300, key)]) == ["history.strong"]
+    assert broken(tmp_path, [upsert(0, 100, key), deleted, query(2, 300, [])]) == []
+    again = [insert(0, 100, key), deleted, upsert(2, 300, key)]
+    assert broken(tmp_path, [*again, query(3, 400, [])]) == ["history.strong"]
+    assert broken(tmp_path, [*again, query(3, 400, key), counted(4, 500, 1)]) == []
+    # At the same time: the row is there or not, and counts once at most.
+    both = [insert(0, 100, key), op(1, "delete", 200, keys=key, end=290), upsert(2, 210, key, end=280)]
+    for shown in ([], key):
+        assert broken(tmp_path, [*both, query(3, 300, shown)]) == []
+    assert [n for n in range(4) if not broken(tmp_path, [*both, counted(3, 300, n)])] == [0, 1]
+
+
+@pytest.mark.parametrize("level", ["Strong", "Bounded", "Session", "Eventually"])
+def test_a_replaced_row_counts_once(tmp_path: Path, level: str) -> None:
+    """At each level, while an upsert runs, and after two at the same time."""
+    key = [[4, 4]]
+    given = [insert(0, 100, key), upsert(1, 200, key, end=400), upsert(2, 210, key, end=390)]
+    for start in (300, 500, 9000):
+        last = {**counted(3, start, 2, level), "client": "w2", "seq": 0}
+        assert broken(tmp_path, [*given, last]) == ["history.count"]
+        assert broken(tmp_path, [*given, last | {"count": 1}]) == []
+
+
+def test_a_key_that_was_inserted_twice_may_count_twice(tmp_path: Path) -> None:
+    """An insert does not look for the key: one that was sent again leaves two rows, until an upsert."""
+    twice = [insert(0, 100, ALL, outcome="unknown"), insert(1, 200, ALL)]
+    assert [n for n in (9, 10, 15, 20, 21) if not broken(tmp_path, [*twice, counted(2, 300, n)])] == [
+        10,
+        15,
+        20,
+    ]
+    # The first one may still be on its way, and come after the upsert.
+    mended = [*twice, upsert(2, 300, ALL)]
+    assert broken(tmp_path, [*mended, counted(3, 400, 20)]) == []
+    mended[0] = insert(0, 100, ALL)
+    assert broken(tmp_path, [*mended, counted(3, 400, 20)]) == ["history.count"]
+
+
+def test_a_read_that_shows_the_old_row_and_the_new_one(tmp_path: Path) -> None:
+    written = [insert(0, 100, ALL), upsert(1, 200, [[4, 5]])]
+    for read in (query(2, 300, ALL, count=12), query(2, 300, [[1, 10], [4, 5]])):
+        (breach,) = judged(tmp_path, [*written, read])["history.count"].breaches
+        assert "12 rows of 10 keys; at most 10" in breach.sentence
+    assert broken(tmp_path, [*written, query(2, 300, ALL, count=10)]) == []
+    assert broken(tmp_path, [*written, query(2, 300, [[4, 10], [1, 3]])]) == []
+    twice = [insert(0, 100, ALL), insert(1, 200, [[4, 5]])]
+    assert broken(tmp_path, [*twice, query(2, 300, ALL, count=12)]) == []
+
+
+def test_a_part_of_an_upsert_is_reported_once_it_put_the_rows(tmp_path: Path) -> None:
+    torn = [upsert(0, 100, ALL, end=400), query(0, 200, [[1, 4]], client="r1")]
+    assert "history.written" in judged(tmp_path, torn)
+    assert any("part of an insert" in text for text in judged(tmp_path, torn)["history.written"].reports)
+    replaced = [
+        insert(0, 10, [[1, 4]]),
+        upsert(1, 100, [[1, 4]], end=400),
+        query(0, 200, [[1, 4]], client="r1"),
+    ]
+    assert judged(tmp_path, replaced)["history.written"].reports == {}
+
+
+def test_a_swapped_acknowledgement_of_an_upsert(tmp_path: Path) -> None:
+    swapped = [upsert(0, 100, [[1, 2]], ts=ts(300)), insert(1, 200, [[3, 4]], ts=ts(200))]
+    assert broken(tmp_path, swapped) == ["history.ordered"]
+    write(tmp_path / "history.ndjson", [swapped[0], swapped[1] | {"ts": swapped[0]["ts"]}])
+    assert parts.of(tmp_path, "client-unique").broken == 1
+
+
+# ---- operations whose lines do not say which rows they changed ----
+
+LATER = [query(2, 300, []), query(3, 400, [[1, 10], [99, 99]], "Session"), counted(4, 500, 77)]
+UNKNOWN = [
+    (op(1, "drop_partition", 200), "1 drop_partition"),
+    (op(1, "drop_partition", 200, outcome="unknown"), "1 drop_partition"),
+    (op(1, "delete", 200), "1 delete by expression"),
+    (op(1, "delete", 200, keys=None), "1 delete by expression"),
+    (op(1, "insert", 200), "1 insert without keys"),
+    (op(1, "upsert", 200), "1 upsert without keys"),
+    (op(1, "Upsert", 200, keys=ALL), "1 Upsert"),
+    (op(1, "bulk_insert", 200, keys=ALL), "1 bulk_insert"),
+    (op(1, "anything", 200, collection=""), "1 anything"),
+    (op(1, "rename", 200, collection="d", options={"to": ["c"]}), "1 rename"),
+]
+
+
+@pytest.mark.parametrize(("strange", "name"), UNKNOWN, ids=[name for _, name in UNKNOWN])
+def test_what_an_unknown_operation_may_touch_is_not_judged(
+    tmp_path: Path, strange: dict[str, Any], name: str
+) -> None:
+    """Neither green nor red: its later reads and counts are counted by level, with the name in the reason."""
+    found = judged(tmp_path, [insert(0, 100, ALL), strange, *LATER])
+    unsure = {claim: sum(one.unsure.values()) for claim, one in found.items() if one.unsure}
+    assert unsure.pop("history.written") == 2
+    assert unsure == dict.fromkeys(("history.strong", "history.kept", "history.session", "history.count"), 1)
+    assert {(one.events, one.broken) for one in found.values() if one.unsure} == {(0, 0)}
+    (reason,) = {reason for one in found.values() for reason in one.unsure}
+    assert reason.startswith(f"{name}, the first at history.ndjson:2: ")
+    assert "collection 'c'" in reason
+
+
+def test_what_an_unknown_operation_cannot_touch_is_judged(tmp_path: Path) -> None:
+    """Another collection, and reads that ended before it began."""
+    strange = op(1, "drop_partition", 200)
+    early = query(0, 150, [[1, 9]], client="r1", end=200)
+    assert broken(tmp_path, [insert(0, 100, ALL), strange, early]) == ["history.strong"]
+    over = query(0, 150, [[1, 9]], client="r1", end=201)
+    found = judged(tmp_path, [insert(0, 100, ALL), strange, over])
+    assert (found["history.strong"].broken, sum(found["history.strong"].unsure.values())) == (0, 1)
+    elsewhere = strange | {"collection": "d", "client": "r1", "seq": 0}
+    found = judged(tmp_path, [insert(0, 100, ALL), elsewhere, query(1, 300, [[1, 9]])])
+    assert [claim for claim, one in found.items() if one.broken] == ["history.strong"]
+    assert not any(one.unsure for one in found.values())
+
+
+def test_unknown_operations_are_named_and_counted(tmp_path: Path) -> None:
+    strange = [op(1, "truncate", 200), op(2, "delete", 210), op(3, "truncate", 190)]
+    found = judged(tmp_path, [insert(0, 100, ALL), *strange, query(4, 300, [])])
+    (reason,) = found["history.strong"].unsure
+    assert reason.startswith("1 delete by expression, 2 truncate, the first at history.ndjson:4: ")
+
+
+def test_a_violation_before_an_unknown_operation_stays_one(tmp_path: Path) -> None:
+    lost = [insert(0, 100, ALL), query(1, 150, []), op(2, "truncate", 200), query(3, 300, [])]
+    found = judged(tmp_path, lost)["history.strong"]
+    assert (found.events, found.broken, sum(found.unsure.values())) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("left_out", [2, 4])
+def test_the_first_doubt_decides(tmp_path: Path, left_out: int) -> None:
+    """A number is left out before or after an unknown operation: both are named, each with its reads."""
+    whole = [
+        insert(0, 100, ALL),
+        query(1, 150, ALL),
+        op(2, "flush", 200),
+        query(3, 300, []),
+        query(4, 400, []),
+    ]
+    rest = [one for one in whole if one["seq"] != left_out] + [query(5, 500, [])]
+    strange = op(0, "truncate", {2: 350, 4: 250}[left_out], client="r1")
+    found = judged(tmp_path, [*rest, strange])["history.strong"]
+    assert (found.events, found.broken, len(found.unsure)) == (1, 0, 2)
+    assert sorted(found.unsure.values()) == {2: [2, 3], 4: [1, 2]}[left_out]
+
+
+@pytest.mark.parametrize("name", ["create", "load", "release", "flush", "search"])
+def test_what_changes_no_row_leaves_the_rest_as_it_is(tmp_path: Path, name: str) -> None:
+    found = judged(tmp_path, [insert(0, 100, ALL), op(1, name, 200), query(2, 300, [[1, 9]])])
+    assert [claim for claim, one in found.items() if one.broken] == ["history.strong"]
+    assert not any(one.unsure for one in found.values())
+    assert ("A search is not judged." in found["history.written"].reports) == (name == "search")
+
+
+def test_a_history_of_which_nothing_can_be_judged_is_inconclusive(tmp_path: Path) -> None:
+    """Also beside evidence that holds: no verdict would be green over it."""
+    write(tmp_path / "history.ndjson", [insert(0, 100, ALL), op(1, "truncate", 200), query(2, 300, [])])
+    found = parts.judged(tmp_path)
+    decided = {
+        one.subject.property_id: one.outcome for one in verdicts(found, instance="run", replay="again")
+    }
+    assert decided.pop("tso.unique") is Outcome.HOLDS
+    assert decided == dict.fromkeys(
+        ("history.kept", "history.strong", "history.written"), Outcome.INCONCLUSIVE
+    )
+    assert "client-history" not in dict(found.idle)
 
 
 def test_every_claim_has_a_fault_that_breaks_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -44,7 +44,23 @@ def run(tmp_path: Path) -> Path:
     write(
         folder / "history-w2.ndjson", [parts.op(0, "query", 7000, level="Strong", client="w2", seen=[[1, 3]])]
     )
+    write(folder / "history-u1.ndjson", upserts())
     return folder
+
+
+def upserts() -> list[dict[str, Any]]:
+    """One is lost, one row is counted twice; what a drop of a partition did is not known."""
+    about = {"client": "u1", "collection": "d", "process": "p3"}
+    return [
+        parts.op(0, "upsert", 100, keys=[[1, 4]], **about),
+        parts.op(1, "upsert", 200, keys=[[4, 6]], **about),
+        parts.op(2, "query", 300, level="Strong", seen=[[1, 5]], **about),
+        parts.op(3, "count", 400, level="Session", count=7, **about),
+        parts.op(4, "drop_partition", 500, partition="p", **about),
+        parts.op(5, "query", 600, level="Bounded", seen=[], **about),
+        parts.op(6, "delete", 700, **about),
+        parts.op(7, "count", 800, level="Strong", count=99, **about),
+    ]
 
 
 def test_the_table_is_the_same(run: Path, spark: SparkSession, tmp_path: Path) -> None:
@@ -66,6 +82,9 @@ def test_the_answers_are_the_same(run: Path, spark: SparkSession, tmp_path: Path
     found = {(one.monitor, one.property_id): one for one in judge_frame(frame, parts=3)}
     expected = {(one.monitor, one.property_id): one for one in judge_evidence(plain).answers}
     assert found == expected
+    assert found["client-history", "history.count"].broken == 1
+    (reason,) = found["client-history", "history.bounded"].unsure
+    assert reason.startswith("1 delete by expression, 1 drop_partition, the first at history-u1.ndjson:5: ")
     assert {name for (name, _), one in found.items() if one.broken} >= {
         "broker-watermark", "log-watermark", "log-flushed-segment", "client-history",
     }  # fmt: skip

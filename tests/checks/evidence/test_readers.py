@@ -337,12 +337,17 @@ def test_a_history_is_read_at_once_as_it_is_line_by_line() -> None:
             if name not in ("v", "keys", "level")
         },
         parts.op(10, "query", 10_000, level="Customized", guarantee=ts(5), seen=[[1, (1 << 63) - 1]]),
+        parts.op(11, "upsert", 11_000, keys=[[1, 2], [2, 3]], ts=ts(7)),
+        parts.op(12, "rename", 12_000, options={"to": ["d", 5], "level": None}, partition="p"),
+        parts.op(13, "delete", 13_000, keys=None, expression="pk > 5"),
     ]
     data = "\n".join(map(json.dumps, given)).encode()
     at_once = op_batch("h", 3, data)
     one_by_one = JsonReader("h", first_line=3)
     assert at_once == batch(list(one_by_one.block(data)))
     assert one_by_one.counts.entries == len(given)
+    kinds = at_once.column(at_once.schema.get_field_index("kind")).to_pylist()
+    assert kinds[-3:] == ["op.upsert", "op.other", "op.delete"]
 
 
 @pytest.mark.parametrize("spoil", [
