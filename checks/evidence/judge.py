@@ -12,6 +12,7 @@ from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, ordered
 from tidemark.checks.evidence.order import settle
+from tidemark.checks.evidence.readers.prefixes import in_file
 from tidemark.checks.evidence.table.files import Sort, writers
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
@@ -99,7 +100,11 @@ def _files(evidence: Evidence, found: Finding) -> None:
             found.unruled.append(f"{source.name} (lines of {', '.join(counted)})")
     if found.unruled:
         found.notes.append(f"no rule for {_some(found.unruled)}")
+    streams = [str(source) for (source,) in evidence.events.distinct("source")]
     for account in evidence.accounts.values():
+        named = [one for one in streams if account.sort is Sort.LOG and in_file(one, account.name)]
+        if len(named) > 1:
+            found.notes.append(f"each writer is judged by itself: {_some(named)}")
         if account.unfinished:
             found.notes.append(
                 f"{account.name}: the last line has no end: the file is being written, or was cut; "

@@ -365,6 +365,8 @@ def test_what_does_not_depend_on_order_is_judged(tmp_path: Path) -> None:
 def test_each_pod_is_judged_by_itself(tmp_path: Path) -> None:
     lines = pods(log(3), Random(1))
     assert set(outcomes(tmp_path / "a.log", lines).values()) == {Outcome.HOLDS}
+    (note,) = judge_evidence(gather(find([tmp_path / "a.log"]))).notes
+    assert note.startswith("each writer is judged by itself: a.log (")
     wrong = parts.stored(90_000_000, ts(1))
     prefix = next(one for one in lines if "UpdateChannelCheckpoint done" in one).partition("[2")[0]
     assert refuted(tmp_path / "a.log", [*lines, prefix + wrong]) == {"log-checkpoint"}
