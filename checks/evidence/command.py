@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from tidemark.checks.evidence import claims
-from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result
+from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of
 from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.evidence.order import settle
+from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import UNPACKED, Sort, Source, find
 from tidemark.checks.evidence.table.plain import Evidence, gather, write
 from tidemark.checks.evidence.timeline import pictures
@@ -172,10 +175,16 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     _say(console, f"read {len(counted)} files, {lines:,} lines, {read.events.num_rows:,} events")
     for note in found.notes:
         _say(console, f"  note: {note}")
-    for gap in found.gaps:
+    for gap in dict.fromkeys(map(str, found.gaps)):
         _say(console, f"  gap: {gap}")
     if found.idle:
-        _say(console, f"not judged, for want of events: {', '.join(name for name, _ in found.idle)}")
+        of = Counter(sorts_of(name) for name, _ in found.idle)
+        rules = ", ".join(f"{count} about {sort}" for sort, count in sorted(of.items()))
+        _say(
+            console,
+            f"not judged, for want of events: {len(found.idle)} rules ({rules}); "
+            "`tidemark evidence --claims` lists what each needs",
+        )
 
 
 def _say(console: Console, text: str) -> None:
@@ -210,7 +219,8 @@ def follow_evidence(
     shown: dict[str, int] = {}
 
     def say(answers: list[Answer]) -> None:
-        for one in answers:
+        fresh = [one for one in answers if one.broken > shown.get(one.monitor, 0)]
+        for one in settle(fresh, Events.in_folder(folder / "events"), ()):
             if one.broken > shown.get(one.monitor, 0):
                 shown[one.monitor] = one.broken
                 _say(console, f"{one.property_id} ({one.monitor}): {one.breaches[-1].sentence}")

@@ -11,7 +11,9 @@ from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, ordered
-from tidemark.checks.evidence.table.files import Sort
+from tidemark.checks.evidence.order import settle
+from tidemark.checks.evidence.readers.prefixes import in_file
+from tidemark.checks.evidence.table.files import Sort, writers
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
 from tidemark.checks.verdicts.counterexample import Counterexample, Step
@@ -30,6 +32,8 @@ from tidemark.checks.verdicts.verdict import judge as compared
 
 JUDGE = "evidence"
 _BY_NAME: dict[str, type[Monitor]] = {one.name: one for one in MONITORS}
+_NAMED = 4
+"""So many files are named in a sentence."""
 _ASIDE = frozenset((".md", ".yaml", ".yml", ".toml", ".json", ".py", ".svg", ".html", ".parquet", ".pid"))
 """Files beside the evidence that are none."""
 
@@ -46,6 +50,8 @@ class Finding:
     """File, and why it, or what depends on it, was not judged."""
     idle: list[tuple[str, str]] = field(default_factory=list)
     """Monitor, and what it would have needed."""
+    unruled: list[str] = field(default_factory=list)
+    """Logs of which no line has a rule, with who has written how many."""
 
 
 def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) -> Finding:
@@ -61,9 +67,11 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
         found.problems.append(("all files together", f"{what}; only single files are judged"))
     if answers is None:
         answers = judge(evidence.events.table()) + history_answers(evidence)
+    answers = settle(answers, evidence.events, found.gaps)
     alone = {one.name for one in MONITORS if one.within == "source"}
     found.answers = [one for one in answers if not strange or one.monitor in alone]
     _idle(evidence, found)
+    _untouched(found)
     return found
 
 
@@ -81,16 +89,26 @@ def _files(evidence: Evidence, found: Finding) -> None:
                 found.notes.append(f"{source.name}: {source.problem}")
             else:
                 found.problems.append((source.name, source.problem))
+        account = evidence.accounts.get(source.name)
+        if (
+            source.sort is Sort.LOG
+            and account is not None
+            and not account.events
+            and not account.counts.damaged
+        ):
+            counted = (f"{name} {count:,}" for name, count in writers(source).most_common(4))
+            found.unruled.append(f"{source.name} (lines of {', '.join(counted)})")
+    if found.unruled:
+        found.notes.append(f"no rule for {_some(found.unruled)}")
+    streams = [str(source) for (source,) in evidence.events.distinct("source")]
     for account in evidence.accounts.values():
+        named = [one for one in streams if account.sort is Sort.LOG and in_file(one, account.name)]
+        if len(named) > 1:
+            found.notes.append(f"each writer is judged by itself: {_some(named)}")
         if account.unfinished:
             found.notes.append(
                 f"{account.name}: the last line has no end: the file is being written, or was cut; "
                 "that line was not read"
-            )
-        if account.clock_back:
-            found.notes.append(
-                f"{account.name}: the clock goes back {account.clock_back} times; lines are judged in their "
-                "order, not by their times"
             )
         found.notes += [f"{account.name}: {problem}" for problem in account.problems]
     named = versions(evidence.events)
@@ -102,6 +120,11 @@ def _files(evidence: Evidence, found: Finding) -> None:
         )
 
 
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _idle(evidence: Evidence, found: Finding) -> None:
     present = evidence.events.kinds()
     for one in MONITORS:
@@ -109,18 +132,33 @@ def _idle(evidence: Evidence, found: Finding) -> None:
         if lacking:
             found.idle.append((one.name, f"no {', no '.join(lacking)} events"))
     for answer in found.answers:
-        if not _speaks(answer):
+        if not (_speaks(answer) or answer.left_out):
             why = next(iter(answer.unsure), next(iter(answer.reports), "nothing to compare"))
             found.idle.append((answer.monitor, why))
 
 
+def _untouched(found: Finding) -> None:
+    """A file with lines that cannot be read is not passed over because no verdict rests on it."""
+    touched = {family for answer in found.answers if answer.events for family in _families(answer.monitor)}
+    reasons = {reason for answer in found.answers for reason in answer.left_out}
+    for name, gap in {str(gap): gap for gap in found.gaps}.items():
+        if name not in reasons and (gap.lost if gap.family == "log" else gap.family not in touched):
+            found.problems.append(
+                (gap.source, f"no verdict rests on its {gap.count} lines that cannot be read")
+            )
+
+
 def verdicts(found: Finding, *, instance: str, replay: str) -> list[Verdict]:
-    """One verdict an answer that has something to say."""
-    return [
-        _verdict(answer, found.gaps, instance=instance, replay=replay)
-        for answer in found.answers
-        if _speaks(answer)
-    ]
+    """One verdict an answer that has something to say, and one about the files that were left out of it."""
+    made: list[Verdict] = []
+    for answer in found.answers:
+        if _speaks(answer):
+            made.append(_verdict(answer, found.gaps, instance=instance, replay=replay))
+        if answer.left_out:
+            rest = f"{instance}:left out" if _speaks(answer) else instance
+            reason = "; ".join(answer.left_out)
+            made.append(inconclusive(_subject(answer, rest), reason=reason, replay=replay))
+    return made
 
 
 def _speaks(answer: Answer) -> bool:
@@ -129,13 +167,17 @@ def _speaks(answer: Answer) -> bool:
     return bool(answer.events or answer.broken) or unjudged
 
 
-def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: str) -> Verdict:
-    subject = Subject(
+def _subject(answer: Answer, instance: str) -> Subject:
+    return Subject(
         protocol=answer.property_id.partition(".")[0],
         property_id=answer.property_id,
         judge=JUDGE,
         instance=f"{instance}:{answer.monitor}",
     )
+
+
+def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: str) -> Verdict:
+    subject = _subject(answer, instance)
     notes = tuple(
         f"{sentence} {count:,} times." if count > 1 else sentence
         for sentence, count in answer.reports.items()
@@ -143,7 +185,8 @@ def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: s
     counts = {"events": answer.events}
     doubts = [f"{reason} ({count})" for reason, count in answer.unsure.items()]
     families = _families(answer.monitor)
-    doubts += [str(gap) for gap in missing if gap.family in families]
+    # What is missing from a log is in `left_out` where it matters.
+    doubts += dict.fromkeys(str(gap) for gap in missing if gap.family in families - {"log"})
     if answer.broken and not (doubts and answer.monitor == HISTORY_MONITOR and not answer.events):
         return refuted(
             subject,
@@ -247,11 +290,11 @@ def _due(subject: Subject, expected: Mapping[str, Outcome]) -> Outcome:
 
 
 def _nothing(found: Finding, replay: str) -> Unjudged:
-    needed = "; ".join(f"{name}: {what}" for name, what in found.idle[:4])
+    why = f": no rule for {_some(found.unruled)}" if found.unruled else ""
     return Unjudged(
         task=JUDGE,
         exit_code=ExitCode.INCONCLUSIVE,
-        message=f"there is nothing in these files that a claim speaks about ({needed}; ...)",
+        message=f"there is nothing in these files that a claim speaks about{why}",
         remedy="`tidemark evidence --claims` lists what each claim needs",
         replay=replay,
     )

@@ -14,6 +14,7 @@ from rich.text import Text
 from tidemark.checks.evidence.command import Options, finish, read_and_judge, say_files
 from tidemark.checks.evidence.judge import sorts_of, verdicts
 from tidemark.checks.observe.expected import Case, case_of
+from tidemark.checks.observe.outcome import outcome
 from tidemark.checks.observe.stage import read_record
 from tidemark.checks.report.console import show_result
 from tidemark.checks.verdicts.errors import BadInputError
@@ -61,6 +62,7 @@ def judge_run(folder: Path, *, case: Case, build: Path, console: Console) -> Jud
         console.print(Text(f"NOT JUDGED {name}, which has to be refuted: {case.why}"), soft_wrap=True)
     if wanted:
         console.print(Text(f"expected on Milvus {case.server}: {' '.join(case.why.split())}"), soft_wrap=True)
+    console.print(Text(outcome({name_of(each): each for each in first}, facts)), soft_wrap=True)
     status = finished.result.exit_code
     if missing:
         status = most_severe([status, ExitCode.MISSING_REFUTATION])

@@ -57,11 +57,15 @@ class Answer:
     """Sentence -> how often: worth knowing, and no violation."""
     unsure: dict[str, int] = field(default_factory=dict)
     """Reason -> how often: what could not be decided."""
+    left_out: list[str] = field(default_factory=list)
+    """Why the events of some files were not judged: their order, or what is missing between them."""
+    kept: int = 0
+    """So many breaches are kept in full, if that is more than ``SHOWN``."""
 
     def breach(self, sentence: str, *places: Place, key: str = "") -> None:
         """Something is wrong."""
         self.broken += 1
-        if len(self.breaches) < SHOWN:
+        if len(self.breaches) < max(SHOWN, self.kept):
             self.breaches.append(Breach(sentence, places, key))
 
     def report(self, sentence: str, *, times: int = 1) -> None:
@@ -115,6 +119,11 @@ class Monitor(ABC):
     within: ClassVar[str] = "line"
     """``line``: the order is that of the store or broker. ``source``: of each file by itself. ``store``: all
     of the store's events, kind by kind from the last in the alphabet on, then the broker's."""
+    one_by_one: ClassVar[bool] = False
+    """It judges each event by itself, so that the order of lines does not matter."""
+    excused_by: ClassVar[tuple[str, ...]] = ()
+    """Kinds of event that justify what would be a breach without them: if a line of a log is missing that may
+    have been one, a breach shows nothing."""
 
     def __init__(self) -> None:
         self.answer = Answer(self.name, self.property_id)

@@ -85,6 +85,7 @@ class AnsweredCheckpoint(Monitor):
     property_id = "flush.an_answer_to_the_owner_means_stored"
     rule = "An answered checkpoint is at or below one that the coordinator said it has stored."
     kinds = ("checkpoint.store", "checkpoint.answer", "seek.checkpoint")
+    excused_by = ("checkpoint.store", "seek.checkpoint")
     needs = ("checkpoint.answer",)
     columns = ("source", "line", "kind", "channel", "ts")
     by = "source"
@@ -122,6 +123,7 @@ class RecoverySeek(Monitor):
     rule = "Recovery does not begin beyond the checkpoint that was stored last."
     kinds = ("checkpoint.store", "seek.checkpoint")
     needs = ("checkpoint.store", "seek.checkpoint")
+    excused_by = ("checkpoint.store",)
     columns = ("source", "line", "kind", "channel", "ts")
     by = "source"
     within = "source"
@@ -208,6 +210,7 @@ class ServiceTime(Monitor):
     property_id = "reads.service_time_never_goes_back"
     rule = "The service time of a channel never goes back while its query node lives."
     kinds = ("tsafe.start", "tsafe.next", "server.start")
+    excused_by = ("server.start", "tsafe.start")
     needs = ("tsafe.next",)
     columns = ("source", "line", "kind", "channel", "ts")
     by = "source"

@@ -56,6 +56,7 @@ class Fetches(Monitor):
         "fetch.insert",
         "seek.pipeline",
     )
+    excused_by = ("seek.pipeline", "server.start")
     columns = ("source", "line", "kind", "channel", "segment", "ts", "rows", "at")
     by = "source"
     within = "source"

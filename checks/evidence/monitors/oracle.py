@@ -72,6 +72,7 @@ class AllocatorStart(Monitor):
     kinds = ("tso.init",)
     needs = ("tso.init",)
     columns = ("source", "line", "seq", "ts", "ts2")
+    one_by_one = True
     by = "source"
     within = "source"
 

@@ -116,6 +116,7 @@ class SaveOrder(Monitor):
     property_id = "flush.flushed_is_final"
     rule = "Positions and row counts of a segment's saves do not fall, and no rows follow the flush."
     kinds = ("save.receive", "segment.compacted")
+    excused_by = ("segment.compacted",)
     needs = ("save.receive",)
     columns = ("source", "line", "kind", "segment", "ts", "rows", "text")
     by = "source"
@@ -180,6 +181,7 @@ class FlushConfirmed(Monitor):
         "segment.saved",
     )  # fmt: skip
     needs = ("flush.order", "flush.state")
+    excused_by = ("segment.flushed", "checkpoint.store", "segment.state", "save.receive", "segment.saved")
     columns = ("source", "line", "kind", "key", "channel", "segment", "ts", "text")
     by = "source"
     within = "source"

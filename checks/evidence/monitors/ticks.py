@@ -170,6 +170,7 @@ class RoundsBack(Monitor):
     kinds = ("tick.back",)
     needs = ("tick.back",)
     columns = ("source", "line", "node", "ts", "ts2")
+    one_by_one = True
     by = "source"
     within = "source"
 

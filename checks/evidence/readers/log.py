@@ -1,8 +1,10 @@
 """Text logs of Milvus: blocks of bytes in, rows out, with a count of what could not be read.
 
 A line is ``[time] [LEVEL] [dir/file.go:line] [message] [name=value] ...``. What a collector puts before it
-(Docker, Kubernetes, Loki, colours) is skipped. A line without a head belongs to the entry before it. An entry
-that has no end is damaged, and so is one that lacks a field that its message has.
+(Docker, Kubernetes, Loki, colours) is taken off; if it names who wrote the line, the line belongs to a stream
+of its own (``FILE (who)``), for the lines of two processes have no common order. A line without a head
+belongs to the entry before it. An entry that has no end is damaged, and so is one that lacks a field that its
+message has.
 
 Most lines are of no interest. They are found by regular expressions over all lines at once, and only counted.
 """
@@ -10,8 +12,8 @@ Most lines are of no interest. They are found by regular expressions over all li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +25,7 @@ import pyarrow.compute as pc
 from tidemark.checks.evidence.readers.fields import fields as fields_of
 from tidemark.checks.evidence.readers.fields import milliseconds
 from tidemark.checks.evidence.readers.log_rules import RULES, apply
+from tidemark.checks.evidence.readers.prefixes import stream, writer
 from tidemark.checks.evidence.table.schema import COLUMNS, Row
 
 Ints = npt.NDArray[np.int64]
@@ -35,11 +38,16 @@ _MESSAGE = rb'\[(?:"((?:[^"\\\n]|\\.)*)"|([^\]\n=]*))\]'
 HEAD = re.compile(_STAMP + rb" \[([A-Z]+)\] (?:\[[^\]\n]*\] )??" + _CALLER + rb"(?: " + _MESSAGE + rb")?")
 """Time, level, caller, message (quoted or plain)."""
 
+_CUT = re.compile(_STAMP + rb" \[[A-Z]+\] (?:\[[^\]\n]*\] )??" + _CALLER + rb' \["([^"\\\n]*)("\])?')
+"""Of an entry that may end anywhere: time, caller, what there is of a quoted message, and its end."""
+
 _WHOLE_HEAD = rb"^" + _STAMP.replace(rb"\[(\d{4}", rb"\[(2\d{3}") + rb" \[[A-Z]+\] " + _CALLER + rb" \["
 _KNOWN = _WHOLE_HEAD + rb'"?(?:' + b"|".join(re.escape(message) for message in RULES) + rb')"?\]'
 """A line with a head of the usual form; one whose message matters."""
 
 _START = re.compile(rb"\[\d{4}/\d\d/\d\d \d\d:")
+_CUT_STAMP = re.compile(rb"\[(?:2\d{0,3}(?:/[\d/ ]*)?)?$")
+"""A line that ends in its stamp."""
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 
@@ -55,18 +63,24 @@ class Lines:
     damaged: int = 0
     first_damaged: int = 0
     """Number of the first damaged line; 0 if there is none."""
+    lost: dict[str, int] = field(default_factory=dict)
+    """Kind of event that a damaged line would have been (empty if it does not say) -> the first such line."""
 
     def add(self, other: Lines) -> None:
         """Count what another part has."""
         first = [n for n in (self.first_damaged, other.first_damaged) if n]
-        for item in fields(self):
-            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+        for name in ("lines", "entries", "continued", "damaged"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_damaged = min(first, default=0)
+        for kind, line in other.lost.items():
+            self.lost[kind] = min(self.lost.get(kind, line), line)
 
-    def damage(self, line: int) -> None:
-        """Line ``line`` cannot be read."""
+    def damage(self, line: int, kinds: Iterable[str] = ("",)) -> None:
+        """Line ``line`` cannot be read. ``kinds``: of which it may have been, if it says so much."""
         self.damaged += 1
         self.first_damaged = min(self.first_damaged or line, line)
+        for kind in kinds:
+            self.lost[kind] = min(self.lost.get(kind, line), line)
 
 
 class LogReader:
@@ -76,8 +90,9 @@ class LogReader:
         self.source = source
         self.counts = Lines()
         self._line = first_line
-        self._open: list[bytes] = []
-        self._open_line = 0
+        self._open: dict[str, tuple[int, list[bytes]]] = {}
+        """Who writes an entry that has no end yet -> its first line, and its lines so far."""
+        self._writers = {""}
 
     def batch(self, data: bytes) -> pa.RecordBatch | None:  # noqa: ARG002 - as every reader has it
         """Lines of a log that matter are read one by one (``block``)."""
@@ -92,7 +107,7 @@ class LogReader:
         begins, idle = _idle_lines(data)
         first, after = self._line, 0
         for place in np.flatnonzero(~idle).tolist():
-            if self._open and place > after:  # an idle line ends the entry before it
+            if self._open and place > after:  # an idle line has no prefix: it ends the entry before it
                 self._close(found)
             self._line = first + place
             self._take(data[begins[place] : begins[place + 1] - 1], found)
@@ -108,7 +123,8 @@ class LogReader:
     def end(self) -> Iterator[Row]:
         """The events of what was left open. Call it once, after the last block."""
         found: list[Row] = []
-        self._close(found)
+        for who in list(self._open):
+            self._close(found, who)
         return iter(found)
 
     def _take(self, raw: bytes, found: list[Row]) -> None:
@@ -117,43 +133,49 @@ class LogReader:
         if raw.startswith(b"[2") and raw.endswith(b"]"):  # the common case: a whole entry
             self._close(found)
             counts.entries += 1
-            self._entry(raw, self._line, found)
+            self._entry(raw, self._line, "", found)
             return
         start = _START.search(raw, 0, 400)
         if start is None:
             self._continue(raw, found)
             return
-        self._close(found)
+        who = writer(raw[: start.start()])
+        self._writers.add(who)
+        self._close(found, who)
         counts.entries += 1
         raw = _cleaned(raw[start.start() :])
         if raw.endswith(b"]"):
-            self._entry(raw, self._line, found)
+            self._entry(raw, self._line, who, found)
         else:
-            self._open, self._open_line = [raw], self._line
+            self._open[who] = self._line, [raw]
 
     def _continue(self, raw: bytes, found: list[Row]) -> None:
-        if b"\x00" in raw:
+        cut = None if self._open else _CUT_STAMP.search(raw)
+        if b"\x00" in raw or (cut and writer(raw[: cut.start()]) in self._writers):
             self.counts.damage(self._line)
             return
         if raw.strip():
             self.counts.continued += 1
         if self._open and raw:
-            self._open.append(raw)
+            # It continues the open entry of the writer whom it names, or else the last one.
+            named = [who for who in self._open if who and who.encode() in raw[:400]]
+            who = named[-1] if named else list(self._open)[-1]
+            self._open[who][1].append(raw)
             if raw.endswith(b"]"):
-                self._close(found)
+                self._close(found, who)
 
-    def _close(self, found: list[Row]) -> None:
+    def _close(self, found: list[Row], who: str = "") -> None:
         """An entry over several lines is whole if its last line ends it."""
-        if not self._open:
+        if who not in self._open:
             return
-        whole, line = b"\\n".join(self._open), self._open_line
-        self._open = []
+        line, parts = self._open.pop(who)
+        whole = b"\\n".join(parts)
         if whole.endswith(b"]"):
-            self._entry(whole, line, found)
+            self._entry(whole, line, who, found)
         else:
-            self.counts.damage(line)
+            self.counts.damage(line, _kinds(whole))
 
-    def _entry(self, raw: bytes, line: int, found: list[Row]) -> None:
+    def _entry(self, raw: bytes, line: int, who: str, found: list[Row]) -> None:
         head = HEAD.match(raw)
         if head is None:
             self.counts.damage(line)
@@ -163,13 +185,26 @@ class LogReader:
         if rule is None:
             return
         row: list[Any] = [None] * len(COLUMNS)
-        row[:4] = self.source, line, rule.kind, _component(caller)
+        row[:4] = stream(self.source, who), line, rule.kind, _component(caller)
         row[COLUMNS["level"]], row[COLUMNS["at"]] = _level(level), milliseconds(stamp)
         events = apply(rule, fields_of(raw[head.end() :]), row)
         if events is None:
-            self.counts.damage(line)
+            self.counts.damage(line, (rule.kind,))
         else:
             found += events
+
+
+def _kinds(raw: bytes) -> set[str]:
+    """The kinds of event that an entry without an end may have been: none if its message has no rule."""
+    head = _CUT.match(raw)
+    if head is None:
+        return {""}
+    message, whole = head[3], head[4]
+    return {
+        rule.kind
+        for text, rule in RULES.items()
+        if text == message or (not whole and text.startswith(message))
+    }
 
 
 def _idle_lines(data: bytes) -> tuple[Ints, Bools]:

@@ -114,8 +114,13 @@ def _saved(found: Fields) -> dict[str, object]:
 
 def _session(found: Fields) -> dict[str, object]:
     value = parsed(found.get(b"value"))
-    version = value.get("Version") if isinstance(value, dict) else None
-    return {"text": version if isinstance(version, str) else None}
+    if not isinstance(value, dict):
+        return {}
+    version, server = value.get("Version"), value.get("ServerID")
+    return {
+        "text": version if isinstance(version, str) else None,
+        "node": str(server) if isinstance(server, int) else None,
+    }
 
 
 def _refused(found: Fields) -> dict[str, object] | None:
@@ -196,7 +201,7 @@ RULES: dict[bytes, Rule] = {
     b"start to process delete": Rule(
         kind="tsafe.next",
         integers={"ts": (b"ts",)},
-        texts={"channel": (b"channel",)},
+        texts={"channel": (b"channel",), "key": (b"replicaID",)},
         needs=("ts", "channel"),
     ),
     b"add tSafe done": Rule(

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import lzma
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,15 +24,8 @@ BLOCK = 1 << 22
 
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz"}
 
-_FOLDERS = frozenset((
-    "roles", "tso", "rootcoord", "proxy", "datacoord", "datanode", "querynode", "querynodev2",
-    "querycoord", "querycoordv2", "indexnode", "indexcoord", "delegator", "pipeline", "msgstream",
-    "msgdispatcher", "sessionutil", "segments", "writebuffer", "metacache", "tsafe", "meta", "task",
-    "observers", "checkers", "dist", "balance", "paramtable", "syncmgr", "flusherimpl", "recovery",
-    "adaptor", "streamingnode", "streamingcoord", "wal", "flushcommon", "allocator", "tikv", "etcd",
-    "kv", "config", "compaction", "server", "rocksmq", "session", "timetick",
-))  # fmt: skip
-"""Folders of Milvus's sources, as they stand in its log lines."""
+_OTHERS = {"data_diff": "milvus-cdc", "coprocessor": "TiKV", "raftstore": "TiKV", "etcdserver": "etcd"}
+"""Folders of sources of other products that write lines in the format of Milvus."""
 
 
 class Sort(StrEnum):
@@ -137,22 +131,31 @@ def opened(path: Path, packed: str) -> Iterator[IO[bytes]]:
 
 def _sort(head: bytes, *, whole: bool) -> tuple[Sort, str]:
     lines = head.split(b"\n")
-    heads = [found for line in lines for found in (HEAD.search(line, 0, 1000),) if found]
-    if heads:
-        callers = {found.group(3).decode("utf-8", "replace").partition("/")[0] for found in heads}
-        if callers & _FOLDERS or any(found.group(3).startswith(b"timetick") for found in heads):
-            return Sort.LOG, ""
-        known = ", ".join(sorted(callers)[:3])
-        return Sort.NONE, (
-            f"a log in the format of Milvus, but of another product: no line is from a folder of its sources "
-            f"(there are {known})"
-        )
+    writers = _writers(lines)
+    if writers:
+        if writers.keys() <= _OTHERS.keys():
+            products = ", ".join(sorted({_OTHERS[name] for name in writers}))
+            return Sort.NONE, f"a log in the format of Milvus, but of another product: {products}"
+        return Sort.LOG, ""
     found = _json_sort(lines, head, whole=whole)
     if found is not None:
         return found
     if b"\x00" in head or _odd(head) > len(head) // 10:
         return Sort.NONE, "a binary file, no evidence that can be read"
     return Sort.NONE, "not a log of Milvus: no line begins with [2006/01/02 15:04:05.000 +00:00] [LEVEL]"
+
+
+def _writers(lines: Iterable[bytes]) -> Counter[str]:
+    """Folders of the sources that have written the lines (old versions: the file's name), with how many."""
+    heads = (HEAD.search(line, 0, 1000) for line in lines)
+    callers = (found[3].decode("utf-8", "replace") for found in heads if found)
+    return Counter(name.partition(":")[0].partition("/")[0] for name in callers)
+
+
+def writers(source: Source) -> Counter[str]:
+    """Who has written the first lines of a log, with how many each; folders of Milvus's sources."""
+    with opened(source.path, source.packed) as file:
+        return _writers(file.read(_HEAD_BYTES).split(b"\n"))
 
 
 def _odd(head: bytes) -> int:

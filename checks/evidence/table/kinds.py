@@ -6,7 +6,7 @@ KINDS: dict[str, str] = {
     # log lines
     "server.start": "a process starts",
     "server.exit": "a process says that it ends",
-    "session.put": "a process writes its session: key = store key, text = version",
+    "session.put": "a process writes its session: key = store key, node = server id, text = version",
     "session.add": "the root coordinator learns a proxy: node = server id",
     "session.remove": "it forgets one: node = server id",
     "report.refused": "it refuses a report: node = server id",
@@ -19,7 +19,7 @@ KINDS: dict[str, str] = {
     "fetch.insert": "a query node fetched rows: segment, rows, ts = least, ts2 = greatest timestamp",
     "fetch.delete": "a query node fetched deletes: rows, ts, ts2, key = collection",
     "tsafe.start": "a channel's service time begins: channel, ts",
-    "tsafe.next": "deletes of a pack are applied: channel, ts = service time about to be set",
+    "tsafe.next": "deletes of a pack are applied: channel, ts = service time about to be set, key = replica",
     "segment.buffer": "rows of a segment are buffered: segment, channel, rows",
     "segment.add": "a data node learns a segment: segment, channel, text = New, Normal, Flushed; ts "
     "= recover ts",

@@ -24,14 +24,13 @@ class Account:
     """What was read of a file."""
 
     name: str
+    sort: Sort = Sort.NONE
     counts: Lines = field(default_factory=Lines)
     events: int = 0
     unfinished: bool = False
     """The last line has no end: the file is being written, or was cut."""
     problems: list[str] = field(default_factory=list)
     """What is wrong, in words, with the first lines that cannot be read."""
-    clock_back: int = 0
-    """How often the writer's clock went back by a second or more."""
 
     def as_dict(self) -> dict[str, object]:
         """As JSON can hold it."""
@@ -41,24 +40,24 @@ class Account:
     def from_dict(cls, given: dict[str, object]) -> Account:
         """The inverse of ``as_dict``."""
         rest = {name: value for name, value in given.items() if name != "counts"}
-        counts = given["counts"]
+        counts, sort = given["counts"], rest.pop("sort")
         assert isinstance(counts, dict)
-        return cls(counts=Lines(**counts), **rest)  # type: ignore[arg-type] # read back from our own JSON
+        return cls(counts=Lines(**counts), sort=Sort(str(sort)), **rest)  # type: ignore[arg-type] # read back from our own JSON
 
     def add(self, other: Account) -> None:
         """Count what another piece of the same file has."""
+        self.sort = other.sort if self.sort is Sort.NONE else self.sort
         self.counts.add(other.counts)
         self.events += other.events
         self.unfinished = self.unfinished or other.unfinished
         self.problems = (self.problems + other.problems)[:3]
-        self.clock_back += other.clock_back
 
 
 def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
     """The events of a piece; ``account`` is filled as they are taken."""
-    clock = _Clock(account)
+    account.sort = Sort(piece.sort)
     if piece.sort == Sort.ROCKSMQ:
-        yield from _batches(_broker(piece, account), clock)
+        yield from _batches(_broker(piece, account), account)
         return
     reader = (
         LogReader(piece.name, first_line=piece.first_line)
@@ -69,11 +68,11 @@ def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
         for data in blocks(piece, account):
             made = reader.batch(data)
             if made is None:
-                yield from _batches(reader.block(data), clock)
+                yield from _batches(reader.block(data), account)
             elif made.num_rows:
                 account.events += made.num_rows
                 yield made
-        yield from _batches(reader.end(), clock)
+        yield from _batches(reader.end(), account)
     except (OSError, EOFError, lzma.LZMAError) as error:
         reader.counts.damage(piece.first_line + reader.counts.lines)
         account.problems.append(f"the rest of the file cannot be unpacked: {error}")
@@ -82,30 +81,10 @@ def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
         account.problems = (account.problems + reader.problems)[:3]
 
 
-def _batches(rows: Iterator[Row], clock: _Clock) -> Iterator[pa.RecordBatch]:
-    watched = clock.watched(rows)
-    while taken := list(islice(watched, BATCH_ROWS)):
+def _batches(rows: Iterator[Row], account: Account) -> Iterator[pa.RecordBatch]:
+    while taken := list(islice(rows, BATCH_ROWS)):
+        account.events += len(taken)
         yield batch(taken)
-
-
-class _Clock:
-    """Counts the events, and how often the writer's clock goes back."""
-
-    def __init__(self, account: Account) -> None:
-        self.account = account
-        self.latest = 0
-
-    def watched(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """The same rows."""
-        account = self.account
-        for row in rows:
-            account.events += 1
-            if row.at is not None:
-                if row.at + 1000 <= self.latest and row.component != "etcd":
-                    account.clock_back += 1
-                    self.latest = row.at
-                self.latest = max(self.latest, row.at)
-            yield row
 
 
 def _broker(piece: Piece, account: Account) -> Iterator[Row]:

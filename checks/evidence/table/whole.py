@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidemark.checks.evidence.table.events import Events
+from tidemark.checks.evidence.table.files import Sort
 from tidemark.checks.evidence.table.read import Account
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
@@ -31,18 +32,21 @@ class Gap:
     """Line, revision or message after which it is missing."""
     count: int
     what: str
+    lost: tuple[tuple[str, int], ...] = ()
+    """Of a log: kinds of event that damaged lines would have been (empty: any), with the first such line."""
 
     def __str__(self) -> str:
         return f"{self.source}: {self.what} from {self.after} on ({self.count})"
 
 
-_FAMILIES = ["log", "etcd", "broker", "op", "trace"]
+_OBJECTS = ["broker", "etcd", "op", "trace"]
+"""What a file of JSON lines may hold."""
 
 
 def family(kind: str) -> str:
     """The sort of evidence to which a kind of event belongs."""
     first = kind.partition(".")[0]
-    return first if first in ("etcd", "broker", "op", "trace") else "log"
+    return first if first in _OBJECTS else "log"
 
 
 def gaps(events: Events, accounts: Iterable[Account]) -> list[Gap]:
@@ -54,13 +58,21 @@ def _damaged(events: Events, accounts: Iterable[Account]) -> list[Gap]:
     found: list[Gap] = []
     for account in accounts:
         if account.counts.damaged:
-            kinds = events.distinct("kind", where=pc.field("source") == account.name)
-            for one in sorted({family(str(kind)) for (kind,) in kinds}) or _FAMILIES:
-                first = account.counts.first_damaged
-                found.append(
-                    Gap(one, account.name, first, account.counts.damaged, "lines that cannot be read")
-                )
+            first, count = account.counts.first_damaged, account.counts.damaged
+            lost = tuple(sorted(account.counts.lost.items())) if account.sort is Sort.LOG else ()
+            found += [
+                Gap(one, account.name, first, count, "lines that cannot be read", lost)
+                for one in _families(events, account)
+            ]
     return found
+
+
+def _families(events: Events, account: Account) -> list[str]:
+    """Which events the damaged lines of a file may have been."""
+    if account.sort is Sort.LOG:
+        return ["log"]
+    kinds = events.distinct("kind", where=pc.field("source") == account.name)
+    return sorted({family(str(kind)) for (kind,) in kinds}) or _OBJECTS
 
 
 def _revisions(events: Events) -> list[Gap]:
@@ -122,11 +134,16 @@ def unknown_versions(events: Events) -> list[str]:
     return found
 
 
+def cluster_of(channel: object) -> str:
+    """The prefix that a cluster gives to the names of its channels; empty if the name has none."""
+    hit = _PREFIX.match(str(channel))
+    return hit[1] if hit else ""
+
+
 def mixed(events: Events) -> list[str]:
     """Why this is the evidence of more than one cluster; nothing if it may be of one."""
     found: list[str] = []
-    channels = [str(name) for (name,) in events.distinct("channel") if name]
-    prefixes = {hit[1] for name in channels if (hit := _PREFIX.match(name))}
+    prefixes = {cluster for (name,) in events.distinct("channel") if (cluster := cluster_of(name))}
     if len(prefixes) > 1:
         found.append(f"channels have the prefixes {', '.join(sorted(prefixes))}")
     found += _two_histories(events)

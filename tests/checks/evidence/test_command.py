@@ -12,7 +12,10 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, sound, ts, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.follow import Memory
+from tidemark.checks.evidence.follow import Memory, Say
+from tidemark.checks.evidence.table.files import find
+from tidemark.checks.evidence.table.plain import gather
+from tidemark.checks.evidence.table.plain import write as write_events
 
 
 def judge(capsys: pytest.CaptureFixture[str], *arguments: object, build: Path) -> tuple[int, str]:
@@ -109,6 +112,41 @@ def test_nothing_is_never_green(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert app.run(["evidence"]) == 5
 
 
+def test_lines_without_a_rule_are_counted_by_who_wrote_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A streaming node's log is one of Milvus, in which nothing can be judged."""
+    wal = parts.line(1, "metricsutil/wal_write.go:109", "append message into wal", "DEBUG", timetick=ts(5))
+    old = parts.line(2, "root_coord.go:465", "send timetick", "DEBUG")
+    log = write(tmp_path / "node.log", [wal, wal, old])
+    status, said = judge(capsys, log, build=tmp_path / "build")
+    assert status == 3
+    assert "another product" not in said
+    assert "no rule for node.log (lines of metricsutil 2, root_coord.go 1)" in said
+    run = sound(tmp_path / "run")
+    write(run / "logs" / "node.log", [wal])
+    status, said = judge(capsys, run, build=tmp_path / "build")
+    assert status == 0, said
+    assert "note: no rule for logs/node.log (lines of metricsutil 1)" in said
+
+
+def test_what_is_not_judged_is_said_in_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = write(tmp_path / "x.log", [parts.stored(900, ts(800))])
+    _, said = judge(capsys, log, build=tmp_path / "build")
+    (told,) = [one for one in said.splitlines() if one.startswith("not judged, for want of events")]
+    assert "24 rules (2 about broker, 2 about broker and store, 1 about clients, 11 about log" in told
+    assert "store-window" not in said
+
+
+def test_a_gap_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a file that holds nothing else, the lines may have been of any kind."""
+    torn = write(tmp_path / "h.ndjson", [parts.op(0, "insert", 1, keys=[[1, 2]]) | {"start": 1.5}])
+    status, said = judge(capsys, torn, build=tmp_path / "build")
+    assert status == 3
+    assert said.count("lines that cannot be read from 1 on (1)") == 1
+    assert "h.ndjson: no verdict rests on its 1 lines that cannot be read" in said
+
+
 def test_time_that_is_over_before_anything_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +157,31 @@ def test_time_that_is_over_before_anything_is_read(
     status, said = judge(capsys, run, "--follow", "--seconds", "1", build=tmp_path / "build")
     assert status == 3
     assert "nothing was read before the end" in said
+
+
+def test_lines_out_of_order_raise_no_alarm_while_they_come(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [parts.stored(1000 * number, ts(number)) for number in range(4)]
+
+    def follow(_spark: object, paths: list[Path], *, folder: Path, say: Say, **_: object) -> Memory:
+        memory, read = Memory(), gather(find(paths))
+        memory.feed(read.events.table())
+        write_events(read.events.table(), folder / "events" / "0.parquet")
+        memory.accounts = read.accounts
+        say(memory.answers())
+        return memory
+
+    monkeypatch.setattr("tidemark.checks.evidence.follow.follow", follow)
+    monkeypatch.setattr("tidemark.checks.spark.session.spark_session", lambda **_: None)
+    for name, given, code, alarms in (
+        ("back", lines[::-1], 3, 0),
+        ("wrong", [*lines, parts.stored(9000, ts(1))], 1, 1),
+    ):
+        log = write(tmp_path / f"{name}.log", given)
+        status, said = judge(capsys, log, "--follow", build=tmp_path / name)
+        assert status == code, said
+        assert said.count("flush.stored_never_goes_back (log-checkpoint): The checkpoint of") == alarms
 
 
 def test_a_bad_file_beside_good_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.evidence import parts
-from tests.checks.evidence.parts import SHARD, line, message, of, sound, ts
+from tests.checks.evidence.parts import SHARD, line, message, of, sound, stamp, ts
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.checkpoints import StoredCheckpoint
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, rows
@@ -116,7 +116,7 @@ def test_a_fetch_below_the_service_time(run: Path) -> None:
     )
     add(run / "logs" / "standalone.log", applied, parts.fetched(1110, 8, ts(1080)))
     refuted(run, "log-service-time", "logs/standalone.log:9")
-    back = applied.replace(str(ts(1090)), str(ts(1000)))
+    back = applied.replace(str(ts(1090)), str(ts(1000))).replace(stamp(1100), stamp(1120))
     add(run / "logs" / "standalone.log", back)
     refuted(run, "log-service-order", "logs/standalone.log:10")
 
@@ -353,7 +353,7 @@ def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
     answer = of(run, "log-sessions")
     assert not answer.broken
     assert any("lives on" in text for text in answer.reports)
-    add(run / "logs" / "standalone.log", add_)
+    add(run / "logs" / "standalone.log", add_.replace(stamp(1100), stamp(1400)))
     refuted(run, "log-sessions", "logs/standalone.log:11")
 
 

@@ -13,7 +13,7 @@ from tests.checks.evidence import parts
 from tests.checks.evidence.parts import fetched, message, sound, ts, write
 from tidemark.checks.evidence.command import Options, finish, follow_evidence, read_and_judge
 from tidemark.checks.evidence.follow import Memory, follow
-from tidemark.checks.evidence.judge import judge_evidence
+from tidemark.checks.evidence.judge import history_answers, judge_evidence
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
@@ -80,8 +80,8 @@ def test_the_answers_are_the_same(run: Path, spark: SparkSession, tmp_path: Path
     plain = spark_evidence(spark, find([run]), tmp_path / "events", size=900)
     frame = event_frame(spark, tmp_path / "events")
     found = {(one.monitor, one.property_id): one for one in judge_frame(frame, parts=3)}
-    expected = {(one.monitor, one.property_id): one for one in judge_evidence(plain).answers}
-    assert found == expected
+    alone = judge(plain.events.table()) + history_answers(plain)
+    assert found == {(one.monitor, one.property_id): one for one in alone}
     assert found["client-history", "history.count"].broken == 1
     (reason,) = found["client-history", "history.bounded"].unsure
     assert reason.startswith("1 delete by expression, 1 drop_partition, the first at history-u1.ndjson:5: ")

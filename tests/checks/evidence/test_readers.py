@@ -402,13 +402,18 @@ def test_what_is_no_evidence_has_its_message(tmp_path: Path) -> None:
     (tmp_path / "binary.log").write_bytes(bytes(range(256)) * 40)
     (tmp_path / "text.log").write_text("hello\nworld\n")
     (tmp_path / "other.log").write_text(fetched(1, 7, 1).replace("pipeline/insert_node", "coprocessor/cop"))
+    (tmp_path / "balancer.log").write_text(
+        line(1, "balancer/balancer_impl.go:637", "channel is not assigned")
+    )
+    (tmp_path / "old.log").write_text(line(1, "root_coord.go:465", "send timetick"))
     (tmp_path / "torn.log.gz").write_bytes(gzip.compress(fetched(1, 7, 1).encode() * 9999)[:50])
     (tmp_path / "settings.json").write_text('{"a": 1}')
     said = {one.name: one.problem for one in find([tmp_path])}
     assert "empty" in said["empty.log"]
     assert "binary" in said["binary.log"]
     assert "not a log of Milvus" in said["text.log"]
-    assert "another product" in said["other.log"]
+    assert said["other.log"] == "a log in the format of Milvus, but of another product: TiKV"
+    assert said["balancer.log"] == said["old.log"] == ""
     assert "cannot be read" in said["torn.log.gz"]
     assert "no line has a known kind" in said["settings.json"]
 
@@ -448,13 +453,6 @@ def test_pieces_are_cut_at_lines(tmp_path: Path) -> None:
     assert cut.events.table().equals(whole.events.table())
     assert cut.accounts == whole.accounts
     assert cut.events.table().column("line").to_pylist() == list(range(1, 501))
-
-
-def test_clocks_that_go_back_are_noted(tmp_path: Path) -> None:
-    read = gather(
-        find([write(tmp_path / "a.log", [fetched(9000, 7, 1), fetched(100, 7, 2), fetched(200, 7, 3)])])
-    )
-    assert read.accounts["a.log"].clock_back == 1
 
 
 def test_gaps_in_revisions_and_offsets(tmp_path: Path) -> None:

@@ -83,6 +83,67 @@ def test_what_is_left_open_may_go_either_way(run: Path) -> None:
     assert judged(run, OPEN)[0] == Judged(refuted=(LATE,), status=ExitCode.AS_EXPECTED)
 
 
+def lose(run: Path, *, counted: int) -> None:
+    """The first read after the restart misses six rows; a run that compares says how many."""
+    read = parts.op(7, "query", 7000, level="Strong", keys=[[1, 10]], seen=[[1, 3]])
+    path = run / "history-w1.ndjson"
+    path.write_text(path.read_text() + json.dumps(read) + "\n")
+    record = json.loads((run / "scenario.json").read_text())
+    record["facts"]["lost_rows"] = counted
+    (run / "scenario.json").write_text(json.dumps(record))
+
+
+def last_line(said: str) -> str:
+    return said.strip().splitlines()[-1].strip()
+
+
+GONE = Case(
+    server="1",
+    scenario="s",
+    may=("history.count/client-history",),
+    refuted_if={
+        "late_messages": (LATE,),
+        "lost_rows": ("history.strong/client-history", "history.kept/client-history"),
+    },
+    why="the proxy is paused",
+)
+
+
+def test_the_last_line_says_what_happened_to_the_data(run: Path) -> None:
+    plant(run)
+    lose(run, counted=6)
+    found, said = judged(run, GONE)
+    assert found.status is ExitCode.AS_EXPECTED, said
+    assert last_line(said) == (
+        "6 acknowledged rows are gone: read before the crash, not after the restart; "
+        "1 message came after its tick. docs/paused-proxy.md"
+    )
+    assert said.index("as expected.") < said.index("6 acknowledged rows are gone")
+
+
+def test_the_last_line_of_a_run_that_lost_nothing(run: Path) -> None:
+    assert last_line(judged(run, SOUND)[1]) == (
+        "Nothing was lost: reads show all that was acknowledged, and no message came after its tick."
+    )
+    plant(run)
+    assert last_line(judged(run, LOSES)[1]) == "1 message came after its tick. docs/observe.md"
+
+
+def test_the_last_line_where_the_run_itself_has_not_compared(run: Path) -> None:
+    lose(run, counted=0)
+    assert last_line(judged(run, SOUND)[1]) == (
+        "1 Strong read misses rows that were acknowledged or read before. docs/paused-proxy.md"
+    )
+
+
+def test_the_last_line_promises_nothing_that_was_not_judged(run: Path) -> None:
+    (run / "history-w1.ndjson").unlink()
+    assert last_line(judged(run, SOUND)[1]) == (
+        "No loss was found, but not everything is decided: history.strong/client-history, "
+        "history.kept/client-history."
+    )
+
+
 def test_the_table_of_all_runs(run: Path, tmp_path: Path) -> None:
     """Runs are judged anew; alarms that the manifest does not expect, and missed ones, are counted."""
 
