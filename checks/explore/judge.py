@@ -41,16 +41,15 @@ from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import (
-    Hit,
     Search,
     SearchLimits,
-    SearchResult,
     Watch,
     estimate,
 )
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.result import Hit, SearchResult
 from tidemark.spec.language.spec import Property
 
 NAME = "explore"
