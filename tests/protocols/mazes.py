@@ -229,3 +229,35 @@ class Till(Protocol):
     def at_most_two(s):
         """There are two coins."""
         return s.coins <= 2
+
+
+class Bells(Protocol):
+    """All bells ring; only those are answered that somebody hears."""
+
+    Bell = Sort()
+    heard: Set[Bell] = constant()
+    rings: Set[Bell] = True
+
+    @action(fairness="weak")
+    def answer(s, bell: Bell):
+        """It stops."""
+        require(s.rings[bell] & s.heard[bell])
+        s.rings[bell] = False
+
+    @leads_to()
+    def bells_are_answered(s, bell: Bell):
+        """A bell stops."""
+        return s.rings[bell], ~s.rings[bell]
+
+
+class Lights(Protocol):
+    """A light goes on if the next one is off, which may lie beyond the last one."""
+
+    Place = Nat()
+    lit: Set[Place] = False
+
+    @action
+    def light(s, place: Place):
+        """One goes on."""
+        require(~s.lit[place] & ~s.lit[place + 1])
+        s.lit[place] = True

@@ -281,3 +281,19 @@ def test_reduction_decides_invariants_and_deadlocks_only() -> None:
     assert "partial-order reduction" in by_name["deadlock"].bounds
     with pytest.raises(UnsoundCombinationError, match="partial-order reduction cannot decide"):
         explore(Instance(SMALL + "Lock", {"Process": 2}), reduce=True)
+
+
+@pytest.mark.parametrize(
+    ("heard", "unheard"),
+    [([True, True], None), ([True, False], 1), ([False, True], 0), ([True, True, False], 2)],
+)
+def test_a_wait_is_looked_for_with_each_value_of_the_parameters(
+    heard: list[bool], unheard: int | None
+) -> None:
+    """The first bell waits too, and is answered."""
+    instance = Instance("tests.protocols.mazes:Bells", {"Bell": len(heard)}, {"heard": heard}, "bells")
+    answer = LivenessChecker(build_graph(search(compile_kernel(instance)))).check(
+        instance.spec.property("bells.bells_are_answered")
+    )
+    assert (answer.case.values if answer.case else None) == (None if unheard is None else (unheard,))
+    assert answer.waiting > 0
