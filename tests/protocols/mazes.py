@@ -261,3 +261,53 @@ class Lights(Protocol):
         """One goes on."""
         require(~s.lit[place] & ~s.lit[place + 1])
         s.lit[place] = True
+
+
+class Desk(Protocol):
+    """Whoever comes gets the next ticket; the last ticket is the bound's."""
+
+    Ticket = Nat()
+    ticket: Ticket = 0
+    waiting: Bool = False
+
+    @action
+    def come(s):
+        """Somebody comes."""
+        require(~s.waiting)
+        s.waiting = True
+
+    @action(fairness="weak")
+    def serve(s, ticket: Ticket):
+        """The next ticket is given as an argument."""
+        require(s.waiting & (ticket == s.ticket + 1))
+        s.ticket = ticket
+        s.waiting = False
+
+    @leads_to()
+    def everybody_is_served(s):
+        """Whoever waits is served."""
+        return s.waiting, ~s.waiting
+
+
+class PlainDesk(Desk):
+    """The same, but the number is computed: the step leaves the bounds."""
+
+    serve = None
+
+    @action(fairness="weak")
+    def call(s):
+        """The next ticket is given."""
+        require(s.waiting)
+        s.ticket = s.ticket + 1
+        s.waiting = False
+
+
+class IdleDesk(Desk):
+    """Nobody has to serve: no bound is to blame."""
+
+    serve = None
+
+    @action
+    def close(s):
+        """Nobody waits any more."""
+        s.waiting = False
