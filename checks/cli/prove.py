@@ -21,6 +21,7 @@ from tidemark.checks.prove.judge import JUDGE
 from tidemark.checks.prove.minimise import minimise
 from tidemark.checks.prove.proof import prove, size_text, subject_of
 from tidemark.checks.prove.suggest import suggest as suggest_lemmas
+from tidemark.checks.prove.types import DEPTH, can_fall, refuse_fall
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.commands import prove_command
@@ -125,6 +126,10 @@ def several_steps(
     codes: list[ExitCode] = []
     for chosen in _chosen(only, manifests):
         claims = list(_claims(chosen, claim))
+        if can_fall(chosen.subject):
+            refuse_fall(
+                chosen.subject, depth=bmc if k is None and bmc is not None else DEPTH, seconds=seconds
+            )
         print(f"{chosen.name}: {size_text(chosen.subject.spec)}")
         if bmc is not None:
             run = partial(

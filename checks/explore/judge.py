@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.checks.explore.lasso import failing_text
-from tidemark.checks.explore.liveness import BOUNDS_NOTE, LivenessChecker
+from tidemark.checks.explore.liveness import LivenessChecker, bounds_note, cut_arguments
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.explore.vacuity import Coverage, coverage
 from tidemark.checks.verdicts.commands import check_command
@@ -41,16 +41,15 @@ from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import (
-    Hit,
     Search,
     SearchLimits,
-    SearchResult,
     Watch,
     estimate,
 )
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.result import Hit, SearchResult
 from tidemark.spec.language.spec import Property
 
 NAME = "explore"
@@ -324,7 +323,9 @@ class _Report:
         answer = checker.check(prop)
         if answer.lasso is not None:
             assert answer.case is not None
-            return self._shown(prop.id, answer.lasso, failing_text(prop, answer.case), notes=(BOUNDS_NOTE,))
+            cut = cut_arguments(self.result.kernel.interpreter, prop, answer.lasso)
+            notes = (*([cut] if cut else []), bounds_note(self.result))
+            return self._shown(prop.id, answer.lasso, failing_text(prop, answer.case), notes=notes)
         if not answer.waiting:
             return self._unknown(
                 self.subject(prop.id), "nothing was decided: the premise never holds without the conclusion"
@@ -332,7 +333,7 @@ class _Report:
         verdict = self._holds(self.subject(prop.id), notes=(f"{answer.waiting} waiting states",))
         return amended(
             verdict,
-            bounds=f"{self.bounds}; {BOUNDS_NOTE}",
+            bounds=f"{self.bounds}; {bounds_note(self.result)}",
             counts={**verdict.counts, "edges": checker.graph.edges},
         )
 

@@ -3,25 +3,74 @@ conclusion?
 
 Counterexamples are real lassos: a run to a state with the premise, on without the conclusion, and round a
 cycle for ever that is fair to every action which the protocol declares fair. Fairness is meant for each
-action with each value of its parameters and for steps that change the state, as in TLA+; steps that leave
-the bounds count as disabled. The interpreter takes every lasso again, and decides about fairness itself.
+action with each value of its parameters and for steps that change the state, as in TLA+. What the bounds
+cut is disabled: steps that leave them, and steps with an argument beyond them (see ``bounds_note``). The
+interpreter takes every lasso again, and decides about fairness itself.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 from tidemark.checks.explore.lasso import Case, cases, excuse
-from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.instance import Domain
+from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.native.graph import Graph, Mask, reach
 from tidemark.models.native.kernel import Conditions
 from tidemark.models.native.lasso import Cycle, Fairness, FairSearch, walk_back
 from tidemark.models.native.search.path import Path, PathMismatchError, chain, replayed
+from tidemark.models.native.search.result import SearchResult
+from tidemark.spec.language.expr import binders_of, walk
 from tidemark.spec.language.spec import Property
+from tidemark.spec.language.types import NumberType, least_of
 
-BOUNDS_NOTE = "steps that leave the bounds count as disabled"
+SHOWN = 3
+"""Steps with an argument beyond the bounds that are named, at most."""
+
+
+def bounds_note(result: SearchResult) -> str:
+    """What the bounds cut: steps that leave them, and what arguments and quantifiers range over."""
+    spec, cut = result.kernel.instance.spec, result.out_of_bounds
+    note = (
+        f"the steps that leave the bounds ({cut}) count as disabled" if cut else "no step leaves the bounds"
+    )
+    ranges = {param.type for action in spec.actions for param in action.params}
+    for expr in (part for action in spec.actions for part in action.expressions):
+        ranges |= {binder.type for node in walk(expr) for binder in binders_of(node)}
+    ends = sorted(kind.name for kind in ranges if isinstance(kind, NumberType))
+    return f"{note}; arguments and quantifiers end at the bound of {', '.join(ends)}" if ends else note
+
+
+def cut_arguments(interpreter: Interpreter, prop: Property, lasso: Path) -> str:
+    """Fair steps that are possible in the loop of a lasso with an argument just beyond the bounds; empty if
+    there are none.
+    """
+    assert lasso.loop_start is not None
+    loop = set(lasso.states[lasso.loop_start :])
+    found = []
+    for action in interpreter.spec.actions:
+        if action.fairness == "none" or action.name in prop.without:
+            continue
+        domains = [interpreter.instance.domain(param.type) for param in action.params]
+        for args in itertools.product(*((*_beyond(domain), *domain.values) for domain in domains)):
+            inside = all(value in d.values for value, d in zip(args, domains, strict=True))
+            step = Step(action.name, args)
+            if not inside and any(interpreter.failing_guard(state, step) is None for state in loop):
+                found.append(str(step))
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    possible = f"{', '.join(found[:SHOWN])}{more} would be possible in the cycle"
+    return f"the bounds cut an argument: {possible}; try a larger bound" if found else ""
+
+
+def _beyond(domain: Domain) -> tuple[int, ...]:
+    """The numbers next to a range, as far as they are of the type."""
+    if not isinstance(domain.type, NumberType):
+        return ()
+    low, least = domain.low - 1, least_of(domain.type)
+    return (domain.low + domain.size, *((low,) if least is None or low >= least else ()))
 
 
 @dataclass(frozen=True)

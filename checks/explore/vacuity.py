@@ -11,7 +11,7 @@ import numpy as np
 
 from tidemark.models.native.codec import Field
 from tidemark.models.native.kernel import Conditions
-from tidemark.models.native.search.breadth_first import SearchResult
+from tidemark.models.native.search.result import SearchResult
 from tidemark.spec.language.expr import Expr, Quantified
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Action

@@ -14,14 +14,17 @@ from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import COVERAGE
 from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.interpreted.interpreter import BelowZeroError, Step
 from tidemark.models.native.codec import State
 from tidemark.models.native.graph import build_graph
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
-from tidemark.models.native.search.breadth_first import Hit, Search, SearchLimits, SearchResult
+from tidemark.models.native.search.breadth_first import Search, SearchLimits
 from tidemark.models.native.search.path import Path, path_to
+from tidemark.models.native.search.result import Hit, SearchResult
 from tidemark.spec.language.spec import Property
 
+TYPES = "types"
+"""The killer of a generated mutant that makes a natural number negative: no claim is needed to notice it."""
 CHUNK = 2048
 """States that are expanded together: a violation is looked for after each chunk."""
 
@@ -56,7 +59,9 @@ def baseline(
     library = library if library is not None else PartsLibrary()
     kernel = KernelOfParts(instance, library)
     chosen = tuple(claim for claim in instance.spec.properties if claims is None or claim.id in claims)
-    found = _searched(kernel, limits)
+    found, fell = _searched(kernel, limits)
+    if fell is not None:
+        raise fell
     problems = [] if found.complete else [f"the search of the protocol itself is incomplete: {found.stopped}"]
     if claims is not None:
         problems += [f"unknown claim {claim!r}" for claim in sorted({*claims} - {c.id for c in chosen})]
@@ -70,16 +75,22 @@ def baseline(
     return Baseline(instance, chosen, library, kernel, found, tuple(problems))
 
 
-def _searched(kernel: KernelOfParts, limits: SearchLimits, stop_on: Iterable[str] = ()) -> SearchResult:
-    """The native search on one core: mutants share the cores, not the search of one of them.
+def _searched(
+    kernel: KernelOfParts, limits: SearchLimits, stop_on: Iterable[str] = ()
+) -> tuple[SearchResult, BelowZeroError | None]:
+    """The native search on one core: mutants share the cores, not the search of one of them. With the error
+    of the protocol that has ended it, if any.
 
     Raises KeyboardInterrupt if the user stopped it.
     """
     running = Search(kernel, replace(limits, stop_on=frozenset(stop_on)), chunk=CHUNK, workers=1)
-    found = running.run()
+    try:
+        found = running.run()
+    except BelowZeroError as error:
+        return running.result(str(error)), error
     if running.interrupted:
         raise KeyboardInterrupt
-    return found
+    return found, None
 
 
 def _broken(found: SearchResult, claims: Iterable[Property]) -> list[tuple[Property, Hit]]:
@@ -160,8 +171,11 @@ class _Assessment:
             return self._equivalent()
         kinds = ("invariant", "transition_invariant", *(("lemma",) if self.only is not None else ()))
         safety = self.claims(*kinds)
-        found = _searched(self.kernel, self.limits, (claim.id for claim in safety))
+        found, fell = _searched(self.kernel, self.limits, (claim.id for claim in safety))
         self.blank = replace(self.blank, distinct=found.distinct)
+        if fell is not None and self.only is None and not _broken(found, safety):
+            example = self._shown(self.instance, fell.states, fell.steps, f"{fell.step} {fell.below}")
+            return self._killed(TYPES, TYPES, example)
         return self._judged(found, safety)
 
     def _differs(self) -> bool:

@@ -18,6 +18,7 @@ from tidemark.checks.prove.bounded import INDUCTIVE, by_k_induction
 from tidemark.checks.prove.proof import SIZES, Proof, possibilities, prove, size_text, subject_of
 from tidemark.checks.prove.prover import ObligationOutcome, Prover
 from tidemark.checks.prove.second_opinion import second_opinion
+from tidemark.checks.prove.types import not_typed, refuse_fall
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError
@@ -95,6 +96,10 @@ class ProveJudge:
             ),
         )
         claims = context.manifest.claims_of(entry, self.kinds)
+        untyped = [one for one in proof.open() if one.obligation.kind == "type"]
+        if untyped and not entry.only_failing:
+            refuse_fall(proof.subject)
+            raise not_typed(untyped, claims=claims)
         open_claims = {outcome.obligation.claim for outcome in proof.open()}
         broken = [proof.spec.property(claim) for claim in claims if claim in open_claims]
         runs = find_runs(proof.subject, broken) if broken else {}

@@ -18,7 +18,7 @@ from tidemark.checks.report.forms.fitting import fit, groups
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
-from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.result import RunResult, Unjudged
 from tidemark.checks.verdicts.verdict import Aspect
 
 _NAME = 32
@@ -37,13 +37,11 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
         _show_table(arranged, console)
     _times(result, console)
     _mutants(result, console)
+    _unjudged(result.unjudged, console)
     distinct = failures(result)
     for failure in distinct[:_SHOWN]:
         _failure(failure, console, result, build=build)
     _rest(distinct[_SHOWN:], console)
-    for unjudged in result.unjudged:
-        _say(console, f"\nNOT JUDGED  {unjudged.task}: {unjudged.message}", style="bold red")
-        _say(console, f"  remedy: {unjudged.remedy}\n  replay: {unjudged.replay}")
     _say(console, f"\nfiles: {', '.join(path.as_posix() for path in files)}", style="dim")
     if result.taken_over:
         _say(console, f"{result.taken_over_line()} (--fresh judges everything)", style="dim")
@@ -131,6 +129,20 @@ def _cell(cell: Cell) -> Text:
     if all(j.verdict.subject.aspect in (Aspect.PIN, Aspect.MEANING) for j in cell.judgements) and cell.ok:
         return Text("as pinned", style="dim")
     return Text("\n".join(cell.lines()), style="green" if cell.ok else "bold red")
+
+
+def _unjudged(tasks: Sequence[Unjudged], console: Console) -> None:
+    """What could not be judged, before the failures: an error of a protocol explains many of them. What
+    several tasks say is shown once, in the shortest form.
+    """
+    alike: dict[str, list[Unjudged]] = {}
+    for one in sorted(tasks, key=lambda task: len(task.message)):
+        alike.setdefault(one.message.partition("\n")[0], []).append(one)
+    for first, *others in alike.values():
+        _say(console, f"\nNOT JUDGED  {first.task}: {first.message}", style="bold red")
+        _say(console, f"  remedy: {first.remedy}\n  replay: {first.replay}")
+        for other in others:
+            _say(console, f"  also {other.task}; replay: {other.replay}")
 
 
 def _times(result: RunResult, console: Console) -> None:

@@ -92,7 +92,7 @@ class PlainLive:
     def unjudged(self, task: Task, why: Unjudged) -> None:
         """One line with the reason."""
         self._done += 1
-        self._print("FAIL  ", task.name, why.message)
+        self._print("FAIL  ", task.name, why.message.partition("\n")[0])
 
     def end(self) -> None:
         """Nothing is open."""
@@ -152,8 +152,8 @@ class BarLive:
 
     def unjudged(self, task: Task, why: Unjudged) -> None:
         """One line with the reason."""
-        line = Text("FAIL  ", style="bold red")
-        self._close(task, line.append(f"{task.name:<{self._width}} {why.message}", style="default"))
+        line, reason = Text("FAIL  ", style="bold red"), why.message.partition("\n")[0]
+        self._close(task, line.append(f"{task.name:<{self._width}} {reason}", style="default"))
 
     def end(self) -> None:
         """Close the bars."""

@@ -13,6 +13,7 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.progress import Progress, silent
 from tidemark.checks.verdicts.verdict import Outcome, Verdict, amended
 from tidemark.models.instance import BadInstance, Instance
+from tidemark.models.interpreted.interpreter import BelowZeroError
 from tidemark.models.native.errors import NativeError
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import SearchLimits, search
@@ -86,9 +87,9 @@ def search_one(item: tuple[str, Instance, int]) -> Searched:
     begin = time.perf_counter()
     try:
         kernel = compile_kernel(instance)
-    except (NativeError, BadInstance) as error:
+        result = search(kernel, limits=SearchLimits(states=states), workers=1)
+    except (NativeError, BadInstance, BelowZeroError) as error:
         return Searched(setting=setting, why=str(error))
-    result = search(kernel, limits=SearchLimits(states=states), workers=1)
     claims = [*kernel.state_claims, *(c for c in kernel.step_claims if c.kind == "transition_invariant")]
     return Searched(
         setting=setting,

@@ -82,6 +82,8 @@ class Commands:
         for number, one in enumerate(found, start=1):
             changes = "; ".join(self.session.changes(one.state)) or "nothing changes"
             beyond = "" if one.in_bounds else "  (leaves the bounds)"
+            if one.below is not None:
+                beyond = f"  (an error of the protocol: it {one.below})"
             planned = "  <- next" if one.step == following else ""
             yield f"{number:>3}. {self._text(one.step)}: {changes}{beyond}{planned}"
 

@@ -10,7 +10,7 @@ from tidemark.checks.report.forms.trace_text import change_text
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct, failing_part
 from tidemark.models.interpreted.evaluate import State
-from tidemark.models.interpreted.interpreter import Interpreter, Step, Transition
+from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter, Step, Transition
 
 _INITIAL = 1000
 """Initial states that are looked at."""
@@ -52,12 +52,19 @@ class Session:
         self.states, self.steps = [initial[number]], []
 
     def enabled(self) -> list[Transition]:
-        """The steps that are possible, in declared order."""
-        return list(self.interpreter.successors(self.state))
+        """The steps that are possible, in declared order; also one that makes a number negative."""
+        found = (self.interpreter.transition(self.state, step) for step in self.interpreter.steps)
+        return [one for one in found if one is not None]
 
     def take(self, step: Step) -> None:
-        """Take a step. Raises BadInputError if it is not enabled, or leaves the bounds of the instance."""
-        found = self.interpreter.apply(self.state, step)
+        """Take a step. Raises BadInputError if it is not enabled, leaves the bounds of the instance, or makes
+        a natural number negative.
+        """
+        try:
+            found = self.interpreter.apply(self.state, step)
+        except BelowZeroError as error:
+            whole = error.after(self.states, self.steps)
+            raise BadInputError(f"{whole.place}: {whole.problem}", remedy=whole.remedy) from None
         if found is None:
             raise BadInputError(f"{step} is not enabled: {'; '.join(self.why(step))}", remedy="see  enabled")
         if not found.in_bounds:

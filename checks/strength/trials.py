@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tidemark.checks.strength.parts import Part, parts_of
 from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import BelowZeroError
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
 from tidemark.models.native.search.breadth_first import Search, SearchLimits
 from tidemark.spec.language.spec import Property, Spec
@@ -84,7 +85,10 @@ class Trials:
         key = (instance.bounds, instance.constants)
         kernel = KernelOfParts(asked, self._libraries.setdefault(key, PartsLibrary()))
         search = Search(kernel, SearchLimits(states=states), chunk=CHUNK, workers=1)
-        found = search.run()
+        try:
+            found = search.run()
+        except BelowZeroError as error:  # of a wrong protocol: what it has shown before counts
+            found = search.result(str(error))
         if search.interrupted:
             raise KeyboardInterrupt
         self.runs += 1

@@ -22,7 +22,7 @@ from tidemark.spec.language.expr import (
     Value,
     map_type,
 )
-from tidemark.spec.language.types import MapType
+from tidemark.spec.language.types import MapType, Type, least_of
 
 State = tuple[Any, ...]
 
@@ -30,7 +30,7 @@ State = tuple[Any, ...]
 class Env:
     """What an expression is evaluated in: the state before, the one after (for primed reads), the locals."""
 
-    __slots__ = ("after", "before", "locals", "out_of_bounds")
+    __slots__ = ("after", "before", "below", "locals", "out_of_bounds")
 
     def __init__(
         self, before: State, after: State | None = None, local: Mapping[str, Value] | None = None
@@ -39,6 +39,8 @@ class Env:
         self.after = after if after is not None else before
         self.locals: dict[str, Value] = dict(local or {})
         self.out_of_bounds = False
+        self.below: tuple[int, Type] | None = None
+        """A negative key of type ``Nat`` at which something new is written."""
 
 
 Evaluate = Callable[[Env], Any]
@@ -116,9 +118,9 @@ class Compiler:
         """Equal at all keys of the instance; what is only compared is not written, so it leaves no mark."""
 
         def evaluate(env: Env) -> bool:
-            saved = env.out_of_bounds
+            saved = env.out_of_bounds, env.below
             same = left(env) == right(env)
-            env.out_of_bounds = saved
+            env.out_of_bounds, env.below = saved
             return bool(same)
 
         return evaluate
@@ -207,7 +209,9 @@ class Compiler:
         return find
 
     def table(self, node: Expr) -> Evaluate:
-        """A closure for a whole map as a tuple; a change outside the instance sets ``env.out_of_bounds``."""
+        """A closure for a whole map as a tuple; a change outside the instance sets ``env.out_of_bounds``,
+        and ``env.below`` if there can be no such key.
+        """
         kind = map_type(node)
         match node:
             case Read(variable=variable) if variable.constant:
@@ -228,16 +232,28 @@ class Compiler:
 
     def _changed(self, source: Expr, keys: list[Evaluate], value: Evaluate) -> Evaluate:
         base, find, place = self.table(source), self.lookup(source), self.offset(map_type(source))
+        kinds = map_type(source).keys
 
         def evaluate(env: Env) -> tuple[Value, ...]:
             at = tuple([key(env) for key in keys])
             index, new, old = place(at), value(env), base(env)
             if index is None:
-                env.out_of_bounds = env.out_of_bounds or new != find(env, at)
+                if new != find(env, at):
+                    env.out_of_bounds = True
+                    env.below = env.below or _negative(at, kinds)
                 return tuple(old)
             return (*old[:index], new, *old[index + 1 :])
 
         return evaluate
+
+
+def _negative(values: tuple[Value, ...], kinds: tuple[Type, ...]) -> tuple[int, Type] | None:
+    """The first value below the least one of its type."""
+    for value, kind in zip(values, kinds, strict=True):
+        least = least_of(kind)
+        if least is not None and int(value) < least:
+            return int(value), kind
+    return None
 
 
 def _junction(args: list[Evaluate], *, stops: bool) -> Evaluate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.evaluate import Compiler, Env, Evaluate, State
 from tidemark.models.interpreted.initial import InitialStates
+from tidemark.spec.language.errors import SpecError, place_of
 from tidemark.spec.language.expr import Expr, Value, Variable
+from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Action, Property
-from tidemark.spec.language.types import MapType
+from tidemark.spec.language.types import MapType, least_of
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,66 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Below:
+    """What a step makes negative. ``what``: a variable or an entry, ``stock[2]``; of a key, the map."""
+
+    what: str
+    value: int
+    kind: str
+    is_key: bool = False
+
+    def __str__(self) -> str:
+        if self.is_key:
+            return f"writes {self.what}[{self.value}], a negative {self.kind}"
+        return f"makes {self.what} = {self.value}, a negative {self.kind}"
+
+
+@dataclass(frozen=True)
 class Transition:
-    """A step and the state after it; ``in_bounds`` is False if that state lies out of bounds."""
+    """A step and the state after it; ``in_bounds`` is False if that state lies out of bounds. ``below``: what
+    the step makes negative although it cannot be: no instance has such a state.
+    """
 
     step: Step
     state: State
     in_bounds: bool
+    below: Below | None = None
+
+
+class BelowZeroError(SpecError):
+    """The protocol has a step that makes a natural number, or the key of an entry it writes, negative.
+
+    A step beyond the bounds of an instance is cut, and the cut is counted: a larger instance has it. No
+    instance has a negative natural number, so this is an error, which every engine reports.
+
+    ``states`` and ``steps``: a run from an initial state to the state before ``step``; both empty if the
+    engine knows none.
+    """
+
+    def __init__(
+        self,
+        protocol: str,
+        step: Step,
+        below: Below,
+        *,
+        states: Sequence[State] = (),
+        steps: Sequence[Step] = (),
+    ) -> None:
+        self.protocol, self.step, self.below = protocol, step, below
+        self.states, self.steps = tuple(states), tuple(steps)
+        lines = [*map(str, steps), f"{step} {below}"]
+        numbered = [f"\n  {number:3}. {line}" for number, line in enumerate(lines, start=1)]
+        run = "".join([*numbered, "\n"]) if states else ""
+        super().__init__(
+            f"the step {step} {below}{run}",
+            remedy=f"Require in {step.action} that the number is large enough, or assign maximum(..., 0); "
+            f"if {below.kind} may be negative, declare it with Int()",
+            place=place_of(getattr(resolve(protocol), step.action, None)),
+        )
+
+    def after(self, states: Sequence[State], steps: Sequence[Step]) -> BelowZeroError:
+        """The same error, with the run that leads to the step."""
+        return BelowZeroError(self.protocol, self.step, self.below, states=states, steps=steps)
 
 
 @dataclass(frozen=True)
@@ -113,13 +169,22 @@ class Interpreter:
         return Env(state, None, local)
 
     def apply(self, state: State, step: Step) -> Transition | None:
-        """The transition by ``step``, or None if it is not enabled."""
+        """The transition by ``step`` from a reachable state, or None if it is not enabled.
+
+        Raises BelowZeroError if it makes a natural number negative.
+        """
+        found = self.transition(state, step)
+        if found is not None and found.below is not None:
+            raise BelowZeroError(self.instance.protocol, step, found.below)
+        return found
+
+    def transition(self, state: State, step: Step) -> Transition | None:
+        """The same from any state, reachable or not: the transition says what is made negative."""
         item = self._actions[step.action]
         env = self._env(item, state, step)
         for check in item.guards:
             if not check(env):
                 return None
-        env.out_of_bounds = False  # what a guard looks at is not written
         return self._effect(item, env, step)
 
     def effect(self, state: State, step: Step) -> Transition:
@@ -129,11 +194,28 @@ class Interpreter:
 
     def _effect(self, item: _Compiled, env: Env, step: Step) -> Transition:
         after = list(env.before)
-        in_bounds = True
+        in_bounds, below = True, None
         for slot, evaluate, fits in item.updates:
             value = after[slot] = evaluate(env)
-            in_bounds = in_bounds and fits(value)
-        return Transition(step, tuple(after), in_bounds and not env.out_of_bounds)
+            if env.below is not None and below is None:
+                key, kind = env.below
+                below = Below(self.spec.variables[slot].name, key, str(kind), is_key=True)
+            if not fits(value):
+                in_bounds = False
+                below = below or self._below(self.spec.variables[slot], value)
+        return Transition(step, tuple(after), in_bounds and not env.out_of_bounds, below)
+
+    def _below(self, variable: Variable, value: Any) -> Below | None:
+        """The first entry of a new value that is less than its type allows."""
+        kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
+        least = least_of(kind)
+        entries = self._decode(variable.type, value)
+        for key, entry in entries.items() if isinstance(entries, dict) else [(None, entries)]:
+            if least is not None and entry < least:
+                shown = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+                what = variable.name if key is None else f"{variable.name}[{shown}]"
+                return Below(what, entry, str(kind))
+        return None
 
     def _bounds(self, variable: Variable) -> Callable[[Any], bool]:
         """Whether a value of the variable lies within the bounds."""
@@ -143,7 +225,10 @@ class Interpreter:
         return frozenset(self.instance.domain(kind).values).__contains__
 
     def successors(self, state: State) -> Iterator[Transition]:
-        """All transitions, one for each enabled step, in declared order."""
+        """All transitions from a reachable state, one for each enabled step, in declared order.
+
+        Raises BelowZeroError, see ``apply``.
+        """
         for step in self.steps:
             found = self.apply(state, step)
             if found is not None:
@@ -200,3 +285,17 @@ class Interpreter:
                 value = tuple(value[key] for key in keys)
             state.append(value)
         return tuple(state)
+
+
+def below_zero(interpreter: Interpreter, states: Sequence[State], steps: Sequence[Step]) -> BelowZeroError:
+    """The error of a step from the last of ``states``, to which ``steps`` lead.
+
+    Raises RuntimeError if the interpreter has no such step: then the engine that reports it is wrong.
+    """
+    try:
+        for _ in interpreter.successors(states[-1]):
+            pass
+    except BelowZeroError as error:
+        return error.after(states, steps)
+    state = interpreter.decode(states[-1])
+    raise RuntimeError(f"no step from {state} makes a number negative for the interpreter")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tidemark.models.interpreted.evaluate import State
-from tidemark.models.interpreted.interpreter import Interpreter, Step
+from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter, Step
 
 Watch = Callable[[int, int, int], None]
 """Told distinct states, frontier and depth now and then."""
@@ -59,7 +59,7 @@ class Search:
         self._witnesses = spec.of_kind("reachable")
 
     def run(self, watch: Watch | None = None) -> Reached:
-        """Search level by level."""
+        """Search level by level. Raises BelowZeroError with a shortest run to the step."""
         reached = Reached(fired={action.name: 0 for action in self._interpreter.spec.actions})
         frontier = list(self._interpreter.initial())
         reached.generated = len(frontier)
@@ -72,7 +72,10 @@ class Search:
                 watch(len(reached.parents), len(frontier), reached.depth)
             following: list[State] = []
             for state in frontier:
-                self._expand(reached, state, following)
+                try:
+                    self._expand(reached, state, following)
+                except BelowZeroError as error:
+                    raise error.after(*reached.run_to(state)) from None
                 if self._limit is not None and len(reached.parents) > self._limit:
                     return reached
             frontier = following

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidemark.models.native.kernel import Buffers
-from tidemark.models.native.search.breadth_first import SearchResult
+from tidemark.models.native.search.result import SearchResult
 
 Indices = NDArray[np.int32]
 Mask = NDArray[np.bool_]

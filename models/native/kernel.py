@@ -39,11 +39,12 @@ class Expansion:
 
     ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk
     of rows; ``parent`` is the row of each one's predecessor and ``step`` its index in
-    ``Interpreter.steps``. ``generated`` and ``out_of_bounds`` count by action: all enabled steps, and
-    those that leave the bounds. ``guards`` tells of each guard conjunct (numbered through the actions in
-    declared order) whether it held at least once after those evaluated before it. ``enabled`` is 0 for a row
-    without any enabled step. ``events`` maps the index of a step claim (a broken transition invariant or a
-    reached witness, see ``Kernel.step_claims``) to the successor where it was first seen.
+    ``Interpreter.steps``. ``generated``, ``out_of_bounds`` and ``below`` count by action: all enabled steps,
+    those that leave the bounds, and those of them that make a natural number negative. ``guards`` tells of
+    each guard conjunct (numbered through the actions in declared order) whether it held at least once after
+    those evaluated before it. ``enabled`` is 0 for a row without any enabled step. ``events`` maps the index
+    of a step claim (a broken transition invariant or a reached witness, see ``Kernel.step_claims``) to the
+    successor where it was first seen.
     """
 
     successors: Block
@@ -51,6 +52,7 @@ class Expansion:
     step: NDArray[np.int32]
     generated: NDArray[np.int64]
     out_of_bounds: NDArray[np.int64]
+    below: NDArray[np.int64]
     guards: NDArray[np.bool_]
     enabled: NDArray[np.uint8]
     events: dict[int, int]
@@ -76,7 +78,7 @@ class Buffers:
         self.successors, self.parent, self.step = store
         self.cursor = np.zeros(1, dtype=np.int64)
         self.enabled = np.zeros(rows, dtype=np.uint8)
-        self.stats = np.zeros((len(layout.first_step), 2), dtype=np.int64)
+        self.stats = np.zeros((len(layout.first_step), 3), dtype=np.int64)
         self.flags = np.zeros(max(1, layout.guards), dtype=np.uint8)
         self.seen = np.zeros(max(1, len(layout.step_claims)), dtype=np.uint8)
         self.where = np.zeros(max(1, len(layout.step_claims)), dtype=np.int64)
@@ -210,10 +212,22 @@ class Kernel:
             np.concatenate(steps),
             buffers.stats[:, 0].copy(),
             buffers.stats[:, 1].copy(),
+            buffers.stats[:, 2].copy(),
             buffers.flags[: self.plan.guards].astype(np.bool_),
             np.concatenate(enabled) if enabled else np.empty(0, np.uint8),
             events,
         )
+
+    def falls(self, block: Block) -> int:
+        """The first row from which a step makes a natural number negative, in a block that has one."""
+        first, last = 0, len(block)
+        while last - first > 1:
+            middle = (first + last) // 2
+            if self.expand(block[first:middle]).below.any():
+                last = middle
+            else:
+                first = middle
+        return first
 
     def check(self, block: Block) -> NDArray[np.uint64]:
         """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is

@@ -144,4 +144,6 @@ def _differ(one: Kernel, two: Kernel, states: Block) -> bool:
         )  # fmt: skip
         if not all(np.array_equal(mine, others) for mine, others in pairs):
             return True
+        if not np.array_equal(left.below, right.below):
+            return True
     return False

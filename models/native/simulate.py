@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.interpreted.interpreter import Step, below_zero
 from tidemark.models.native.codec import State
 from tidemark.models.native.kernel import Buffers, Kernel
 from tidemark.models.native.search.path import Path, replayed
@@ -105,6 +105,9 @@ class _Walks:
         buffers, kernel = self.buffers, self.kernel
         buffers.seen[:] = 0
         count = kernel.run(self.present, buffers)
+        if buffers.stats[:, 2].any():
+            run = self._path(kernel.falls(self.present), None)
+            raise below_zero(kernel.interpreter, run.states, run.steps)
         self._look(count)
         chosen = np.empty(self.walkers, dtype=np.int64)
         _draw(buffers.parent, count, self.random.random(max(1, count)), chosen)

@@ -35,7 +35,7 @@ from tidemark.spec.language.expr import (
     free_locals,
     map_type,
 )
-from tidemark.spec.language.types import MapType, NumberType, Type
+from tidemark.spec.language.types import MapType, Type, least_of
 
 Cell = tuple[Value, ...]
 """Keys of a map entry; empty for a scalar."""
@@ -209,19 +209,21 @@ class Finite:
                 return bits.choose(test, self.entry(then, cell, frame), self.entry(other, cell, frame))
         raise TypeError(f"not a map: {node}")
 
-    def stores_in_bounds(self, node: Expr, frame: Frame) -> Bit:
-        """No entry outside the instance gets a new value."""
+    def in_bounds(self, kind: MapType, cell: Cell) -> bool:
+        """Is it a key of the instance?"""
+        domains = self.instance.domains(kind.keys)
+        return all(d.index(part) is not None for d, part in zip(domains, cell, strict=True))
+
+    def stores_only_at(self, known: Callable[[MapType, Cell], bool], node: Expr, frame: Frame) -> Bit:
+        """No entry at another key gets a new value."""
         match node:
             case Store(map=source, keys=keys, value=value):
                 kind = map_type(node)
                 cases = [self.cases(key, frame) for key in keys]
-                harmless: list[Bit] = [self.stores_in_bounds(source, frame)]
+                harmless: list[Bit] = [self.stores_only_at(known, source, frame)]
                 for chosen in itertools.product(*(case.items() for case in cases)):
                     cell = tuple(part for part, _ in chosen)
-                    if all(
-                        d.index(part) is not None
-                        for d, part in zip(self.instance.domains(kind.keys), cell, strict=True)
-                    ):
+                    if known(kind, cell):
                         continue
                     at = bits.every(bit for _, bit in chosen)
                     unchanged = bits.same(self.cases(value, frame), self.entry(source, cell, frame))
@@ -229,7 +231,7 @@ class Finite:
                 return bits.every(harmless)
             case Apply(op="ite", args=(condition, then, other)):
                 test = self.bit(condition, frame)
-                one, two = self.stores_in_bounds(then, frame), self.stores_in_bounds(other, frame)
+                one, two = (self.stores_only_at(known, part, frame) for part in (then, other))
                 return bits.every([bits.either(bits.invert(test), one), bits.either(test, two)])
         return True
 
@@ -242,7 +244,9 @@ class Move:
     enabled: Bit
     in_bounds: Bit
     below: Mapping[str, Bit]
-    """Per assigned variable the condition that a natural number would become negative."""
+    """Per assigned variable the condition that a natural number, or the key of an entry that is written,
+    would be negative.
+    """
     written: Mapping[str, Mapping[Cell, Cases]]
 
     def after(self, before: SymbolicState) -> SymbolicState:
@@ -331,10 +335,13 @@ class SymbolicInstance:
                     continue
                 step = Step(action.name, tuple(frame.local[p.name] for p in action.params))
                 written = {v.name: self._written(v, expr, frame) for v, expr in action.updates}
-                in_bounds = [self.finite.stores_in_bounds(expr, frame) for _, expr in action.updates]
+                finite = self.finite
+                in_bounds = [
+                    finite.stores_only_at(finite.in_bounds, expr, frame) for _, expr in action.updates
+                ]
                 in_bounds += [self._in_domain(v, written[v.name]) for v, _ in action.updates]
                 trimmed = {v.name: self._trim(v, written[v.name]) for v, _ in action.updates}
-                below = {v.name: self._below(v, written[v.name]) for v, _ in action.updates}
+                below = {v.name: self._below(v, written[v.name], e, frame) for v, e in action.updates}
                 yield Move(step, enabled, bits.every(in_bounds), below, trimmed)
 
     def _written(self, variable: Variable, expr: Expr, frame: Frame) -> Mapping[Cell, Cases]:
@@ -349,11 +356,12 @@ class SymbolicInstance:
             for cases in table.values()
         )
 
-    def _below(self, variable: Variable, table: Mapping[Cell, Cases]) -> Bit:
+    def _below(self, variable: Variable, table: Mapping[Cell, Cases], expr: Expr, frame: Frame) -> Bit:
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
-        if not isinstance(kind, NumberType) or kind.signed:
-            return False
-        return bits.some(bit for cases in table.values() for value, bit in cases.items() if int(value) < 0)
+        parts = [bits.invert(self.finite.stores_only_at(_no_key_is_below, expr, frame))]
+        if least_of(kind) is not None:
+            parts += [bit for cases in table.values() for value, bit in cases.items() if int(value) < 0]
+        return bits.some(parts)
 
     def _trim(self, variable: Variable, table: Mapping[Cell, Cases]) -> Mapping[Cell, Cases]:
         """Drop values outside the instance: ``in_bounds`` says when one of them would be taken."""
@@ -393,6 +401,11 @@ class SymbolicInstance:
 
     def _table(self, model: Any, variable: Variable, table: Mapping[Cell, Cases]) -> tuple[Value, ...]:
         return tuple(_value_of(model, table[cell]) for cell in self.cells(variable.type))
+
+
+def _no_key_is_below(kind: MapType, cell: Cell) -> bool:
+    """Is no natural number in the key negative?"""
+    return all(least_of(k) is None or int(part) >= 0 for k, part in zip(kind.keys, cell, strict=True))
 
 
 def _value_of(model: Any, cases: Cases) -> Value:

@@ -80,6 +80,13 @@ class Runs:
             return False
         return bits.invert(self.space.holds(closed(prop), self._states[-2], last))
 
+    def falls(self) -> Bit:
+        """The condition that a step from the last state makes a natural number negative."""
+        falls = bits.some(bits.both(move.enabled, bits.some(move.below.values())) for move in self._any.moves)
+        if isinstance(falls, bool):
+            return falls
+        return z3.substitute(falls, *_renaming(self._any.before, self._states[-1]))
+
     def is_at(self, state: State) -> Bit:
         """The condition that the last state is a given one."""
         parts = []

@@ -25,7 +25,7 @@ from tidemark.spec.language.expr import (
 from tidemark.spec.language.fold import choice, conjunction, equality, fold, literal, non_negative, select
 from tidemark.spec.language.protocol import initial_literal
 from tidemark.spec.language.spec import Spec
-from tidemark.spec.language.types import BOOL, MapType, NumberType, Type
+from tidemark.spec.language.types import BOOL, MapType, NumberType, Type, least_of
 
 Range = tuple[int | None, int | None]
 
@@ -44,7 +44,7 @@ class Scope:
         if not isinstance(kind, NumberType):
             return None, None
         if self.instance is None:
-            return (None if kind.signed else 0), None
+            return least_of(kind), None
         domain = self.instance.domain(kind)
         return domain.low, domain.low + domain.size - 1
 

@@ -52,10 +52,14 @@ class Action:
         return frozenset(variable for variable, _ in self.updates)
 
     @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Guards and right-hand sides."""
+        return (*(guard.expr for guard in self.guards), *(expr for _, expr in self.updates))
+
+    @property
     def reads(self) -> frozenset[Variable]:
         """Read footprint: all that the guards or the right-hand sides mention, constants too."""
-        exprs = [guard.expr for guard in self.guards] + [expr for _, expr in self.updates]
-        return frozenset[Variable]().union(*(variables_read(expr) for expr in exprs))
+        return frozenset[Variable]().union(*(variables_read(expr) for expr in self.expressions))
 
     def update_of(self, variable: Variable) -> Expr:
         """Value of ``variable`` after the step."""

@@ -136,6 +136,11 @@ class Set:
         return Map.__class_getitem__((*items, BOOL))
 
 
+def least_of(kind: Type) -> int | None:
+    """The least value that a type has in every instance: 0 for ``Nat``, none for the others."""
+    return 0 if isinstance(kind, NumberType) and not kind.signed else None
+
+
 def zero_of(kind: Type) -> bool | int | str:
     """The value of a scalar outside every instance's domain: false, 0, the first member, element 0."""
     if isinstance(kind, BoolType):

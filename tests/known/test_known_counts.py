@@ -11,8 +11,9 @@ from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.interpreted.search import Reached
 from tidemark.models.interpreted.search import Search as PlainSearch
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.breadth_first import SearchResult, search
+from tidemark.models.native.search.breadth_first import search
 from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.result import SearchResult
 from tidemark.models.symbolic.enumerate import Enumerator
 
 INTERPRETED = 2_000

@@ -2,6 +2,7 @@
 
 from tidemark.spec.language import (
     Bool,
+    Int,
     Map,
     Nat,
     Protocol,
@@ -13,6 +14,8 @@ from tidemark.spec.language import (
     invariant,
     ite,
     leads_to,
+    minimum,
+    plain,
     require,
     transition_invariant,
 )
@@ -147,3 +150,164 @@ class Log(Protocol):
     def the_first_two_agree(s):
         """Wrong: somebody else may write the next one."""
         return (s.place != 2) | (s.writer[0] == s.writer[1])
+
+
+class Shop(Protocol):
+    """Goods are taken off shelves: how many, and how many must be there, says the instance."""
+
+    Shelf = Sort()
+    Amount = Nat()
+    Balance = Int()
+
+    takes: Map[Shelf, Amount] = constant()
+    needs: Map[Shelf, Amount] = constant()
+    brings: Map[Shelf, Amount] = constant()
+    next: Map[Shelf, Shelf] = constant()
+
+    stock: Map[Shelf, Amount] = 1
+    spare: Amount = 2
+    balance: Balance = 0
+    marked: Set[Amount] = False
+
+    @action
+    def move(s, shelf: Shelf):
+        """From a shelf to the next one; what lies between is in nobody's way."""
+        require(s.stock[shelf] >= s.needs[shelf])
+        left = s.stock[shelf] - s.takes[shelf]
+        s.stock[shelf] = left
+        other = s.next[shelf]
+        s.stock[other] = s.stock[other] + s.brings[other]
+
+    @action
+    def spend(s, shelf: Shelf, amount: Amount):
+        """Of the spare goods; the balance may be negative."""
+        require((amount == s.takes[shelf]) & (amount > 0) & (s.spare + s.brings[shelf] >= amount))
+        s.spare = s.spare - amount
+        s.balance = s.balance - 1
+
+    @action
+    def mark(s, shelf: Shelf):
+        """The place below the spare goods."""
+        require(s.balance <= plain(s.needs[shelf]) - 2)
+        s.marked[s.spare - s.brings[shelf]] = True
+
+    @action
+    def look(s, amount: Amount):
+        """What is only looked at may be negative."""
+        require((amount - s.spare < 2) & ~s.marked[s.spare - 4])
+        s.balance = minimum(s.balance + 1, 0)
+
+    @invariant()
+    def little_is_spare(s):
+        """The spare goods become fewer."""
+        return s.spare <= 2
+
+
+class Till(Protocol):
+    """One coin too many is given: the fault is five steps away, and only with the second key."""
+
+    Key = Nat()
+    Coins = Nat()
+    coins: Coins = 2
+    paid: Map[Key, Coins] = 0
+    turns: Coins = 0
+
+    @action
+    def turn(s):
+        """Nothing is given."""
+        require(s.turns < 2)
+        s.turns = s.turns + 1
+
+    @action
+    def give(s, key: Key):
+        """The second key does not look whether there is a coin."""
+        require((s.turns == 2) & ((key == 1) | (s.coins > 0)))
+        s.coins = s.coins - 1
+        s.paid[key] = s.paid[key] + 1
+
+    @invariant()
+    def at_most_two(s):
+        """There are two coins."""
+        return s.coins <= 2
+
+
+class Bells(Protocol):
+    """All bells ring; only those are answered that somebody hears."""
+
+    Bell = Sort()
+    heard: Set[Bell] = constant()
+    rings: Set[Bell] = True
+
+    @action(fairness="weak")
+    def answer(s, bell: Bell):
+        """It stops."""
+        require(s.rings[bell] & s.heard[bell])
+        s.rings[bell] = False
+
+    @leads_to()
+    def bells_are_answered(s, bell: Bell):
+        """A bell stops."""
+        return s.rings[bell], ~s.rings[bell]
+
+
+class Lights(Protocol):
+    """A light goes on if the next one is off, which may lie beyond the last one."""
+
+    Place = Nat()
+    lit: Set[Place] = False
+
+    @action
+    def light(s, place: Place):
+        """One goes on."""
+        require(~s.lit[place] & ~s.lit[place + 1])
+        s.lit[place] = True
+
+
+class Desk(Protocol):
+    """Whoever comes gets the next ticket; the last ticket is the bound's."""
+
+    Ticket = Nat()
+    ticket: Ticket = 0
+    waiting: Bool = False
+
+    @action
+    def come(s):
+        """Somebody comes."""
+        require(~s.waiting)
+        s.waiting = True
+
+    @action(fairness="weak")
+    def serve(s, ticket: Ticket):
+        """The next ticket is given as an argument."""
+        require(s.waiting & (ticket == s.ticket + 1))
+        s.ticket = ticket
+        s.waiting = False
+
+    @leads_to()
+    def everybody_is_served(s):
+        """Whoever waits is served."""
+        return s.waiting, ~s.waiting
+
+
+class PlainDesk(Desk):
+    """The same, but the number is computed: the step leaves the bounds."""
+
+    serve = None
+
+    @action(fairness="weak")
+    def call(s):
+        """The next ticket is given."""
+        require(s.waiting)
+        s.ticket = s.ticket + 1
+        s.waiting = False
+
+
+class IdleDesk(Desk):
+    """Nobody has to serve: no bound is to blame."""
+
+    serve = None
+
+    @action
+    def close(s):
+        """Nobody waits any more."""
+        s.waiting = False

@@ -173,6 +173,31 @@ class Guarded(Below):
         super().take()
 
 
+class NeverBelow(Protocol):
+    """Takes one away as long as there is one, which no claim says."""
+
+    Value = Nat()
+    left: Value = 2
+    none: Bool = False
+
+    @action
+    def take(s):
+        """Take one away."""
+        require(~s.none)
+        s.left = s.left - 1
+        s.none = s.left == 1
+
+    @invariant()
+    def few(s):
+        """At most 2 are left."""
+        return s.left <= 2
+
+    @invariant()
+    def none_is_marked(s):
+        """Says too little."""
+        return implies(s.left == 0, s.none)
+
+
 class Contradiction(Guarded):
     """An assumption that no constant satisfies: everything follows."""
 

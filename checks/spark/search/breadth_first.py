@@ -15,7 +15,9 @@ from tidemark.checks.spark.search.facts import StateFinding, StepFacts
 from tidemark.checks.spark.search.rounds import Plan
 from tidemark.checks.spark.search.run_directory import RoundFacts, RunDirectory
 from tidemark.checks.spark.search.runners import InProcess, Runner
+from tidemark.checks.spark.search.search_kernel import BELOW_ZERO
 from tidemark.checks.spark.search.walk_back import Origin, State, culprit, predecessor, walk_back
+from tidemark.models.interpreted.interpreter import Interpreter, below_zero
 
 HANDOVER = 20_000
 """Frontier from which a round is worth a Spark job: below it, the job's latency costs more than the work."""
@@ -113,12 +115,15 @@ class Search:
         self._local = InProcess()
 
     def run(self, watch: Watch | None = None) -> Result:
-        """Go on from the last complete round to the end, or to a limit. Raises CorruptFileError."""
+        """Go on from the last complete round to the end, or to a limit.
+
+        Raises CorruptFileError; BelowZeroError with a shortest run to the step.
+        """
         started, result = time.monotonic(), Result()
         complete = self.directory.complete_rounds()
         for number in range(complete):
             last = self.directory.facts(number)
-            result.take(last)
+            self._add(result, last)
         while last.states:
             result.stopped = self._limit(result, time.monotonic() - started)
             if result.stopped:
@@ -168,7 +173,7 @@ class Search:
             raise RuntimeError(
                 f"round {facts.number} expanded {facts.steps.expanded} of {before.states} states"
             )
-        result.take(facts)
+        self._add(result, facts)
         result.rounds.append(
             Round(
                 depth=facts.number,
@@ -182,6 +187,15 @@ class Search:
             )
         )
         return result.rounds[-1]
+
+    def _add(self, result: Result, facts: RoundFacts) -> None:
+        result.take(facts)
+        if BELOW_ZERO in facts.steps.events:
+            depth = facts.number - 1
+            packed, numbers = self.run_to(self.culprit(BELOW_ZERO, depth), depth)
+            interpreter = Interpreter(self.directory.plan.instance)
+            states = [self.directory.plan.kernel.unpack(state) for state in packed]
+            raise below_zero(interpreter, states, [interpreter.steps[number] for number in numbers])
 
     def _together(self, last: RoundFacts) -> int:
         """Rounds that the next job does."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tidemark.checks.spark.search.search_kernel import Expanded
+from tidemark.checks.spark.search.search_kernel import BELOW_ZERO, Expanded
 from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import Buffers, Kernel, compile_kernel
@@ -62,7 +62,8 @@ class NativeKernel:
             guards=int.from_bytes(guards, "little"),
             events=frozenset(
                 self._claims[index] for index in np.flatnonzero(buffers.seen[: len(self._claims)])
-            ),
+            )
+            | ({BELOW_ZERO} if buffers.stats[:, 2].any() else set()),
         )
 
     def failing(self, block: PackedStates) -> Mapping[str, npt.NDArray[np.bool_]]:

@@ -18,6 +18,9 @@ from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.instance import Instance
 from tidemark.spec.language.references import load_callable
 
+BELOW_ZERO = "below zero"
+"""No claim has this id. Such a step is an error of the protocol."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Expanded:
@@ -38,7 +41,9 @@ class Expanded:
     guards: int
     """Bit by guard conjunct: it held at least once, after those evaluated before it."""
     events: frozenset[str]
-    """Ids of the claims about steps that occurred: broken transition invariants, reached witnesses."""
+    """Ids of the claims about steps that occurred: broken transition invariants, reached witnesses.
+    ``BELOW_ZERO`` if a step makes a natural number negative.
+    """
 
 
 class SearchKernel(Protocol):

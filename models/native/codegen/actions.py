@@ -108,7 +108,8 @@ class ActionWriter:
         out = self.out
         head, done, following = out.label(), out.label(), out.label()
         self.cursor = out.cell(start=out.op("load i64, ptr %cursor"))
-        self.fired, self.lost, row = out.cell(start="0"), out.cell(start="0"), out.cell(start="0")
+        self.fired, self.lost, self.fell = out.cell(start="0"), out.cell(start="0"), out.cell(start="0")
+        row = out.cell(start="0")
         out.branch(out.op("icmp sgt i64 %n, 0"), head, done)
         out.place(head)
         self.row = out.get(row)
@@ -122,7 +123,7 @@ class ActionWriter:
         out.branch(out.op(f"icmp slt i64 {after}, %n"), head, done)
         out.place(done)
         out.do(f"store i64 {out.get(self.cursor)}, ptr %cursor")
-        for cell, offset in ((self.fired, 0), (self.lost, 1)):
+        for cell, offset in ((self.fired, 0), (self.lost, 1), (self.fell, 2)):
             at = str(offset)
             out.store(out.op(f"add i64 {out.load('%stats', at)}, {out.get(cell)}"), "%stats", at)
         out.do("ret void")
@@ -175,6 +176,9 @@ class ActionWriter:
                 out.branch(left.ref, beyond, in_bounds)
                 out.place(beyond)
                 out.put(self.lost, out.op(f"add i64 {out.get(self.lost)}, 1"))
+                fell = updater.below_zero()
+                if fell != FALSE:
+                    out.put(self.fell, out.op(f"add i64 {out.get(self.fell)}, {scalars.widen(out, fell)}"))
                 out.jump(end)
                 out.place(in_bounds)
             self.tr.after = updater.words()

@@ -27,7 +27,7 @@ from tidemark.spec.language.fold import negation
 from tidemark.spec.language.spec import Property
 from tidemark.spec.language.types import BOOL, MapType
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _call(name: str, number: int, layout: Plan) -> tuple[str, list[str]]:
     )
     given = given.replace(f"ptr {_STATS}", f"ptr {stats}").replace(f"ptr {_FLAGS}", f"ptr {flags}")
     return name, [
-        f"  {stats} = getelementptr i64, ptr {_STATS}, i64 {2 * number}",
+        f"  {stats} = getelementptr i64, ptr {_STATS}, i64 {3 * number}",
         f"  {flags} = getelementptr i8, ptr {_FLAGS}, i64 {layout.first_guard[number]}",
         f"  call void {name}({given}, i64 {layout.first_step[number]})",
     ]

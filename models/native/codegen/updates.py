@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from tidemark.models.instance import Domain
 from tidemark.models.native.codec import Field
 from tidemark.models.native.codegen import scalars
 from tidemark.models.native.codegen.expressions import Translator
@@ -21,10 +22,16 @@ from tidemark.spec.language.expr import (
     map_type,
 )
 from tidemark.spec.language.fold import select
+from tidemark.spec.language.types import least_of
 
 EACH_COST = 600
 Later = tuple[tuple[Val, Val], ...]
 """Entries that are written again: is the key inside, and its flat index."""
+
+
+def naturals(pairs: Iterable[tuple[Val, Domain]]) -> list[Val]:
+    """The values that are natural numbers by their type."""
+    return [value for value, domain in pairs if least_of(domain.type) is not None]
 
 
 class Updater:
@@ -34,8 +41,10 @@ class Updater:
         self.translator, self.out = translator, translator.out
         self.cells = [self.out.cell(start=word) for word in translator.before]
         self._outside = self.out.cell("i1", "false")
+        self._below = self.out.cell("i1", "false")
         self._touched: set[int] = set()
         self.may_leave = False
+        self.may_fall = False
 
     def words(self) -> list[str]:
         """The new words; those that no update touched are the old ones."""
@@ -48,12 +57,25 @@ class Updater:
         """Does the step leave the bounds?"""
         return scalars.unknown(self.out.get(self._outside, "i1")) if self.may_leave else FALSE
 
-    def _leave_if(self, condition: Val) -> None:
+    def below_zero(self) -> Val:
+        """Does the step leave the bounds because it makes a natural number negative?"""
+        return scalars.unknown(self.out.get(self._below, "i1")) if self.may_fall else FALSE
+
+    def _leave_if(self, condition: Val, *negative: Val) -> None:
+        """``negative``: values of which one is then negative, and cannot be."""
         if condition == FALSE:
             return
         self.may_leave = True
-        before = self.out.get(self._outside, "i1")
-        self.out.put(self._outside, self.out.op(f"or i1 {before}, {condition.ref}"), "i1")
+        self._mark(self._outside, condition)
+        signs = [scalars.less(self.out, value, scalars.number(0), strict=True) for value in negative]
+        falls = scalars.join(self.out, "and", [condition, scalars.join(self.out, "or", signs)])
+        if falls != FALSE:
+            self.may_fall = True
+            self._mark(self._below, falls)
+
+    def _mark(self, cell: str, condition: Val) -> None:
+        before = self.out.get(cell, "i1")
+        self.out.put(cell, self.out.op(f"or i1 {before}, {condition.ref}"), "i1")
 
     def update(self, variable: Variable, expr: Expr) -> None:
         """Set a variable to the value of an expression over the state before."""
@@ -75,7 +97,7 @@ class Updater:
             ]
             replaced = scalars.join(out, "or", again)
             lost = scalars.join(out, "and", [scalars.negate(out, fits), scalars.negate(out, replaced)])
-            self._leave_if(lost)
+            self._leave_if(lost, *naturals([(value, domain)]))
         wide, ones = scalars.widen(out, value), (1 << field.bits) - 1
         if value.fixed:
             return str((value.low - domain.low) & ones)
@@ -112,9 +134,15 @@ class Updater:
             case Read():
                 self._copied(field, expr, later)
             case Store(map=source, keys=keys, value=value):
-                place = self.translator.place([self.translator.scalar(key) for key in keys], field.keys)
+                at = [self.translator.scalar(key) for key in keys]
+                place = self.translator.place(at, field.keys)
                 self._table(field, source, (*later, place))
-                self._changed(field, expr, self.translator.scalar(value), place, later)
+                new = self.translator.scalar(value)
+                self._either(
+                    place[0],
+                    lambda: self._write_at(field, place[1], new, later),
+                    lambda: self._lost(expr, new, naturals(zip(at, field.keys, strict=True))),
+                )
             case MapComprehension(binders=binders, body=body):
                 self._each(field, binders, body, later)
             case Apply(op="ite", args=(condition, then, other)):
@@ -146,15 +174,10 @@ class Updater:
             value = self.translator.derived(select(source, keys))
             self._put(field, number, self._index(field, value, scalars.number(number), later))
 
-    def _changed(self, field: Field, store: Store, new: Val, place: tuple[Val, Val], later: Later) -> None:
-        """One entry; a new value at a key outside the instance leaves the bounds."""
-        in_bounds, flat = place
-
-        def lost() -> None:
-            old = self.translator.derived(select(store.map, store.keys))
-            self._leave_if(scalars.negate(self.out, scalars.equal(self.out, new, old)))
-
-        self._either(in_bounds, lambda: self._write_at(field, flat, new, later), lost)
+    def _lost(self, store: Store, new: Val, naturals: Sequence[Val]) -> None:
+        """A new value at a key outside the instance leaves the bounds. ``naturals``: its natural numbers."""
+        old = self.translator.derived(select(store.map, store.keys))
+        self._leave_if(scalars.negate(self.out, scalars.equal(self.out, new, old)), *naturals)
 
     def _write_at(self, field: Field, flat: Val, value: Val, later: Later) -> None:
         index = self._index(field, value, flat, later)

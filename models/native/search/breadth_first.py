@@ -13,19 +13,18 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
 import psutil
-from numpy.typing import NDArray
 
 from tidemark.models.cores import cores
-from tidemark.models.native.codec import Block
+from tidemark.models.interpreted.interpreter import BelowZeroError, below_zero
 from tidemark.models.native.errors import ReductionError
 from tidemark.models.native.kernel import Kernel
 from tidemark.models.native.reduction import Reduction
+from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.result import Hit, SearchCounters, SearchResult
 from tidemark.models.native.search.rounds import CHUNKS, Rounds, chunk_rows, front, round_bytes
 from tidemark.models.native.search.table import LARGEST, Visited
 from tidemark.models.native.search.worker_pool import WorkerPool
@@ -64,43 +63,6 @@ class Watch(Protocol):
 
 
 @dataclass(frozen=True)
-class Hit:
-    """Where a claim was first decided: a state, or a step from state ``state`` by ``step`` to the packed
-    ``target``.
-    """
-
-    state: int
-    step: int | None = None
-    target: tuple[int, ...] = ()
-
-
-@dataclass
-class SearchCounters:
-    """What a search has counted so far; saved and restored with it."""
-
-    initial: int = 0
-    next_row: int = 0
-    levels: list[int] = field(default_factory=lambda: [0])
-    """First state of each level; the last entry is the end of the last complete level."""
-    generated: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    out_of_bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    guards: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    deadlocks: int = 0
-    first_deadlock: int | None = None
-    state_hits: dict[int, Hit] = field(default_factory=dict)
-    step_hits: dict[int, Hit] = field(default_factory=dict)
-    seconds: float = 0.0
-
-    @property
-    def trend(self) -> float:
-        """Size of the last complete level as a multiple of the one before; 0 if there is none."""
-        if len(self.levels) < 3:
-            return 0.0
-        before, begin, end = self.levels[-3:]
-        return (end - begin) / max(1, begin - before)
-
-
-@dataclass(frozen=True)
 class Estimate:
     """What a search may take, known before it starts."""
 
@@ -133,93 +95,6 @@ def estimate(kernel: Kernel, limits: SearchLimits) -> Estimate:
     left = memory - min(buffers, memory // 4)
     states = left // Visited.bytes_bound(kernel.words, 1)
     return Estimate(memory, min(LARGEST, states), kernel.words, buffers)
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """A finished or stopped search. ``stopped`` is empty if all states within the bounds were visited."""
-
-    kernel: Kernel
-    visited: Visited
-    totals: SearchCounters
-    stopped: str
-    symmetry: Symmetry | None = None
-    """If given, the states are representatives: each stands for its orbit."""
-    reduction: Reduction | None = None
-    """If given, only its claims and deadlocks are decided."""
-
-    @property
-    def complete(self) -> bool:
-        """Were all states visited?"""
-        return not self.stopped
-
-    @property
-    def distinct(self) -> int:
-        """States within the bounds."""
-        return self.visited.count
-
-    @cached_property
-    def unreduced(self) -> int:
-        """States within the bounds that the visited ones stand for."""
-        return self.distinct if self.symmetry is None else self.symmetry.unreduced(self.states)
-
-    @property
-    def generated(self) -> int:
-        """Initial states and all successors."""
-        return self.totals.initial + int(self.totals.generated.sum())
-
-    @property
-    def depth(self) -> int:
-        """Levels of the breadth-first search, the initial one included."""
-        return len(self.totals.levels) - 1
-
-    @property
-    def out_of_bounds(self) -> int:
-        """Successors outside the bounds."""
-        return int(self.totals.out_of_bounds.sum())
-
-    @property
-    def states(self) -> Block:
-        """The packed states, in order of discovery."""
-        return self.visited.states
-
-    @property
-    def rate(self) -> float:
-        """Distinct states a second."""
-        return self.distinct / max(self.totals.seconds, 1e-9)
-
-    def generated_by_action(self) -> dict[str, int]:
-        """Successors of each action, those outside included."""
-        names = [action.name for action in self.kernel.instance.spec.actions]
-        return dict(zip(names, self.totals.generated.tolist(), strict=True))
-
-    def out_of_bounds_by_action(self) -> dict[str, int]:
-        """Successors of each action outside the bounds."""
-        names = [action.name for action in self.kernel.instance.spec.actions]
-        return dict(zip(names, self.totals.out_of_bounds.tolist(), strict=True))
-
-    def distinct_by_action(self) -> dict[str, int]:
-        """States that each action was the first to reach."""
-        found = dict.fromkeys(self.generated_by_action(), 0)
-        for step, count in zip(self.kernel.steps, self.visited.fresh_by_step.tolist(), strict=False):
-            found[step.action] += count
-        return found
-
-    def hit(self, prop: Property) -> Hit | None:
-        """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
-
-        Raises KeyError for a claim that this search does not decide.
-        """
-        if self.reduction is not None and prop not in self.reduction.claims:
-            raise KeyError(f"{prop.id} is not decided by this search: it was reduced for other claims")
-        for claims, hits in (
-            (self.kernel.state_claims, self.totals.state_hits),
-            (self.kernel.step_claims, self.totals.step_hits),
-        ):
-            for index, claim in enumerate(claims):
-                if claim.id == prop.id:
-                    return hits.get(index)
-        raise KeyError(f"{prop.id} is not decided by a search of states and steps")
 
 
 def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
@@ -358,6 +233,8 @@ class Search:
         done = self._rounds.run(totals.next_row, (totals.levels[-2], totals.levels[-1]), self._chunks())
         if done.last == totals.next_row:
             return self._full()
+        if self.counters.stats[:, 2].any():
+            raise self._below_zero(totals.next_row, done.last)
         if self.reduction is not None and self.counters.stats[:, 1].any():
             raise ReductionError(
                 f"{self.kernel.instance.name}: a step leaves the bounds, and a reduced search might miss "
@@ -371,6 +248,13 @@ class Search:
         self._note_broken(done.broken)
         totals.next_row = done.last
         return ""
+
+    def _below_zero(self, first: int, last: int) -> BelowZeroError:
+        """A step from one of these states makes a natural number negative: the shortest run to it."""
+        self.pool.close()
+        state = first + self.kernel.falls(self.visited.rows(first, last))
+        run = path_to(self.result(""), Hit(state))
+        return below_zero(self.kernel.interpreter, run.states, run.steps)
 
     def _chunks(self) -> int:
         """Chunks of the next round: fewer where a limit of states is near, so that it is hardly exceeded."""

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.kernel import Kernel
-from tidemark.models.native.search.breadth_first import Hit, Search, SearchLimits
+from tidemark.models.native.search.breadth_first import Search, SearchLimits
+from tidemark.models.native.search.result import Hit
 from tidemark.models.native.symmetry import Symmetry
 
 ARRAYS = ("states", "links", "spans", "stats", "flags", "seen")

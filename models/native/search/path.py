@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.native.codec import State
-from tidemark.models.native.search.breadth_first import Hit, SearchResult
+from tidemark.models.native.search.result import Hit, SearchResult
 from tidemark.models.native.symmetry import Symmetry
 
 

@@ -281,3 +281,49 @@ def test_reduction_decides_invariants_and_deadlocks_only() -> None:
     assert "partial-order reduction" in by_name["deadlock"].bounds
     with pytest.raises(UnsoundCombinationError, match="partial-order reduction cannot decide"):
         explore(Instance(SMALL + "Lock", {"Process": 2}), reduce=True)
+
+
+@pytest.mark.parametrize(
+    ("heard", "unheard"),
+    [([True, True], None), ([True, False], 1), ([False, True], 0), ([True, True, False], 2)],
+)
+def test_a_wait_is_looked_for_with_each_value_of_the_parameters(
+    heard: list[bool], unheard: int | None
+) -> None:
+    """The first bell waits too, and is answered."""
+    instance = Instance("tests.protocols.mazes:Bells", {"Bell": len(heard)}, {"heard": heard}, "bells")
+    answer = LivenessChecker(build_graph(search(compile_kernel(instance)))).check(
+        instance.spec.property("bells.bells_are_answered")
+    )
+    assert (answer.case.values if answer.case else None) == (None if unheard is None else (unheard,))
+    assert answer.waiting > 0
+
+
+@pytest.mark.parametrize(
+    ("protocol", "outside", "notes"),
+    [
+        (
+            "Desk",
+            0,
+            (
+                "the bounds cut an argument: serve(3) would be possible in the cycle; try a larger bound",
+                "no step leaves the bounds; arguments and quantifiers end at the bound of Ticket",
+            ),
+        ),
+        ("PlainDesk", 1, ("the steps that leave the bounds (1) count as disabled",)),
+        ("IdleDesk", 0, ("no step leaves the bounds",)),
+    ],
+)
+def test_a_refutation_says_what_the_bounds_cut(protocol: str, outside: int, notes: tuple[str, ...]) -> None:
+    instance = Instance(f"tests.protocols.mazes:{protocol}", {"Ticket": 2}, name="desk")
+    (verdict,) = explore(instance, properties=["desk.everybody_is_served"])[:1]
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.counts["outside"] == outside
+    assert verdict.notes == notes
+
+
+def test_what_holds_says_what_the_bounds_cut() -> None:
+    instance = Instance("tests.protocols.mazes:Bells", {"Bell": 2}, {"heard": [True, True]}, "bells")
+    (verdict,) = explore(instance, properties=["bells.bells_are_answered"])[:1]
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.bounds == "Bell 2; no step leaves the bounds"

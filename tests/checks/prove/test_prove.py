@@ -12,6 +12,7 @@ from tidemark.checks.prove.prover import Prover
 from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome
+from tidemark.models.interpreted.interpreter import BelowZeroError
 from tidemark.models.manifest import Expectation, Expected, Manifest, ProofEntry
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.models.symbolic.unroll import consistent
@@ -137,9 +138,8 @@ def test_a_number_that_may_become_negative_spoils_everything():
     assert not typing.proved
     assert typing.model is not None
     assert "type:take:left: not inductive under take()" in describe(typing)
-    verdict = judged(f"{ODD}:Below")["below.few"]
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "needs type:left" in verdict.reason
+    with pytest.raises(BelowZeroError, match=r"3\. take\(\) makes left = -1"):
+        judged(f"{ODD}:Below")
 
 
 def test_a_guard_keeps_the_type():

@@ -172,3 +172,24 @@ def test_a_gap_in_the_logs_is_an_error_and_never_fewer_states(tmp_path):
             span.path.unlink()
     with pytest.raises(FileNotFoundError, match="gap"):
         directory.store.new_states(np.zeros((1, directory.store.words), np.uint64), 0, before=4)
+
+
+def test_all_packets_of_a_sender_count(tmp_path, monkeypatch):
+    """A round that is too large for one packet has several of each sender."""
+    monkeypatch.setattr(rounds, "_SEND", 1)
+    directory = make(tmp_path / "run", TWO_PHASE, partitions=2, factory=SLOW)
+    found = Search(directory).run()
+    widest = dataclasses.replace(directory.plan, number=found.levels.index(max(found.levels)) + 1)
+    assert max(sequence for _, (_, sequence, _) in rounds.expand(widest, 0)) > 1
+    assert summary(found) == native_summary(TWO_PHASE)
+
+
+WRAPS = Instance("tests.protocols.mazes:Wraps", {"Hour": 3, "Slot": 0}, name="wraps")
+
+
+def test_the_steps_from_the_deepest_states_are_judged(tmp_path):
+    """They lead to known states only: the last round finds no state, and a broken claim."""
+    result = distributed(tmp_path / "run", WRAPS)
+    assert len(result.levels) == 4
+    assert result.events == {"wraps.hours_never_go_back": 3}
+    assert summary(result) == native_summary(WRAPS)

@@ -38,8 +38,8 @@ def generated(seed: int, bounds: Bounds) -> tuple[Instance, Generator]:
     return instance, draw
 
 
-def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> int:
-    """Both readings of the same states; gives the number of enabled steps."""
+def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> tuple[int, int]:
+    """Both readings of the same states; gives the number of enabled steps, and of those below zero."""
     try:
         kernel = Kernel(instance, folder=folder)
     except NativeError:  # a changed map is compared, or a product is too large: refused by name
@@ -52,18 +52,20 @@ def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> i
         kernel.codec.unpack_all(found.successors), found.parent.tolist(), found.step.tolist(), strict=True
     ):
         native[row].add((kernel.steps[step], state))
-    enabled, out_of_bounds = 0, 0
+    enabled, out_of_bounds, below = 0, 0, 0
     for row, state in enumerate(batch):
-        transitions = list(interpreter.successors(state))
+        transitions = [t for step in interpreter.steps if (t := interpreter.transition(state, step))]
         enabled += len(transitions)
         out_of_bounds += len([t for t in transitions if not t.in_bounds])
+        below += len([t for t in transitions if t.below])
         assert native[row] == {(t.step, t.state) for t in transitions if t.in_bounds}, interpreter.decode(
             state
         )
         assert bool(found.enabled[row]) == bool(transitions)
     assert int(found.generated.sum()) == enabled
     assert int(found.out_of_bounds.sum()) == out_of_bounds
-    return enabled
+    assert int(found.below.sum()) == below
+    return enabled, below
 
 
 @settings(max_examples=30)
@@ -85,5 +87,7 @@ def test_generated_actions_agree_with_loops_and_jumps_everywhere(seed: int, fold
 
 
 def test_generated_actions_are_enabled_now_and_then(folder: Path) -> None:
-    """The comparison is not one of empty sets."""
-    assert sum(compare(*generated(seed, BOUNDS), folder, states=12) for seed in (1, 2, 3)) > 20
+    """The comparison is not one of empty sets, and some steps make a natural number negative."""
+    counts = [compare(*generated(seed, BOUNDS), folder, states=12) for seed in range(1, 13)]
+    assert sum(enabled for enabled, _ in counts) > 20
+    assert sum(below for _, below in counts) > 5

@@ -15,8 +15,9 @@ from tidemark.models.native.errors import ReductionError
 from tidemark.models.native.footprints import Cell, Footprints
 from tidemark.models.native.graph import build_graph
 from tidemark.models.native.kernel import Kernel, compile_kernel
-from tidemark.models.native.search.breadth_first import Hit, search
+from tidemark.models.native.search.breadth_first import search
 from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.result import Hit
 
 SMALL = "tests.protocols.small:"
 CASES: list[Instance] = [

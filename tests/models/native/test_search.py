@@ -194,3 +194,13 @@ def test_a_kernel_is_compiled_well_once_it_was_used_much_and_answers_the_same(mo
     assert (before.distinct, before.depth) == (after.distinct, after.depth)
     assert before.totals.generated.tolist() == after.totals.generated.tolist()
     assert before.states.tolist() == after.states.tolist()
+
+
+def test_a_guard_may_look_beyond_the_bounds() -> None:
+    """What is there has its initial value; only a write leaves the bounds."""
+    instance = Instance("tests.protocols.mazes:Lights", {"Place": 2})
+    plain, fast = PlainSearch(Interpreter(instance)).run(), search(compile_kernel(instance))
+    for found in (plain, fast):
+        assert found.out_of_bounds == 0
+        assert (found.generated, found.depth) == (9, 4)
+    assert len(plain.parents) == fast.distinct == 8

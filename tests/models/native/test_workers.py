@@ -11,10 +11,11 @@ from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import Kernel, compile_kernel
 from tidemark.models.native.search import rounds
-from tidemark.models.native.search.breadth_first import Search, SearchLimits, SearchResult, search
+from tidemark.models.native.search.breadth_first import Search, SearchLimits, search
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.merge import Merge
 from tidemark.models.native.search.path import path_to
+from tidemark.models.native.search.result import SearchResult
 from tidemark.models.native.search.table import Rows, Visited
 from tidemark.models.native.search.worker_pool import WorkerPool
 

@@ -17,7 +17,7 @@ import tests.protocols.known
 import tests.protocols_proof
 from tidemark.checks.crosscheck import peers
 from tidemark.models.instance import BadInstance, Instance
-from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter
 from tidemark.models.lemmas.samples import walks
 from tidemark.models.symbolic.enumerate import Enumerator
 from tidemark.spec.language import Protocol
@@ -71,7 +71,24 @@ def settled(instance: Instance) -> Instance:
     return replace(instance, constants=values)
 
 
-@pytest.mark.parametrize("reference", protocols())
+FALLING = frozenset(
+    {
+        "tests.protocols.small:Peterson",
+        "tests.protocols_proof.odd:Below",
+        "tests.protocols_proof.traps:BelowZero",
+        "tests.protocols_proof.traps:EmptyShelves",
+    }
+)
+"""A step makes a natural number negative: of Peterson that of a third process."""
+
+
+@pytest.mark.parametrize("reference", sorted(FALLING))
+def test_a_sample_reports_a_number_below_zero(reference):
+    with pytest.raises(BelowZeroError, match="= -1, a negative"):
+        walks(settled(instance_of(reference)), states=100, seconds=5.0, seed=1, variants=2, length=30)
+
+
+@pytest.mark.parametrize("reference", sorted(set(protocols()) - FALLING))
 def test_initial_states_and_steps(reference):
     instance, met = settled(instance_of(reference)), []
     for greatest in (2, 4, 12):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.models.native.expression_trees import Generator
 from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.evaluate import State
+from tidemark.models.interpreted.interpreter import Interpreter, Transition
 from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.enumerate import Enumerator
 from tidemark.models.symbolic.finite import SymbolicInstance
@@ -49,6 +50,11 @@ def known_state(space: SymbolicInstance, state: tuple) -> dict:  # type: ignore[
     }
 
 
+def transitions(interpreter: Interpreter, state: State) -> list[Transition]:
+    """The enabled steps of a drawn state, which need not be reachable."""
+    return [t for step in interpreter.steps if (t := interpreter.transition(state, step))]
+
+
 @given(seed=SEEDS)
 def test_first_order_values(seed):
     instance, draw = lab(seed)
@@ -63,7 +69,7 @@ def test_first_order_steps(seed):
     instance, draw = lab(seed, actions=2)
     interpreter, z3_reading = Interpreter(instance), Enumerator(instance)
     state = draw.state()
-    expected = {t.step: t.state for t in interpreter.successors(state) if t.in_bounds}
+    expected = {t.step: t.state for t in transitions(interpreter, state) if t.in_bounds}
     assert z3_reading.successors(state) == expected
 
 
@@ -94,7 +100,14 @@ def test_propositional_steps_of_an_arbitrary_state(seed):
         for move in space.moves(symbols)
         if is_true(model, bits.both(move.enabled, move.in_bounds))
     }
-    assert found == {t.step: t.state for t in interpreter.successors(state) if t.in_bounds}
+    said = transitions(interpreter, state)
+    assert found == {t.step: t.state for t in said if t.in_bounds}
+    below = {
+        move.step
+        for move in space.moves(symbols)
+        if is_true(model, bits.both(move.enabled, bits.some(move.below.values())))
+    }
+    assert below == {t.step for t in said if t.below}
 
 
 def _frame():
@@ -115,11 +128,13 @@ def _pinned(space, symbols, state):
 
 def test_generated_steps_are_no_empty_comparison():
     """Some of the generated steps are enabled, some leave the bounds."""
-    in_bounds = out_of_bounds = 0
+    in_bounds = out_of_bounds = below = 0
     for seed in range(30):
         instance, draw = lab(seed, actions=2)
-        for transition in Interpreter(instance).successors(draw.state()):
+        for transition in transitions(Interpreter(instance), draw.state()):
             in_bounds += transition.in_bounds
             out_of_bounds += not transition.in_bounds
+            below += transition.below is not None
     assert in_bounds > 20
     assert out_of_bounds > 5
+    assert below > 2
