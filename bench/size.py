@@ -1,7 +1,7 @@
-"""``python -m tidemark.bench.size``: lines by room and by protocol, and how many bind a protocol to the judges.
+"""``python -m tidemark.bench.size``: lines by room and by protocol, and what binds a protocol to the judges.
 
-A *code line* is no blank line, comment, docstring or import. The *binding* of a protocol is what is written by
-hand in ``models/protocols/<protocol>``: Python and TOML, not the locks.
+A *code line* is no blank line, comment, docstring or import. The *binding* of a protocol is what is
+written by hand in ``models/protocols/<protocol>``: Python and TOML, not the locks.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ProtocolSize:
         name: of its folders.
         spec: its specification.
         binding: what binds it to the judges.
-        kinds: how many kinds of file are in its room: a folder or a file at the top is one, all locks are one.
+        kinds: of file in its room: a folder or a file at the top is one, all locks are one.
         to_read: how many files somebody reads who changes it: specification and binding without locks.
     """
 
