@@ -25,6 +25,7 @@ from tidemark.checks.cli.doctor import State
 from tidemark.checks.report.files import JUNIT, PAGE, SARIF, VERDICTS, write_files
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.installed import install_command
 from tidemark.checks.verdicts.verdict import refuted
 from tidemark.models.manifest import Tier
 from tidemark.models.rooms import ROOT
@@ -239,7 +240,7 @@ class TestDoctorAfterAnInstall:
         found = doctor.extra_findings(self.about(), installed={"rich": "13", "z3-solver": "4"}.get)
         states = {one.name: one.state for one in found}
         assert states == {"packages": State.OK, "extra prove": State.OK, "extra spark": State.OPTIONAL}
-        assert "tidemark[spark]" in found[-1].remedy
+        assert found[-1].remedy == install_command("spark")
         assert doctor.exit_code(found) is ALL_GREEN
 
     def test_what_every_command_needs_has_to_be_there(self):
