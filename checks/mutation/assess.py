@@ -260,7 +260,7 @@ class _Assessment:
         return self._shown(self.base.instance, states[: number + 2], steps[: number + 1], failing)
 
     def _after(self, state: State, step: Step) -> State | None:
-        found = self.kernel.interpreter.apply(state, step)
+        found = self.kernel.interpreter.transition(state, step)
         return found.state if found is not None and found.in_bounds else None
 
     def _by_lasso(self, found: SearchResult) -> MutantResult | None:
