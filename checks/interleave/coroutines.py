@@ -48,7 +48,8 @@ _MORE = (
     "make the function smaller, bound how often it polls, merge executions (merge=True), keep durations "
     "(clock='per-process'), or raise the limits (seconds=..., executions=...; without pytest "
     "options=Options(limits=...)). A sample: strategy=RandomWalk(seed=1, executions=500), after "
-    "`from tidemark.checks.interleave import RandomWalk`, or strategy='random'; it can refute, never pass as every order"
+    "`from tidemark.checks.interleave import RandomWalk`, or strategy='random'; "
+    "it can refute, never pass as every order"
 )
 """What to do about a search that is not complete."""
 
