@@ -64,6 +64,17 @@ class MappingError(ProgramError):
     """A refinement mapping gives no state of the specification. The message names variable and key."""
 
 
+_SCALAR = "give a number, a truth value or a text"
+
+
+def _is_fixed(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 class StepChecker:
     """Checks pairs of abstract states against an instance. Replies are kept: a search meets the same pairs
     again and again, and what was asked may be asked of another text (``tidemark.models.refinement.queries``).
@@ -116,24 +127,29 @@ class StepChecker:
         if not isinstance(values, Mapping):
             return f"the mapping returns {values!r:.60}: give a dictionary with a value of each variable"
         for variable in self.spec.variables:
-            name, kind = variable.name, variable.type
+            name = variable.name
             if name not in values and name not in filled:
                 return f"the variable `{name}` is left out: give a value of each variable of {self.spec.name}"
-            value = values.get(name, filled.get(name))
-            entries = value if isinstance(kind, MapType) else {(): value}
-            keys = [()] if entries is not value else list(self.interpreter.instance.entries(kind))
-            for key in keys:
-                at = key[0] if len(key) == 1 else key
-                words = f"`{name}`" if entries is not value else f"`{name}[{at}]`"
-                try:
-                    hash(entries[at])
-                except (KeyError, IndexError):
-                    return f"`{name}` lacks the key {at!r}: give all of {self._keys(kind)}"
-                except TypeError:
-                    if not hasattr(entries, "__getitem__"):
-                        return f"`{name}` is {value!r:.60}: give a dictionary with {self._keys(kind)}"
-                    return f"{words} is {entries[at]!r:.60}: give a number, a truth value or a text"
+            wrong = self._wrong_value(variable, values.get(name, filled.get(name)))
+            if wrong:
+                return wrong
         return "a value is none of the specification"
+
+    def _wrong_value(self, variable: Variable, value: Any) -> str:
+        name, kind = variable.name, variable.type
+        if not isinstance(kind, MapType):
+            return "" if _is_fixed(value) else f"`{name}` is {value!r:.60}: {_SCALAR}"
+        if not hasattr(value, "__getitem__"):
+            return f"`{name}` is {value!r:.60}: give a dictionary with {self._keys(kind)}"
+        for key in self.interpreter.instance.entries(kind):
+            at = key[0] if len(key) == 1 else key
+            try:
+                entry = value[at]
+            except (KeyError, IndexError, TypeError):
+                return f"`{name}` lacks the key {at!r}: give all of {self._keys(kind)}"
+            if not _is_fixed(entry):
+                return f"`{name}[{at}]` is {entry!r:.60}: {_SCALAR}"
+        return ""
 
     def _keys(self, kind: MapType) -> str:
         """The keys of a map in words, axis by axis."""

@@ -11,7 +11,7 @@ from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
 
 _SHARE = 10
-"""Timers matter if one of so many steps of the second half is one; a line, if one in so many timers is its,"""
+"""Timers matter if one of so many steps in the second half is one; a line, if so many of them are its,"""
 _OFTEN = 10
 """and this many in all."""
 

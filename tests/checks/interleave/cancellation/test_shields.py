@@ -5,7 +5,7 @@ is cancelled after each number of passes. The explorer may cancel any task, and 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 
 import pytest
 
@@ -45,8 +45,8 @@ def begin(*waiters: "Coroutine[object, object, object]") -> Held:
     return [asyncio.create_task(wait(waiter)) for waiter in waiters]
 
 
-async def over(inside: object) -> None:
-    await asyncio.shield(inside)  # type: ignore[call-overload]
+async def over(inside: Awaitable[None]) -> None:
+    await asyncio.shield(inside)
 
 
 async def plainly(task: "asyncio.Task[None]") -> None:
