@@ -54,7 +54,7 @@ Changing = Callable[Concatenate["Cluster", P], Coroutine[Any, Any, CollectionVer
 def _outlives_its_proxy(change: Changing[P]) -> Changing[P]:
     """A change of metadata goes to its end although the proxy ends that has asked for it."""
 
-    async def call(self: Cluster, *args: P.args, **kwargs: P.kwargs) -> CollectionVersion:
+    async def call(self: Cluster, /, *args: P.args, **kwargs: P.kwargs) -> CollectionVersion:
         return await self.changes.call(change(self, *args, **kwargs), name=change.__name__, deadline=None)
 
     functools.update_wrapper(call, change)
