@@ -175,8 +175,8 @@ def main() -> None:
     )
     table = Table(*heads, box=None)
     for one in protocols():
-        counts = (one.spec.python, one.binding.python, one.binding.data, one.binding.locks)
-        shown = [f"{count:,}" for count in counts]
+        parts = (one.spec.python, one.binding.python, one.binding.data, one.binding.locks)
+        shown = [f"{count:,}" for count in parts]
         table.add_row(one.name, *shown, f"{one.ratio:.1f}", str(one.kinds), str(one.to_read))
     console.print()
     console.print(table)

@@ -102,9 +102,9 @@ def _files(evidence: Evidence, found: Finding) -> None:
         found.notes.append(f"no rule for {_some(found.unruled)}")
     streams = [str(source) for (source,) in evidence.events.distinct("source")]
     for account in evidence.accounts.values():
-        named = [one for one in streams if account.sort is Sort.LOG and in_file(one, account.name)]
-        if len(named) > 1:
-            found.notes.append(f"each writer is judged by itself: {_some(named)}")
+        own = [one for one in streams if account.sort is Sort.LOG and in_file(one, account.name)]
+        if len(own) > 1:
+            found.notes.append(f"each writer is judged by itself: {_some(own)}")
         if account.unfinished:
             found.notes.append(
                 f"{account.name}: the last line has no end: the file is being written, or was cut; "

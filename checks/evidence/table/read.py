@@ -15,6 +15,7 @@ from tidemark.checks.evidence.readers.lines import JsonReader
 from tidemark.checks.evidence.readers.log import Lines, LogReader
 from tidemark.checks.evidence.table.files import BLOCK, Piece, Sort, opened
 from tidemark.checks.evidence.table.schema import Row, batch
+from tidemark.checks.verdicts.installed import install_command
 
 BATCH_ROWS = 1 << 15
 
@@ -95,7 +96,7 @@ def _broker(piece: Piece, account: Account) -> Iterator[Row]:
             yield broker_row(piece.name, entry)
     except ImportError:
         account.problems.append(
-            "the broker's RocksDB needs the package rocksdict: pip install tidemark[evidence]"
+            f"the broker's RocksDB needs the package rocksdict:  {install_command('evidence')}"
         )
         account.counts.damage(account.counts.lines + 1)
     except Exception as error:  # noqa: BLE001 - rocksdict raises its own kinds for a damaged store
