@@ -1,4 +1,4 @@
-"""Patches change the code of the implementation while their program runs, and fail by name if it has moved."""
+"""Patches change the code of the implementation while a program runs, and fail by name if it has moved."""
 
 from __future__ import annotations
 
@@ -61,6 +61,13 @@ def test_several_functions_may_belong_to_one_patch() -> None:
     assert noted(9) == 7
     restore()
     assert noted(9) == 9
+
+
+def test_a_patch_may_give_its_program_other_arguments() -> None:
+    host = Host("an-entry", lambda **options: options)
+    edit = {"at": NOTE, "old": "max(", "new": "min("}
+    given = Patch("g", **edit, on=host, source="s", says="w", killer="a", given={"sound": False, "size": 2})
+    assert given(size=1, calls=3) == {"size": 2, "calls": 3, "sound": False}
 
 
 @pytest.mark.parametrize(

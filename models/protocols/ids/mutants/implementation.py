@@ -89,7 +89,7 @@ MUTANTS = patches(
     ),
     Patch(
         "the-window-is-not-loaded",
-        at=ORACLE + "_load",
+        at=ORACLE + "start",
         old="await self._store.load()",
         new="0 * await self._store.load()",
         killer=APART,

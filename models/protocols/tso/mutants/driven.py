@@ -9,7 +9,7 @@ MUTANTS = patches(
     __name__,
     Patch(
         "saved-is-ignored",
-        at="tso/oracle.py:TimestampOracle._load",
+        at="tso/oracle.py:TimestampOracle.start",
         old="await self._store.load()",
         new="0 * await self._store.load()",
         killer="conformance",

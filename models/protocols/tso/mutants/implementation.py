@@ -113,12 +113,12 @@ MUTANTS = patches(
     __name__,
     Patch(
         "load-error-is-fresh",
-        at=ORACLE + "_load",
-        old="return await self._store.load()",
+        at=ORACLE + "start",
+        old="self.base = await self._store.load()",
         new="""try:
-            return await self._store.load()
+            self.base = await self._store.load()
         except StoreError:
-            return 0""",
+            pass""",
         killer="tso.unique",
         on=Host("tso-impl-load-fails", oracle),
         given=_like("implementation:ErrorIsFresh"),
@@ -127,7 +127,7 @@ MUTANTS = patches(
     ),
     Patch(
         "init-ignores-saved",
-        at=ORACLE + "_load",
+        at=ORACLE + "start",
         old="await self._store.load()",
         new="0 * await self._store.load()",
         killer="tso.ordered",
@@ -301,7 +301,6 @@ MUTANTS = patches(
         also=(Edit(ORACLE + "_move", CHECKED_PUBLISH, "self._publish"),),
         killer="nothing_is_left",
         on=Host("tso-impl-step-down-in-an-update", oracle),
-        given={"sound": False},
         source="B4",
         says="An update that was under way publishes after the term has ended (B4).",
     ),
