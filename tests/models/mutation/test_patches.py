@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.impl.client.session import Session
@@ -65,9 +67,8 @@ def test_several_functions_may_belong_to_one_patch() -> None:
 
 def test_a_patch_may_give_its_program_other_arguments() -> None:
     host = Host("an-entry", lambda **options: options)
-    edit = {"at": NOTE, "old": "max(", "new": "min("}
-    given = Patch("g", **edit, on=host, source="s", says="w", killer="a", given={"sound": False, "size": 2})
-    assert given(size=1, calls=3) == {"size": 2, "calls": 3, "sound": False}
+    larger = replace(MUTANTS[0], on=host, given={"sound": False, "size": 2})
+    assert larger(size=1, calls=3) == {"size": 2, "calls": 3, "sound": False}
 
 
 @pytest.mark.parametrize(
