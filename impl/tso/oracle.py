@@ -122,7 +122,7 @@ class TimestampOracle:
             StoreError: the window could not be loaded or saved. A failed load is no fresh start (B1).
             NotLeaderError: the term is over.
         """
-        self.base = await self._load()
+        self.base = await self._store.load()
         self._term.check()
         self.phase = Phase.LOADED
         await self._point("start.decide")
@@ -134,9 +134,6 @@ class TimestampOracle:
         self._term.check()
         self._publish(self.first)
         self.phase = Phase.SERVING
-
-    async def _load(self) -> int:
-        return await self._store.load()
 
     def _first(self, now: int, base: int) -> int:
         """The clock, if it is far enough above the window of those before; otherwise just above that."""

@@ -21,10 +21,8 @@ from tidemark.impl.tso.term import Term
 
 @dataclass(frozen=True, kw_only=True)
 class OracleParts:
-    """Which class plays which part. A variant of the server replaces one of them by a subclass."""
+    """What makes the published objects, and how many updaters there are: two are one too many (hazard 39)."""
 
-    oracle: type[TimestampOracle] = TimestampOracle
-    term: type[Term] = Term
     published: Callable[[int], Published] = Published
     updaters: int = 1
 
@@ -64,7 +62,7 @@ class OracleServer:
         if self.stopped:  # while it campaigned
             await self._resign(term)
             return
-        oracle = self.oracle = self._parts.oracle(
+        oracle = self.oracle = TimestampOracle(
             ports=self._ports, term=term, config=self._config, make=self._parts.published
         )
         try:
@@ -87,7 +85,7 @@ class OracleServer:
                 continue
             if leadership is not None:
                 self._log(f"{self.name}: leads in term {leadership.term}")
-                return self._parts.term(
+                return Term(
                     leadership,
                     steady=self._ports.steady,
                     asked_at=asked_at,

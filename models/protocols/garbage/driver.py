@@ -14,7 +14,6 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
 from tidemark.impl.types import (
     LOG_BEGINNING,
     BinlogRecord,
@@ -81,11 +80,9 @@ class DrivenGarbage(GarbageProgram):
 
 
 class GarbageAdapter(DrivenRun):
-    """One run of the cluster. A variant of it overrides a class of the parts."""
+    """One run of the cluster."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
-    collector: ClassVar[type[GarbageCollector]] = GarbageCollector
-    lending: ClassVar[type[FileReaders]] = FileReaders
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._terms = [int(str(term)) for term in instance.map_constants["term_of"]]
@@ -96,9 +93,7 @@ class GarbageAdapter(DrivenRun):
         self._due: int | None = None  # the collector has decided for this file
         self._forgets = False  # the records of files are gone, and that of the channel is on its way
         self._checker = checker
-        self._program = DrivenGarbage(
-            plan=(), readers=False, crashes=_CRASHES, collector=self.collector, lending=self.lending
-        )
+        self._program = DrivenGarbage(plan=(), readers=False, crashes=_CRASHES)
         super().__init__(self._program)
         self._begin()
         self._state = self._look()

@@ -63,24 +63,12 @@ class GarbageProgram(RefiningProgram):
             ``take`` a node writes a file and has it recorded.
         readers: a reader is given each recorded file and reads it. It gives back when it has read them all.
         crashes: how often everything may crash.
-        collector: class of the collector.
-        lending: class that knows who has been given which files.
-        coordinator: class of the coordinator.
     """
 
     table = "garbage"
     at_rest = ("garbage.files_of_a_dropped_collection_go", "garbage.files_without_a_record_go")
 
-    def __init__(
-        self,
-        *,
-        plan: Sequence[str],
-        readers: bool,
-        crashes: int,
-        collector: type[GarbageCollector],
-        lending: type[FileReaders],
-        coordinator: type[Coordinator] = Coordinator,
-    ) -> None:
+    def __init__(self, *, plan: Sequence[str], readers: bool, crashes: int) -> None:
         terms = sum(step != "drop" for step in plan) + crashes
         super().__init__(_abstraction(terms))
         self.settings = Settings(
@@ -91,8 +79,6 @@ class GarbageProgram(RefiningProgram):
         self.written: set[str] = set()
         self.done = self.first = 0
         self.doing = ""
-        self._collector_class, self._lending_class = collector, lending
-        self._coordinator_class = coordinator
         self.unread: set[str] = set()
         self._stored = MemoryMetaStore()
         finish(self._stored.save_channels([ChannelRecord(CHANNEL)]))
@@ -105,12 +91,12 @@ class GarbageProgram(RefiningProgram):
         self.news = asyncio.Event()
         self.news.set()
         self.forgotten = asyncio.Event()
-        self.readers = self._lending_class()
+        self.readers = FileReaders()
         self.unread = set()  # a reader of an earlier incarnation is gone
         self.syncing: dict[str, str] = {}
         self.deleting: set[str] = set()
-        self.coordinator = self._coordinator_class(meta=self)
-        self.collector = self._collector_class(
+        self.coordinator = Coordinator(meta=self)
+        self.collector = GarbageCollector(
             coordinator=self.coordinator, folder=self, readers=self.readers, preemption=process
         )
         self.looks = ""
@@ -314,24 +300,9 @@ def _abstraction(terms: int) -> Abstraction:
     return Abstraction(instance, values, ignored=("faults",))
 
 
-def garbage(
-    *,
-    plan: Sequence[str],
-    readers: bool = False,
-    crashes: int = 0,
-    collector: type[GarbageCollector] = GarbageCollector,
-    lending: type[FileReaders] = FileReaders,
-    coordinator: type[Coordinator] = Coordinator,
-) -> GarbageProgram:
+def garbage(*, plan: Sequence[str], readers: bool = False, crashes: int = 0) -> GarbageProgram:
     """A program by plain arguments: see ``GarbageProgram``."""
     with suppress(StopIteration):
         unknown = next(step for step in plan if step not in ("take", "drop", "create"))
         raise ValueError(f"step {unknown!r} of the plan is not known; it is take, drop or create")
-    return GarbageProgram(
-        plan=plan,
-        readers=readers,
-        crashes=crashes,
-        collector=collector,
-        lending=lending,
-        coordinator=coordinator,
-    )
+    return GarbageProgram(plan=plan, readers=readers, crashes=crashes)

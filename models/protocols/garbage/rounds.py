@@ -64,13 +64,12 @@ SCRIPTS: tuple[Script, ...] = ({"rounds": 1}, {"rounds": 2})
 
 
 class GarbageRounds(ComparedProgram):
-    """A coordinator with channels of every kind, and its collector. ``collector``: its class."""
+    """A coordinator with channels of every kind, and its collector."""
 
     claims = (FILES, RECORDS)
 
-    def __init__(self, *, collector: type[GarbageCollector]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=0)
-        self._class = collector
         self.files = {*_KEPT, *_GONE}
         self.forgotten: list[str] = []
 
@@ -87,7 +86,7 @@ class GarbageRounds(ComparedProgram):
         readers.lend("b", [f"read/{_OLD}"])
         self.begun = True
         await process.point("collect")
-        collector = self._class(coordinator=coordinator, folder=self, readers=readers)
+        collector = GarbageCollector(coordinator=coordinator, folder=self, readers=readers)
         for _ in range(self.script["rounds"]):
             await collector.collect()
             self.compare(FILES, "the files that are left", sorted(self.files), sorted(_KEPT))
@@ -124,6 +123,6 @@ class _Coordinator(Coordinator):
         await super().collect_channel(channel)
 
 
-def rounds(*, collector: type[GarbageCollector] = GarbageCollector) -> GarbageRounds:
-    """Return the program. ``collector``: a wrong one."""
-    return GarbageRounds(collector=collector)
+def rounds() -> GarbageRounds:
+    """Return the program."""
+    return GarbageRounds()

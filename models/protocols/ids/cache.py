@@ -143,8 +143,6 @@ class Reckoning:
 class CacheProgram(ScriptedProgram):
     """The ids of one proxy, its tasks, and the root coordinator."""
 
-    cache_class: type[IdCache] = IdCache
-
     async def live(self, process: Process) -> None:
         """Make the cache, and ask for ids."""
         self._process = process
@@ -154,7 +152,7 @@ class CacheProgram(ScriptedProgram):
         self._next, self._woken, self._answers = 1, 0, 0
         self._problem: str | None = None
         self._right = Reckoning(self.script["batch"])
-        self._cache = self.cache_class(
+        self._cache = IdCache(
             source=self,
             preemption=self,
             spawn=self._supervisor.spawn,
@@ -280,8 +278,6 @@ class CacheProgram(ScriptedProgram):
         return None
 
 
-def cache(*, cache_class: type[IdCache] = IdCache) -> CacheProgram:
-    """Return the program of all scripts. ``cache_class``: a wrong one."""
-    program = CacheProgram(SCRIPTS, timers=0)
-    program.cache_class = cache_class
-    return program
+def cache() -> CacheProgram:
+    """Return the program of all scripts."""
+    return CacheProgram(SCRIPTS, timers=0)

@@ -14,7 +14,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.protocols.ids.ports import COORDINATOR
-from tidemark.models.protocols.ids.program import IdsParts, IdsProgram, IdsScenario
+from tidemark.models.protocols.ids.program import IdsProgram, IdsScenario
 from tidemark.models.refinement.step import StepChecker
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.settings import FaultBudget
@@ -30,8 +30,8 @@ class DrivenIds(IdsProgram):
     counts: how many ids a row wants; to be set before its client asks.
     """
 
-    def __init__(self, scenario: IdsScenario, *, parts: IdsParts | None, protocol: str) -> None:
-        super().__init__(scenario, parts=parts, protocol=protocol)
+    def __init__(self, scenario: IdsScenario, *, protocol: str) -> None:
+        super().__init__(scenario, protocol=protocol)
         self.counts: dict[int, int] = {}
 
     def count_of(self, number: int) -> int:
@@ -58,14 +58,13 @@ class DrivenIds(IdsProgram):
 
 
 class IdsAdapter(DrivenRun):
-    """One run of proxies and their coordinator. A variant of it overrides ``parts``."""
+    """One run of proxies and their coordinator."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {
         "hold_again": "a call has one answer",
         "answer_again": "the answer to a copy of a question reaches nothing",
     }
-    parts: ClassVar[IdsParts] = IdsParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
@@ -78,7 +77,7 @@ class IdsAdapter(DrivenRun):
             crashable=(COORDINATOR, *(f"proxy {p}" for p in range(proxies))),
             faults=FaultBudget(crashes=_FAULTS, drops=_FAULTS, lost_replies=_FAULTS),
         )
-        self._program = DrivenIds(scenario, parts=self.parts, protocol=instance.protocol)
+        self._program = DrivenIds(scenario, protocol=instance.protocol)
         super().__init__(self._program)
         self._settle()
         self._state = self._look()

@@ -128,27 +128,17 @@ class Asker:
     cache: IdCache | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class IdsParts:
-    """Which class plays which part. A variant replaces one of them by a subclass."""
-
-    cache: type[IdCache] = IdCache
-    allocator: type[IdAllocator] = IdAllocator
-    oracle: type[TimestampOracle] = TimestampOracle
-
-
 class IdsProgram(RefiningProgram):
     """Proxies, their clients, and a coordinator."""
 
     table = "ids"
 
-    def __init__(self, scenario: IdsScenario, *, parts: IdsParts | None, protocol: str) -> None:
+    def __init__(self, scenario: IdsScenario, *, protocol: str) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.askers = [Asker() for _ in scenario.proxies]
         self.oracle: TimestampOracle | None = None
-        self._parts = parts if parts is not None else IdsParts()
         self._answers: Answers | None = None
 
     @property
@@ -169,7 +159,7 @@ class IdsProgram(RefiningProgram):
     async def _coordinate(self, process: Process) -> None:
         still = StillClock()
         leadership = Leadership(server=COORDINATOR, term=process.incarnation, lease=1.0)
-        oracle = self.oracle = self._parts.oracle(
+        oracle = self.oracle = TimestampOracle(
             ports=OraclePorts(
                 store=Window(process),
                 wall=still,
@@ -180,7 +170,7 @@ class IdsProgram(RefiningProgram):
             term=Term(leadership, steady=still, asked_at=0.0, margin=0.0),
             config=OracleConfig(window=WINDOW_NS),
         )
-        allocator = self._parts.allocator(oracle=oracle, most=self.scenario.most)
+        allocator = IdAllocator(oracle=oracle, most=self.scenario.most)
         ready = asyncio.Event()
 
         async def allocate(count: int, place: tuple[int, int]) -> tuple[int, int]:
@@ -207,7 +197,7 @@ class IdsProgram(RefiningProgram):
         supervisor = Supervisor()
         asker = self.askers[place]
         calls = IdCalls(process, place, asker.questions, doubled=self.scenario.doubled)
-        cache = self._parts.cache(
+        cache = IdCache(
             source=calls,
             preemption=process,
             spawn=supervisor.spawn,
@@ -343,7 +333,6 @@ def ids(
     delays: int = 0,
     lost_replies: int = 0,
     doubled: int = 0,
-    parts: IdsParts | None = None,
     program: type[IdsProgram] = IdsProgram,
     protocol: str = SPECIFICATION,
 ) -> IdsProgram:
@@ -362,7 +351,6 @@ def ids(
         delays: budget of questions that arrive after the proxy has given up.
         lost_replies: budget of answers that vanish.
         doubled: how many questions of each proxy, the first ones, are delivered twice.
-        parts: classes of both sides.
         program: class of the program.
         protocol: the specification, or a variant of it.
     """
@@ -377,4 +365,4 @@ def ids(
         doubled=doubled,
         faults=FaultBudget(crashes=crashes, drops=drops, delays=delays, lost_replies=lost_replies),
     )
-    return program(scenario, parts=parts, protocol=protocol)
+    return program(scenario, protocol=protocol)

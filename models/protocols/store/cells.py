@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
-from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, read_log
+from tidemark.impl.storage.file_log import FileLogWriter, read_log
 from tidemark.impl.storage.parquet_store import ParquetStore, decode, encode
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
@@ -29,7 +29,7 @@ from tidemark.impl.types import (
 )
 from tidemark.models.protocols.common import etcd
 from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot, outside
-from tidemark.models.simulation.world.files import FileOperations, FileSystem, Image, Snapshot
+from tidemark.models.simulation.world.files import FileSystem, Image, Snapshot
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -116,8 +116,6 @@ class _FileCell:
     """A store in a file system of its own."""
 
     terms: ClassVar[bool] = False
-    operations: ClassVar[Callable[[FileOperations], Any]] = staticmethod(lambda files: files)
-    """A variant puts something between the adapter and the files."""
 
     def __init__(self, world: World, *, applied: Applied) -> None:
         def changed(task: str, before: Image) -> None:
@@ -133,7 +131,7 @@ class _FileCell:
 
     def files(self) -> Any:
         """Return the files as a process reaches them."""
-        return type(self).operations(self._system.operations())
+        return self._system.operations()
 
     def is_replaced(self, before: Image, now: Image) -> bool:
         """Return whether what can be seen was replaced, perhaps by the same value."""
@@ -182,7 +180,6 @@ class Objects(_FileCell):
     share one store.
     """
 
-    adapter: ClassVar[type[ParquetStore]] = ParquetStore
     path: ClassVar[str] = "segment/binlog"
 
     def __init__(self, world: World, *, applied: Applied) -> None:
@@ -193,13 +190,13 @@ class Objects(_FileCell):
     def client(self, process: Process) -> _ObjectClient:
         """See Cell."""
         if self._of is None or self._of[0] != process.incarnation:
-            store = self.adapter(_ROOT, files=self.files(), writer=MACHINE)
+            store = ParquetStore(_ROOT, files=self.files(), writer=MACHINE)
             self._of = (process.incarnation, store)
         return _ObjectClient(self._of[1], self.path)
 
     async def read_from(self, files: Any) -> int:
         """See _FileCell."""
-        return await _ObjectClient(self.adapter(_ROOT, files=files, writer=MACHINE), self.path).read()
+        return await _ObjectClient(ParquetStore(_ROOT, files=files, writer=MACHINE), self.path).read()
 
     def is_replaced(self, before: Image, now: Image) -> bool:
         """See _FileCell: a file that was written beside has got its name."""
@@ -245,14 +242,11 @@ class _ObjectClient:
 class Log(_FileCell):
     """The file log: the value is the end of its last pack. Its readers force what they see."""
 
-    adapter: ClassVar[type[FileLogWriter]] = FileLogWriter
-    reader: ClassVar[type[FileLogReader]] = FileLogReader
-
     def client(self, process: Process) -> _LogClient:
         """See Cell."""
         del process
         files = self.files()
-        return _LogClient(self.adapter(_ROOT, CHANNEL, files=files), files)
+        return _LogClient(FileLogWriter(_ROOT, CHANNEL, files=files), files)
 
     async def read_from(self, files: Any) -> int:
         """See _FileCell."""
@@ -344,16 +338,14 @@ _FEW = 8
 class Metadata(_DatabaseCell):
     """Metadata in SQLite: the value is the checkpoint of two channels, saved together."""
 
-    adapter: ClassVar[type[SqliteMetaStore]] = SqliteMetaStore
-
     def client(self, process: Process) -> _MetadataClient:
         """See Cell."""
         del process
-        return _MetadataClient(self.adapter(_ROOT, database=self.file.connect()))
+        return _MetadataClient(SqliteMetaStore(_ROOT, database=self.file.connect()))
 
     async def value_in(self, database: Any) -> int:
         """See _DatabaseCell."""
-        return await _MetadataClient(self.adapter(_ROOT, database=database)).read()
+        return await _MetadataClient(SqliteMetaStore(_ROOT, database=database)).read()
 
     def held(self) -> tuple[int, int, int, bool]:
         """See Cell."""
@@ -453,7 +445,6 @@ class Window(_DatabaseCell):
     """The oracle's window in SQLite."""
 
     terms: ClassVar[bool] = True
-    adapter: ClassVar[type[SqliteOracleStore]] = SqliteOracleStore
 
     def __init__(self, world: World, *, applied: Applied) -> None:
         self.clock = SteadyTime()
@@ -464,7 +455,7 @@ class Window(_DatabaseCell):
         return ElectorClient(process.name, self._store(self.file.connect()))
 
     def _store(self, database: Any) -> SqliteOracleStore:
-        return self.adapter(_ROOT, steady=self.clock, database=database)
+        return SqliteOracleStore(_ROOT, steady=self.clock, database=database)
 
     async def value_in(self, database: Any) -> int:
         """See _DatabaseCell."""
@@ -498,7 +489,6 @@ class EtcdWindow:
     """The oracle's window in etcd: terms are leases, counted here in the order in which they won the key."""
 
     terms: ClassVar[bool] = True
-    adapter: ClassVar[type[EtcdOracleStore]] = EtcdOracleStore
 
     def __init__(self, world: World, *, applied: Applied) -> None:
         self._store = world.store("etcd")
@@ -509,7 +499,7 @@ class EtcdWindow:
     def client(self, process: Process) -> ElectorClient:
         """See Cell."""
         calls = etcd.SimulatedCalls(process, self._store, self._done)
-        return ElectorClient(process.name, self.adapter("http://etcd", client=calls))
+        return ElectorClient(process.name, EtcdOracleStore("http://etcd", client=calls))
 
     def _done(self, task: str, request: Any, answer: Any) -> None:
         if not answer.get("succeeded"):
@@ -522,7 +512,7 @@ class EtcdWindow:
     def held(self) -> tuple[int, int, int, bool]:
         """See Cell. What etcd has answered is durable: that is etcd's own affair."""
         content = self._store.content()
-        reader = self.adapter("http://etcd", client=etcd.DirectCalls(content))
+        reader = EtcdOracleStore("http://etcd", client=etcd.DirectCalls(content))
         value = at_once(reader.load())
         term = content.get("terms", 0)
         led = any(pair.lease for _, pair in content[etcd.KEYS])

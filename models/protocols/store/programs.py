@@ -56,26 +56,26 @@ def program(
     return StoreProgram(scenario, cell=cell, protocol=protocol)
 
 
-def objects(cell: type[Cell] = Objects, **scenario: Any) -> StoreProgram:
+def objects(**scenario: Any) -> StoreProgram:
     """Parquet files."""
-    return program(cell, KNOWN, **scenario)
+    return program(Objects, KNOWN, **scenario)
 
 
-def log(cell: type[Cell] = Log, **scenario: Any) -> StoreProgram:
+def log(**scenario: Any) -> StoreProgram:
     """The file log."""
-    return program(cell, PLAIN, **scenario)
+    return program(Log, PLAIN, **scenario)
 
 
-def metadata(cell: type[Cell] = Metadata, **scenario: Any) -> StoreProgram:
+def metadata(**scenario: Any) -> StoreProgram:
     """The metadata in SQLite."""
-    return program(cell, TRANSACTIONAL, **scenario)
+    return program(Metadata, TRANSACTIONAL, **scenario)
 
 
-def window(cell: type[Cell] = Window, **scenario: Any) -> StoreProgram:
+def window(**scenario: Any) -> StoreProgram:
     """The oracle's window in SQLite."""
-    return program(cell, TRANSACTIONAL, **scenario)
+    return program(Window, TRANSACTIONAL, **scenario)
 
 
-def etcd_window(cell: type[Cell] = EtcdWindow, **scenario: Any) -> StoreProgram:
+def etcd_window(**scenario: Any) -> StoreProgram:
     """The oracle's window in etcd."""
-    return program(cell, TRANSACTIONAL, **scenario)
+    return program(EtcdWindow, TRANSACTIONAL, **scenario)

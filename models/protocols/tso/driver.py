@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tidemark.impl.tso.server import OracleParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -28,18 +27,15 @@ _PROMPT = ("deliver ", "restart ")
 
 
 class TsoAdapter:
-    """One run of the oracle implementation. A variant of it overrides ``parts`` or ``store``."""
+    """One run of the oracle implementation. A variant of it overrides ``store``."""
 
     ignored: ClassVar[tuple[str, ...]] = ()
     never_offered: ClassVar[dict[str, str]] = {}
-    parts: ClassVar[OracleParts] = OracleParts()
     store: ClassVar[type[SharedStore]] = SharedStore
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenOracle(
-            scenario_of(instance), parts=self.parts, store=self.store, instance=instance
-        )
+        self._program = DrivenOracle(scenario_of(instance), store=self.store, instance=instance)
         self._execution = Execution(self._program, Interner())
         self._execution.start(checked=True)
         self._world = self._execution.world

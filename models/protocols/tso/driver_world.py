@@ -6,7 +6,6 @@ any number of timestamps, clocks that show anything, and every fault.
 
 from __future__ import annotations
 
-from tidemark.impl.tso.server import OracleParts
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.tso.ports import SharedStore
 from tidemark.models.protocols.tso.program import OracleProgram, ServerMemory
@@ -72,10 +71,8 @@ class DrivenOracle(OracleProgram):
         counts: how many timestamps the calls ask for; to be set before a call begins.
     """
 
-    def __init__(
-        self, scenario: OracleScenario, *, parts: OracleParts, store: type[SharedStore], instance: Instance
-    ) -> None:
-        super().__init__(scenario, parts=parts, store=store, protocol=instance.protocol, instance=instance)
+    def __init__(self, scenario: OracleScenario, *, store: type[SharedStore], instance: Instance) -> None:
+        super().__init__(scenario, store=store, protocol=instance.protocol, instance=instance)
         self.driven = [DrivenMemory() for _ in scenario.names]
         self.memories = list(self.driven)
         self.counts: dict[int, int] = {}

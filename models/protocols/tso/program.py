@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.errors import NoTimestampError, NotLeaderError, StoreError
@@ -107,7 +106,7 @@ class OracleProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of a server: a variant replaces one of them.
+        updaters: of each server. Two are one too many.
         store: the store as a server sees it.
         protocol: the specification that each step must follow.
         sound: it keeps its own properties, see ``tidemark.models.refinement.step.StepChecker``.
@@ -122,7 +121,7 @@ class OracleProgram(RefiningProgram):
         self,
         scenario: OracleScenario,
         *,
-        parts: OracleParts | None = None,
+        updaters: int = 1,
         store: type[SharedStore] = SharedStore,
         protocol: str = "tidemark.spec.tso:Tso",
         sound: bool = True,
@@ -130,14 +129,14 @@ class OracleProgram(RefiningProgram):
     ) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.parts = parts if parts is not None else OracleParts()
+        self._updaters = updaters
         self.memories = [ServerMemory() for _ in scenario.names]
         self._store_class = store
         self._wrong: list[str] = []
         abstraction = (
-            _known_abstraction(scenario, self.parts.updaters, protocol, sound)
+            _known_abstraction(scenario, updaters, protocol, sound)
             if instance is None
-            else _abstraction(scenario, self.parts.updaters, instance, sound=sound)
+            else _abstraction(scenario, updaters, instance, sound=sound)
         )
         super().__init__(abstraction)
 
@@ -165,7 +164,7 @@ class OracleProgram(RefiningProgram):
         if self.goes_first(place):
             store.vacant.set()
         process.serve("vacant", functools.partial(_set, store))
-        parts = replace(self.parts, published=memory.make)
+        parts = OracleParts(published=memory.make, updaters=self._updaters)
         memory.server = OracleServer(
             name=process.name, ports=ports, config=self.scenario.config(), parts=parts
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.impl.tso.server import OracleParts
 from tidemark.models.protocols.tso.ports import SharedStore
 from tidemark.models.protocols.tso.program import OracleProgram
 from tidemark.models.protocols.tso.scenario import OracleScenario
@@ -27,7 +26,7 @@ def oracle(
     interval: int = 3,
     max_logical: int = 4,
     tries: int = 2,
-    parts: OracleParts | None = None,
+    updaters: int = 1,
     store: type[SharedStore] = SharedStore,
     protocol: str = "tidemark.spec.tso:Tso",
     sound: bool = True,
@@ -50,7 +49,7 @@ def oracle(
         interval: length of the window.
         max_logical: the counter stays below.
         tries: of one call.
-        parts: classes of the server.
+        updaters: of each server. Two are one too many.
         store: class of the store's client.
         protocol: the specification that each step must follow.
         sound: it keeps its own properties.
@@ -71,4 +70,4 @@ def oracle(
         max_logical=max_logical,
         tries=tries,
     )
-    return OracleProgram(scenario, parts=parts, store=store, protocol=protocol, sound=sound)
+    return OracleProgram(scenario, updaters=updaters, store=store, protocol=protocol, sound=sound)

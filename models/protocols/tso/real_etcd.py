@@ -12,7 +12,7 @@ import asyncio
 import functools
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.storage.etcd_client import Change, EtcdClient, Json, KeyRange, decode, encode
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
@@ -180,9 +180,7 @@ class EtcdStore(AdaptedStore):
 
 
 class EtcdOracleProgram(AdaptedProgram):
-    """The oracle program over one etcd. Attribute ``adapter``: the store's class; a variant has another."""
-
-    adapter: ClassVar[type[EtcdOracleStore]] = EtcdOracleStore
+    """The oracle program over one etcd."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -201,7 +199,7 @@ class EtcdOracleProgram(AdaptedProgram):
             place,
             elected=functools.partial(self._elected, place, process),
             others=self.told_of_the_end(place),
-            adapter=self.adapter("http://elsewhere", prefix=_PREFIX, client=door),
+            adapter=EtcdOracleStore("http://elsewhere", prefix=_PREFIX, client=door),
             machine=self._machine,
             look=self.look,
             failed=self.failed,
@@ -212,7 +210,7 @@ class EtcdOracleProgram(AdaptedProgram):
     def shown(self) -> tuple[int, tuple[int, bool]]:
         """See AdaptedProgram: the window as the adapter reads it, and whose key is there."""
         content = self._machine.content
-        reader = self.adapter("http://elsewhere", prefix=_PREFIX, client=etcd.DirectCalls(content))
+        reader = EtcdOracleStore("http://elsewhere", prefix=_PREFIX, client=etcd.DirectCalls(content))
         pair = dict(content[etcd.KEYS]).get(_LEADER)
         if pair is None:
             leader = (self.world.store(STORE).content()[LEADER][0], False)
@@ -229,9 +227,8 @@ def over_etcd(
     crashes: int = 0,
     lease_rule: bool = True,
     protocol: str = "tidemark.spec.tso:Tso",
-    adapter: type[EtcdOracleStore] = EtcdOracleStore,
 ) -> EtcdOracleProgram:
-    """Return the program. See ``programs.oracle``; ``adapter``: a wrong one."""
+    """Return the program. See ``programs.oracle``."""
     scenario = OracleScenario(
         clocks=tuple((tuple(clock[0]), tuple(clock[-1])) for clock in clocks),
         calls=tuple((server, count) for server, count in calls),
@@ -239,5 +236,4 @@ def over_etcd(
         faults=FaultBudget(crashes=crashes),
         lease_rule=lease_rule,
     )
-    chosen: type[EtcdOracleProgram] = type("Chosen", (EtcdOracleProgram,), {"adapter": adapter})
-    return chosen(scenario, protocol=protocol)
+    return EtcdOracleProgram(scenario, protocol=protocol)

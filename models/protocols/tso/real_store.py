@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.storage.transactions import Database
@@ -76,13 +76,7 @@ class RealStore(AdaptedStore):
 
 
 class RealOracleProgram(AdaptedProgram):
-    """The oracle program over one SQLite file.
-
-    Attributes:
-        adapter: the store's class; a variant has another.
-    """
-
-    adapter: ClassVar[type[SqliteOracleStore]] = SqliteOracleStore
+    """The oracle program over one SQLite file."""
 
     def populate(self, world: World) -> None:
         """Make the file, with its tables in it."""
@@ -94,7 +88,7 @@ class RealOracleProgram(AdaptedProgram):
         super().populate(world)
 
     def _adapter(self, database: Database) -> SqliteOracleStore:
-        return self.adapter(_FILE, steady=self._leases, database=database)
+        return SqliteOracleStore(_FILE, steady=self._leases, database=database)
 
     def _edge_store(self, place: int, process: Process) -> SharedStore:
         made = RealStore(
@@ -150,9 +144,8 @@ def over_sqlite(
     step_downs: int = 0,
     lease_rule: bool = True,
     protocol: str = "tidemark.spec.tso:Tso",
-    adapter: type[SqliteOracleStore] = SqliteOracleStore,
 ) -> RealOracleProgram:
-    """Return the program. See ``programs.oracle``; ``adapter``: a wrong one."""
+    """Return the program. See ``programs.oracle``."""
     scenario = OracleScenario(
         clocks=tuple((tuple(clock[0]), tuple(clock[-1])) for clock in clocks),
         calls=tuple((server, count) for server, count in calls),
@@ -161,12 +154,4 @@ def over_sqlite(
         step_downs=step_downs,
         lease_rule=lease_rule,
     )
-    program = RealOracleProgram if adapter is SqliteOracleStore else _with(adapter)
-    return program(scenario, protocol=protocol)
-
-
-def _with(wrong: type[SqliteOracleStore]) -> type[RealOracleProgram]:
-    class Wrong(RealOracleProgram):
-        adapter = wrong
-
-    return Wrong
+    return RealOracleProgram(scenario, protocol=protocol)

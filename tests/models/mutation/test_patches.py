@@ -1,6 +1,8 @@
-"""Patches change the code of the implementation while their program runs, and fail by name if it moved."""
+"""Patches change the code of the implementation while a program runs, and fail by name if it has moved."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
@@ -61,6 +63,12 @@ def test_several_functions_may_belong_to_one_patch() -> None:
     assert noted(9) == 7
     restore()
     assert noted(9) == 9
+
+
+def test_a_patch_may_give_its_program_other_arguments() -> None:
+    host = Host("an-entry", lambda **options: options)
+    larger = replace(MUTANTS[0], on=host, given={"sound": False, "size": 2})
+    assert larger(size=1, calls=3) == {"size": 2, "calls": 3, "sound": False}
 
 
 @pytest.mark.parametrize(

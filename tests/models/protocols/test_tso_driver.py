@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import pytest
 
-from tidemark.impl.tso.server import OracleParts
 from tidemark.models.conformance import ConformanceRun, Mismatch
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.mutation.patches import put_in
 from tidemark.models.protocols.tso.driver import TsoAdapter
 from tidemark.models.protocols.tso.driver_world import scenario_of
 from tidemark.models.protocols.tso.mutants import implementation as tso_impl
@@ -99,57 +99,33 @@ def test_a_call_gives_up_after_its_tries(checker: StepChecker) -> None:
     assert state["call"] == {0: "failed", 1: "new"}
 
 
-class FollowsAtOnce(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl._FollowsAtOnce)
-
-
-class Unchecked(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl._Unchecked)
-
-
-class TakesErrorsForNothing(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl._TakesErrorsForNothing)
-
-
-class SwallowsErrors(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl.SwallowsErrors)
-
-
-class AnswersAnyway(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl._AnswersAnyway)
-
-
-class TakesTheLastForTheFirst(TsoAdapter):
-    parts: ClassVar[OracleParts] = OracleParts(oracle=tso_impl._TakesTheLastForTheFirst)
-
-
 class PlainPut(TsoAdapter):
-    store: ClassVar[type[SharedStore]] = tso_impl._PlainPut
+    store: ClassVar[type[SharedStore]] = tso_impl.PlainPut
 
 
 @pytest.mark.parametrize(
-    ("adapter", "script", "seen"),
+    ("bug", "script", "seen"),
     [
-        (FollowsAtOnce, f"{_LEADS}, read_clock 0 0 3, decide 0 0", "stage"),
-        (Unchecked, f"{_LEADS}, begin 0 0 4, load_object 0, allocate 0", "call"),
-        (TakesErrorsForNothing, "elect 0, fail_load 0", "role"),
-        (SwallowsErrors, f"{_LEADS}, {_EXTENDS}, fail_save 0 0", "stage"),
-        (AnswersAnyway, f"{_LEADS}, begin 0 0 1, load_object 0, crash 0, fail 0", "call"),
-        (TakesTheLastForTheFirst, f"{_LEADS}, begin 0 0 2, load_object 0, allocate 0", "last"),
-        (
-            PlainPut,
-            f"{_LEADS}, read_clock 0 0 9, decide 0 0, lose_save 0 0, {_EXTENDS}, save 0 0",
-            "saved: 13 -> 12",
-        ),
+        ("guard-zero", f"{_LEADS}, read_clock 0 0 3, decide 0 0", "stage"),
+        ("overflow-is-not-checked", f"{_LEADS}, begin 0 0 4, load_object 0, allocate 0", "call"),
+        ("load-error-is-fresh", "elect 0, fail_load 0", "role"),
+        ("save-error-is-swallowed", f"{_LEADS}, {_EXTENDS}, fail_save 0 0", "stage"),
+        ("the-dead-answer", f"{_LEADS}, begin 0 0 1, load_object 0, crash 0, fail 0", "call"),
+        ("last-is-taken-for-the-first", f"{_LEADS}, begin 0 0 2, load_object 0, allocate 0", "last"),
     ],
-    ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )
-def test_a_planted_bug_is_seen(
-    checker: StepChecker, adapter: type[TsoAdapter], script: str, seen: str
-) -> None:
+def test_a_planted_bug_is_seen(checker: StepChecker, bug: str, script: str, seen: str) -> None:
     _perform(checker, script.rpartition(",")[0])
+    put_in(next(patch for patch in tso_impl.MUTANTS if patch.name == bug))
     with pytest.raises(Mismatch, match=seen):
-        _perform(checker, script, adapter=adapter)
+        _perform(checker, script)
+
+
+def test_a_store_that_takes_a_smaller_end_is_seen(checker: StepChecker) -> None:
+    script = f"{_LEADS}, read_clock 0 0 9, decide 0 0, lose_save 0 0, {_EXTENDS}, save 0 0"
+    _perform(checker, script.rpartition(",")[0])
+    with pytest.raises(Mismatch, match="saved: 13 -> 12"):
+        _perform(checker, script, adapter=PlainPut)
 
 
 def test_a_layout_of_timestamps_that_it_does_not_have_is_refused() -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.garbage.driver import GarbageAdapter
-from tidemark.models.protocols.garbage.mutants.implementation import Impatient, LastOnly
+from tidemark.models.protocols.garbage.mutants import implementation
 
-
-class ReadersAreNotWaitedFor(GarbageAdapter):
-    """The files of a dropped collection are deleted under their readers."""
-
-    collector: ClassVar[type[GarbageCollector]] = Impatient
-
-
-class AReaderHasWhatItWasGivenLast(GarbageAdapter):
-    """What a reader was given before is forgotten when it is given more, and deleted under it."""
-
-    lending: ClassVar[type[FileReaders]] = LastOnly
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(patch, on=Host(f"garbage-driven-{patch.name}", GarbageAdapter), killer="conformance")
+        for patch in implementation.MUTANTS
+        if patch.name in ("readers-are-not-waited-for", "a-reader-has-what-it-was-given-last")
+    ),
+)

@@ -1,72 +1,58 @@
-"""Mutants of the proxy's side of ids, each as an override of one small method.
-
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.ids.cache:cache``.
-"""
+"""Mutants of the proxy's side of ids by itself."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.ids.cache import cache
 
-from tidemark.impl.proxy.ids import IdCache, IdRequest
-from tidemark.impl.timestamp import Batch
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.ids.cache import CacheProgram, cache
+ALONE = Host("ids-impl-cache", cache)
+IDS = "proxy/ids.py:IdCache."
+IN_ORDER = "requests_get_the_next_ids_in_their_order"
 
-ALONE = "ids-impl-cache"
-
-
-class _TellsTheFirst(IdCache):
-    def _fail(self, why: str) -> None:
-        for request in self.waiting[:1]:
-            request.failure = why
-
-
-@mutant(killer="requests_get_the_next_ids_in_their_order", source="seed 004: 6.2", instance=ALONE)
-def a_failure_is_told_to_the_first_alone(**scenario: Any) -> CacheProgram:
-    """Who waits behind it waits for a time-out of its own."""
-    return cache(cache_class=_TellsTheFirst, **scenario)
-
-
-class _AsksForABatch(IdCache):
-    def _ask(self, count: int) -> None:
-        super()._ask(min(count, self._batch))
-
-
-@mutant(killer="a_batch_is_asked_for_when_none_is_left", source="seed 004: 6.2", instance=ALONE)
-def a_large_request_is_asked_for_in_pieces(**scenario: Any) -> CacheProgram:
-    """A request for more than a batch asks for one batch after the other."""
-    return cache(cache_class=_AsksForABatch, **scenario)
-
-
-class _StaysInTheQueue(IdCache):
-    async def fill(self, request: IdRequest) -> None:
-        self.waiting.append(request)
-        async with self.turn.holding("ids.turn"):
-            while request.missing:
-                await self._wait(request)
-                self._cut(request)
-        self.waiting.remove(request)
-
-
-@mutant(killer="nothing_waits_and_nothing_is_lost_at_rest", source="seed 004: 6.2", instance=ALONE)
-def who_fails_or_leaves_stays_in_the_queue(**scenario: Any) -> CacheProgram:
-    """A request that has failed, or whose caller has left, is kept."""
-    return cache(cache_class=_StaysInTheQueue, **scenario)
-
-
-class _TakesBack(IdCache):
-    async def fill(self, request: IdRequest) -> None:
-        try:
-            await super().fill(request)
-        except asyncio.CancelledError:
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "a-failure-is-told-to-the-first-alone",
+        at=IDS + "_fail",
+        old="in self.waiting",
+        new="in self.waiting[:1]",
+        killer=IN_ORDER,
+        on=ALONE,
+        source="seed 004: 6.2",
+        says="Who waits behind it waits for a time-out of its own.",
+    ),
+    Patch(
+        "a-large-request-is-asked-for-in-pieces",
+        at=IDS + "_wait",
+        old="max(request.missing, self._batch)",
+        new="self._batch",
+        killer="a_batch_is_asked_for_when_none_is_left",
+        on=ALONE,
+        source="seed 004: 6.2",
+        says="A request for more than a batch asks for one batch after the other.",
+    ),
+    Patch(
+        "who-fails-or-leaves-stays-in-the-queue",
+        at=IDS + "fill",
+        old="self.waiting.remove(request)",
+        new="if not request.missing:\n                self.waiting.remove(request)",
+        killer="nothing_waits_and_nothing_is_lost_at_rest",
+        on=ALONE,
+        source="seed 004: 6.2",
+        says="A request that has failed, or whose caller has left, is kept.",
+    ),
+    Patch(
+        "ids-of-who-leaves-are-taken-back",
+        at=IDS + "fill",
+        old="finally:",
+        new="""except asyncio.CancelledError:
             if request.runs and self.left is not None:
                 self.left = Batch(request.runs[-1].first, self.left.last)
             raise
-
-
-@mutant(killer="requests_get_the_next_ids_in_their_order", source="seed 004: 6.2", instance=ALONE)
-def ids_of_who_leaves_are_taken_back(**scenario: Any) -> CacheProgram:
-    """Batches count as next to each other: what lies between them is given, too."""
-    return cache(cache_class=_TakesBack, **scenario)
+        finally:""",
+        killer=IN_ORDER,
+        on=ALONE,
+        source="seed 004: 6.2",
+        says="Batches count as next to each other: what lies between them is given, too.",
+    ),
+)

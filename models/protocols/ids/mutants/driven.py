@@ -1,15 +1,18 @@
-"""Wrong sides of ids for conformance, each with one fault of the implementation."""
+"""A wrong side of ids for conformance."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.ids.driver import IdsAdapter
-from tidemark.models.protocols.ids.mutants.implementation import Overlaps
-from tidemark.models.protocols.ids.program import IdsParts
+from tidemark.models.protocols.ids.mutants import implementation
 
-
-class ARunBeginsWhereAnotherEnded(IdsAdapter):
-    """The last id of a run is the first of the next one."""
-
-    parts: ClassVar[IdsParts] = IdsParts(cache=Overlaps)
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(patch, on=Host(f"ids-driven-{patch.name}", IdsAdapter), killer="conformance")
+        for patch in implementation.MUTANTS
+        if patch.name == "a-run-begins-where-another-ended"
+    ),
+)

@@ -1,137 +1,19 @@
-"""Mutants of both sides of ids, each as an override of one small method.
-
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.ids.program:ids``.
-"""
+"""Mutants of both sides of ids."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.errors import RpcError
-from tidemark.impl.proxy.ids import IdCache, IdRequest
-from tidemark.impl.rootcoord.ids import BatchSource, IdAllocator
-from tidemark.impl.timestamp import Batch
-from tidemark.impl.tso.oracle import TimestampOracle
+from tidemark.impl.proxy.ids import IdCache
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.ids.program import Asker, IdsParts, IdsProgram, ids
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.ids.program import Asker, IdsProgram, ids
 
-CRASHES = "ids-impl-crashes"
-SILENCE = "ids-impl-silence"
-DOUBLED = "ids-impl-doubled"
-UNIQUE = "ids.ids_are_unique"
-
-
-class _OneTooMany(IdCache):
-    def _cut(self, request: IdRequest) -> None:
-        assert self.left is not None
-        first, last = self.left
-        run = Batch(first, min(last + 1, first + request.missing - 1))
-        self.left = Batch(run.last + 1, last) if run.last < last else None
-        request.runs.append(run)
-
-
-@mutant(killer="refinement", source="seed 004, 6.0", instance=CRASHES)
-def the_end_is_taken_for_the_last(**scenario: Any) -> IdsProgram:
-    """The end of a batch is taken for its last id."""
-    return ids(parts=IdsParts(cache=_OneTooMany), **scenario)
-
-
-class Overlaps(IdCache):
-    """Gives the last id of a run again."""
-
-    def _cut(self, request: IdRequest) -> None:
-        super()._cut(request)
-        if self.left is not None:
-            self.left = Batch(request.runs[-1].last, self.left.last)
-
-
-@mutant(killer="ids.an_id_is_of_a_batch", source="seed 004, 6.0", instance=CRASHES)
-def a_run_begins_where_another_ended(**scenario: Any) -> IdsProgram:
-    """The last id of a run is the first of the next one."""
-    return ids(parts=IdsParts(cache=Overlaps), **scenario)
-
-
-class _GivesBack(IdCache):
-    async def fill(self, request: IdRequest) -> None:
-        try:
-            await super().fill(request)
-        except RpcError:
-            self.left = request.runs[0] if request.runs else None
-            raise
-
-
-@mutant(killer="refinement", source="seed 004, 6.0", instance=CRASHES)
-def a_failed_request_gives_back(**scenario: Any) -> IdsProgram:
-    """A request that fails puts back what it was given, after others were served."""
-    return ids(parts=IdsParts(cache=_GivesBack), **scenario)
-
-
-class _TakesTheQuestion(IdCache):
-    async def _fetch(self, count: int) -> None:
-        self.left = Batch(1 << 18, (1 << 18) + count - 1)
-        await super()._fetch(count)
-
-
-@mutant(killer="refinement", source="seed 004, 6.0", instance=SILENCE)
-def ids_are_made_up(**scenario: Any) -> IdsProgram:
-    """A proxy gives ids of its own until the coordinator has answered."""
-    return ids(parts=IdsParts(cache=_TakesTheQuestion), **scenario)
-
-
-class _Deaf(IdCache):
-    async def _fetch(self, count: int) -> None:
-        await self._preemption.point("ids.ask")
-        try:
-            self.left = await self._source.allocate(count, deadline=self._deadline)
-        except RpcError:
-            return
-        self.asking = False
-        self._answered.set()
-
-
-@mutant(killer="refinement", source="seed 004, 6.0", instance=SILENCE)
-def who_waits_is_not_told(**scenario: Any) -> IdsProgram:
-    """A failed question is not asked again, and whoever waits for it is not told."""
-    return ids(parts=IdsParts(cache=_Deaf), **scenario)
-
-
-class BeginsAnew(TimestampOracle):
-    """Takes no notice of the window."""
-
-    async def _load(self) -> int:
-        await super()._load()
-        return 0
-
-
-@mutant(killer="ids.batches_are_apart", source="B1", instance=CRASHES)
-def the_window_is_not_loaded(**scenario: Any) -> IdsProgram:
-    """A coordinator that restarts begins anew."""
-    return ids(parts=IdsParts(oracle=BeginsAnew), **scenario)
-
-
-class _SavesLater(TimestampOracle):
-    async def _save_window(self, physical: int) -> None:
-        del physical
-
-
-@mutant(killer="ids.batches_are_apart", source="seed 004, 6.0", instance=CRASHES)
-def the_window_is_not_saved(**scenario: Any) -> IdsProgram:
-    """The end of the window is not in the store when the first ids are given."""
-    return ids(parts=IdsParts(oracle=_SavesLater), **scenario)
-
-
-class _BeginsAtTheEnd(TimestampOracle):
-    def _first(self, now: int, base: int) -> int:
-        return max(now, base)
-
-
-@mutant(killer="refinement", source="facts 2.1", instance=CRASHES)
-def the_next_ids_begin_at_the_saved_end(**scenario: Any) -> IdsProgram:
-    """A coordinator that restarts begins at the end that was saved, not above it: its ids are those of no
-    incarnation.
-    """
-    return ids(parts=IdsParts(oracle=_BeginsAtTheEnd), **scenario)
+CRASHES = Host("ids-impl-crashes", ids)
+SILENCE = Host("ids-impl-silence", ids)
+CACHE = "proxy/ids.py:IdCache."
+ORACLE = "tso/oracle.py:TimestampOracle."
+APART = "ids.batches_are_apart"
 
 
 class _KeepsTheBatch(IdsProgram):
@@ -142,25 +24,111 @@ class _KeepsTheBatch(IdsProgram):
             cache.left = answers[-1]
 
 
-@mutant(killer=UNIQUE, source="seed 004, 6.0", instance=CRASHES)
+@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=CRASHES.entry)
 def a_restart_keeps_the_batch(**scenario: Any) -> IdsProgram:
     """A proxy that restarts goes on with the batch that it had kept, from its first id."""
     return ids(program=_KeepsTheBatch, **scenario)
 
 
-class _KnowsTheQuestion(IdAllocator):
-    def __init__(self, *, oracle: BatchSource, most: int) -> None:
-        super().__init__(oracle=oracle, most=most)
-        self._last: dict[int, Batch] = {}
-
-    async def allocate(self, count: int) -> Batch:
-        if count in self._last:
-            return self._last.pop(count)
-        batch = self._last[count] = await super().allocate(count)
-        return batch
-
-
-@mutant(killer="refinement", source="seed 004, 6.0", instance=DOUBLED)
-def a_question_like_the_last_is_its_copy(**scenario: Any) -> IdsProgram:
-    """A question for as many ids as the one before is taken for a copy of it, and answered with its batch."""
-    return ids(parts=IdsParts(allocator=_KnowsTheQuestion), **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "the-end-is-taken-for-the-last",
+        at=CACHE + "_cut",
+        old="min(last, ",
+        new="min(last + 1, ",
+        killer="refinement",
+        on=CRASHES,
+        source="seed 004, 6.0",
+        says="The end of a batch is taken for its last id.",
+    ),
+    Patch(
+        "a-run-begins-where-another-ended",
+        at=CACHE + "_cut",
+        old="Batch(run.last + 1, last)",
+        new="Batch(run.last, last)",
+        killer="ids.an_id_is_of_a_batch",
+        on=CRASHES,
+        source="seed 004, 6.0",
+        says="The last id of a run is the first of the next one.",
+    ),
+    Patch(
+        "a-failed-request-gives-back",
+        at=CACHE + "_wait",
+        old="raise RpcError",
+        new="self.left = request.runs[0] if request.runs else None\n                raise RpcError",
+        killer="refinement",
+        on=CRASHES,
+        source="seed 004, 6.0",
+        says="A request that fails puts back what it was given, after others were served.",
+    ),
+    Patch(
+        "ids-are-made-up",
+        at=CACHE + "_fetch",
+        old='await self._preemption.point("ids.ask")',
+        new="""self.left = Batch(1 << 18, (1 << 18) + count - 1)
+        await self._preemption.point("ids.ask")""",
+        killer="refinement",
+        on=SILENCE,
+        source="seed 004, 6.0",
+        says="A proxy gives ids of its own until the coordinator has answered.",
+    ),
+    Patch(
+        "who-waits-is-not-told",
+        at=CACHE + "_fetch",
+        old="""self._fail(str(error))
+        except asyncio.CancelledError:
+            self._fail("the proxy has ended")
+            raise
+        finally:""",
+        new="pass\n        else:",
+        killer="refinement",
+        on=SILENCE,
+        source="seed 004, 6.0",
+        says="A failed question is not asked again, and whoever waits for it is not told.",
+    ),
+    Patch(
+        "the-window-is-not-loaded",
+        at=ORACLE + "start",
+        old="await self._store.load()",
+        new="0 * await self._store.load()",
+        killer=APART,
+        on=CRASHES,
+        source="B1",
+        says="A coordinator that restarts begins anew.",
+    ),
+    Patch(
+        "the-window-is-not-saved",
+        at=ORACLE + "_save_window",
+        old="end = physical",
+        new="return\n        end = physical",
+        killer=APART,
+        on=CRASHES,
+        source="seed 004, 6.0",
+        says="The end of the window is not in the store when the first ids are given.",
+    ),
+    Patch(
+        "the-next-ids-begin-at-the-saved-end",
+        at=ORACLE + "_first",
+        old="now if now - base >= self._config.guard else base + self._config.guard",
+        new="max(now, base)",
+        killer="refinement",
+        on=CRASHES,
+        source="facts 2.1",
+        says="A coordinator that restarts begins at the saved end: its ids are those of no incarnation.",
+    ),
+    Patch(
+        "a-question-like-the-last-is-its-copy",
+        at="rootcoord/ids.py:IdAllocator.allocate",
+        old="return await self._oracle.allocate(min(count, self._most))",
+        new="""last = self.__dict__.setdefault("last", {})
+            if count in last:
+                return last.pop(count)
+            last[count] = await self._oracle.allocate(min(count, self._most))
+            return last[count]""",
+        killer="refinement",
+        on=Host("ids-impl-doubled", ids),
+        source="seed 004, 6.0",
+        says="A question for as many ids as the one before is answered with its batch, as a copy.",
+    ),
+)

@@ -28,7 +28,6 @@ class Folder(Objects):
     """A store of Parquet files and its folder, which reads the names by itself and remembers none."""
 
     first: ClassVar[State] = Named()
-    folder_class: ClassVar[type[ParquetFolder]] = ParquetFolder
 
     def contract(self, state: State, call: Call) -> tuple[State, Answer] | None:
         """See Kind."""
@@ -61,7 +60,7 @@ class Folder(Objects):
     def adapter(self, process: Process, name: str) -> Any:
         """See Kind."""
         store = super().adapter(process, name)
-        return _Both(store, self.folder_class(store))
+        return _Both(store, ParquetFolder(store))
 
     async def perform(self, adapter: Any, call: Call) -> Answer:
         """See Kind: ``below`` lists a folder."""

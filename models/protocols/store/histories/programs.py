@@ -52,9 +52,7 @@ _PROGRAMS: dict[str, tuple[type[Kind], tuple[Script, ...]]] = {
 }
 
 
-def history(
-    name: str, *, crashes: int = 0, cancellations: int = 0, timers: int = 6, kind: type[Kind] | None = None
-) -> HistoryProgram:
+def history(name: str, *, crashes: int = 0, cancellations: int = 0, timers: int = 6) -> HistoryProgram:
     """Return a program.
 
     Args:
@@ -62,7 +60,6 @@ def history(
         crashes: see HistoryProgram.
         cancellations: likewise.
         timers: how many timers may end.
-        kind: a variant of the store.
     """
-    usual, done = _PROGRAMS[name]
-    return HistoryProgram(kind or usual, done, crashes=crashes, cancellations=cancellations, timers=timers)
+    kind, done = _PROGRAMS[name]
+    return HistoryProgram(kind, done, crashes=crashes, cancellations=cancellations, timers=timers)

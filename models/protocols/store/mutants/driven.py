@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.models.protocols.store.cells import Cell
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.store.driver import LogAdapter, WindowAdapter
-from tidemark.models.protocols.store.mutants.implementation import (
-    FallingWindow,
-    LogOfKnownEnds,
-    LookingAhead,
-    WindowOfAnyTerm,
+from tidemark.models.protocols.store.mutants import implementation
+
+_HOSTS = {
+    "end-is-kept-after-a-failure": Host("store-driven-log-the-end-is-kept-after-a-failure", LogAdapter),
+    "reader-does-not-force": Host("store-driven-log-a-reader-does-not-force", LogAdapter),
+    "window-falls": Host("store-driven-window-falls", WindowAdapter),
+    "fence-is-ignored": Host("store-driven-window-the-fence-is-ignored", WindowAdapter),
+}
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(patch, on=_HOSTS[patch.name], killer="conformance")
+        for patch in implementation.MUTANTS
+        if patch.name in _HOSTS
+    ),
 )
-
-
-class TheEndIsKeptAfterAFailure(LogAdapter):
-    """After an append that failed the writer does not look at the file again."""
-
-    cell: ClassVar[type[Cell]] = LogOfKnownEnds
-
-
-class AReaderDoesNotForce(LogAdapter):
-    """A reader answers with a line that is not forced."""
-
-    cell: ClassVar[type[Cell]] = LookingAhead
-
-
-class TheWindowFalls(WindowAdapter):
-    """The window is what was saved last."""
-
-    cell: ClassVar[type[Cell]] = FallingWindow
-
-
-class TheFenceIsIgnored(WindowAdapter):
-    """Saves of any term are taken."""
-
-    cell: ClassVar[type[Cell]] = WindowOfAnyTerm

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.tso.driver import TsoAdapter
-from tidemark.models.protocols.tso.mutants.implementation import IgnoresSaved, SwallowsErrors
-from tidemark.models.protocols.tso.program import OracleParts
 
-
-class SavedIsIgnored(TsoAdapter):
-    """The saved window is not used at a start (B2)."""
-
-    parts: ClassVar[OracleParts] = OracleParts(oracle=IgnoresSaved)
-
-
-class SaveErrorIsSwallowed(TsoAdapter):
-    """A failed save counts as done."""
-
-    parts: ClassVar[OracleParts] = OracleParts(oracle=SwallowsErrors)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "saved-is-ignored",
+        at="tso/oracle.py:TimestampOracle.start",
+        old="await self._store.load()",
+        new="0 * await self._store.load()",
+        killer="conformance",
+        on=Host("tso-driven-saved-is-ignored", TsoAdapter),
+        source="B2",
+        says="The saved window is not used at a start (B2).",
+    ),
+)
