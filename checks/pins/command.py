@@ -141,6 +141,9 @@ def _pin(manifest: Path, content: Manifest) -> None:
     if not old:
         print(f"{content.name}: {len(new)} claims, steps and variants are pinned now, in {file}")
         return
+    left = file.with_name(file.name.replace("claims.lock", "pins.toml"))
+    if left.exists():
+        print(f"{content.name}: {left} is in the form before locks, and is not read any more: remove it")
     same = len(new) - sum(one.id in new for one in changed)
     print(f"{content.name}: {len(changed)} changed, {same} as before, in {file}")
     if changed:

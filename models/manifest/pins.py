@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,6 +26,7 @@ class Pin(Strict):
     Attributes:
         digest: of the tree.
         wording: digest of the tree in the words of the language; of a variant, of what differs from its base.
+            Empty if it is not known: the file is in the form before locks.
         id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
             ``reading`` and the reference of a reading.
         kind: of a property; empty for all else.
@@ -69,11 +71,7 @@ def read_lock(path: Path) -> tuple[Pin, ...]:
     try:
         head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
     except FileNotFoundError:
-        old = path.with_name(path.name.replace("claims.lock", "pins.toml"))
-        if old.exists():
-            remedy = f"remove it;  tidemark pin  writes {path.name}"
-            raise _error(old, "is in the form before locks", remedy=remedy) from None
-        return ()
+        return _read_old(path.with_name(path.name.replace("claims.lock", "pins.toml")))
     except (OSError, UnicodeDecodeError) as error:
         raise _error(path, f"cannot be read: {error}") from error
     if not head.startswith(f"# {FORM}:"):
@@ -92,6 +90,17 @@ def read_lock(path: Path) -> tuple[Pin, ...]:
     return tuple(pins.values())
 
 
+def _read_old(path: Path) -> tuple[Pin, ...]:
+    """The pins of a file in the form before locks, which has texts in place of their digests."""
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("pin", [])
+        return tuple(Pin(digest=one["digest"], wording="", id=one["id"]) for one in entries)
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _error(path, f"cannot be read: {error}") from error
+
+
 def properties_of(pins: Iterable[Pin]) -> dict[str, list[str]]:
     """The ids of the pinned properties, by kind."""
     known = list(pins)
@@ -102,7 +111,7 @@ def properties_of(pins: Iterable[Pin]) -> dict[str, list[str]]:
 _LINE = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{16}) (\S.*\S|\S)")
 
 
-def _error(path: Path, message: str, *, remedy: str = "") -> ManifestError:
+def _error(path: Path, message: str) -> ManifestError:
     return ManifestError(
-        message, file=path.name, remedy=remedy or "restore it; or remove it, and  tidemark pin  writes it"
+        message, file=path.name, remedy="restore it; or remove it, and  tidemark pin  writes the lock"
     )

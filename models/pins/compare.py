@@ -74,11 +74,11 @@ def differences(
 
 
 def change_of(old: Pin | None, new: Said | None) -> Change | None:
-    """How a pin and what is said now differ, None if they do not. Both digests must be the same."""
+    """How a pin and what is said now differ, None if they do not. Digests that are known must be equal."""
     if new is None:
         return None if old is None else Change.SURPLUS
     if old is None:
         return Change.MISSING
     if old.digest != new.pin.digest:
         return Change.CHANGED
-    return None if old == new.pin else Change.REWORDED
+    return Change.REWORDED if old.wording and old != new.pin else None

@@ -220,11 +220,30 @@ def test_mistakes_of_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         assert "lights.claims.lock" in error
     file.unlink()
     old = tmp_path / "lights.pins.toml"
-    old.touch()
-    assert command(["pin", "--manifest", str(path)]) == ExitCode.BAD_INPUT
-    complaint = capsys.readouterr().err
-    assert "lights.pins.toml: is in the form before locks" in complaint
-    assert "writes lights.claims.lock" in complaint
+    for text in ("pin = 3", "[[pin]]\nid = 'state'\n", "a ="):
+        old.write_text(text, encoding="utf-8")
+        assert command(["pin", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+        assert "lights.pins.toml: cannot be read" in capsys.readouterr().err
+
+
+def test_a_file_in_the_form_before_locks_is_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, old = tmp_path / "lights.toml", tmp_path / "lights.pins.toml"
+    path.write_text(TOML, encoding="utf-8")
+    said = said_by("tests.protocols.lights:Lights")
+    entries = [f"[[pin]]\nid = '{name}'\ndigest = '{one.pin.digest}'\n" for name, one in said.items()]
+    whole = f"{TOML}[properties]\ninvariant = ['lights.never_both']\n"
+    whole += "transition_invariant = ['lights.count_grows']\nreachable = ['lights.second_turn']\n"
+    path.write_text(whole, encoding="utf-8")
+    old.write_text("".join(entries), encoding="utf-8")
+    assert wrong(verdicts(load(path))) == {}
+    digest = said["lights.count_grows"].pin.digest
+    old.write_text("".join(entries).replace(digest, "0" * 16), encoding="utf-8")
+    assert set(wrong(verdicts(load(path)))) == {"lights.count_grows"}
+    assert command(["pin", "--manifest", str(path)]) == 0
+    assert f"{old} is in the form before locks" in capsys.readouterr().out
+    assert wrong(verdicts(load(path))) == {}, "the lock counts now"
     inside = data(pins=[{"name": "p", "expect": {"every": "holds"}, "variants": ["a:B"]}])
     with pytest.raises(ManifestError, match="variants is written in the manifest"):
         parse(inside, file="lights.toml")
