@@ -52,6 +52,13 @@ def test_the_code_is_in_while_the_program_of_the_patch_is_loaded() -> None:
     assert noted(5, 3) == 5
 
 
+def test_the_factory_is_given_what_its_entry_does_not_say() -> None:
+    on = Host("an-entry", lambda **scenario: scenario)
+    made = Patch("given", at=NOTE, old="max(", new="min(", on=on, source="s", says="w", given={"lasts": 3})
+    assert made(ticks=2) == {"ticks": 2, "lasts": 3}
+    restore()
+
+
 def test_several_functions_may_belong_to_one_patch() -> None:
     also = (Edit(NOTE.replace("_note", "__init__"), "= ZERO", "= 7"),)
     both = Patch(
