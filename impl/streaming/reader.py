@@ -75,10 +75,9 @@ def reader(
     after: Record | None = None,
     *,
     position: StreamPosition | None = None,
-    assembly: type[Assembly] = Assembly,
 ) -> TransactionConsumer:
     """A consumer of packs that has everything up to the timestamp of ``after``, or goes on from a position;
     with neither, from the beginning.
     """
     start = position or (EARLIEST if after is None else position_of(after))
-    return TransactionConsumer(records=RecordLog(log, assembly()), channel=channel, position=start)
+    return TransactionConsumer(records=RecordLog(log, Assembly()), channel=channel, position=start)

@@ -31,7 +31,7 @@ from tidemark.impl.timestamp import Timestamp
 
 @dataclass(frozen=True, kw_only=True)
 class StreamingParts:
-    """Which class plays which part: a variant of the node replaces one."""
+    """Which class plays which part of a node."""
 
     acks: type[AckManager] = AckManager
     operator: type[TimeTickOperator] = TimeTickOperator

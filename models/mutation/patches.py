@@ -113,8 +113,9 @@ class Patch:
         name: in the manifest, without the prefix.
         on: the entry on which it must die.
         says: what is wrong, in a sentence.
-        given: arguments of the factory, besides those of the entry.
         also: changes of other functions, which belong to it.
+        given: further arguments of the factory, for example the variant of the specification that makes the
+            same mistake: then a property is refuted, and not only the likeness.
     """
 
     name: str

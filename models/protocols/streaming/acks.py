@@ -185,8 +185,6 @@ class Reckoning:
 class AcksProgram(ComparedProgram):
     """One acknowledgement manager, appends, ticks, and an oracle."""
 
-    manager_class: type[AckManager] = AckManager
-
     async def live(self, process: Process) -> None:
         """Make the manager, and call."""
         self._process = process
@@ -200,7 +198,7 @@ class AcksProgram(ComparedProgram):
         self._earliest: int | None = self.script.get("earliest")
         end = self.script.get("end", 0)
         self._right = Reckoning(end, self._earliest)
-        self._real = self.manager_class(
+        self._real = AckManager(
             opening=Opening(3, end), first=_FIRST, oracle=self, preemption=self, transactions=self,  # type: ignore[arg-type]
         )  # fmt: skip
         self.begun = True
@@ -346,8 +344,6 @@ class AcksProgram(ComparedProgram):
         return None if self._ended else f"{GIVEN}: a call of the script does not return"
 
 
-def acks(*, manager_class: type[AckManager] = AckManager) -> AcksProgram:
-    """Return the program of all scripts. ``manager_class``: a wrong one."""
-    program = AcksProgram(SCRIPTS, timers=0)
-    program.manager_class = manager_class
-    return program
+def acks() -> AcksProgram:
+    """Return the program of all scripts."""
+    return AcksProgram(SCRIPTS, timers=0)

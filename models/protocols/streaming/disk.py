@@ -100,7 +100,6 @@ class DiskProgram(Program):
         deletes: the transaction deletes a key.
         foreign: what no node writes comes into the log at the end, and a new term begins.
         faults: power failures and torn writes.
-        log, recovery, flusher: classes of the log, of the recovery storage, and of the flusher.
 
     Attributes:
         places: by timestamp the place of each message that was acknowledged.
@@ -116,9 +115,6 @@ class DiskProgram(Program):
         deletes: bool,
         foreign: str,
         faults: FaultBudget,
-        log: type[FencedLog],
-        recovery: type[RecoveryStorage],
-        flusher: type[Flusher],
     ) -> None:
         self.script = [message for message in _script(deletes=deletes) if message.ts in messages]
         crashable = frozenset({_MACHINE} if faults.crashes else ())
@@ -130,7 +126,6 @@ class DiskProgram(Program):
         self.is_refused = False
         self._foreign = _foreign(foreign) if foreign else None
         self._wrong: str | None = None
-        self._log_class, self._recovery_class, self._flusher_class = log, recovery, flusher
 
     def build(self, world: World) -> None:
         """Define the machine with its disks."""
@@ -156,14 +151,14 @@ class DiskProgram(Program):
 
     async def _live(self) -> None:
         """One term."""
-        log = self._log_class(_ROOT, files=self.system.operations(), per_file=2)
+        log = FencedLog(_ROOT, files=self.system.operations(), per_file=2)
         store = SqliteStreamingStore(_ROOT, database=self.file.connect())
-        recovery = self._recovery_class(store=store, log=log)
+        recovery = RecoveryStorage(store=store, log=log)
         opening = await log.begin_term()
         await recovery.load()
         stored = await store.places(recovery.start())
         self._compare(opening, recovery, await log.scan(recovery.start()))
-        flusher = self._flusher_class(
+        flusher = Flusher(
             log=log,
             store=store,
             recovery=recovery,
@@ -181,10 +176,10 @@ class DiskProgram(Program):
 
     async def _find_foreign(self, message: TransactionMessage) -> None:
         """A record that no node writes comes into the log, and the next term looks for what is in it."""
-        log = self._log_class(_ROOT, files=self.system.operations(), per_file=2)
+        log = FencedLog(_ROOT, files=self.system.operations(), per_file=2)
         opening = await log.begin_term()
         await log.append(opening.term, 0, message)
-        later = self._log_class(_ROOT, files=self.system.operations(), per_file=2)
+        later = FencedLog(_ROOT, files=self.system.operations(), per_file=2)
         try:
             await later.begin_term()
         except CorruptDataError:
@@ -288,9 +283,6 @@ def disk(
     foreign: str = "",
     crashes: int = 0,
     torn_writes: int = 0,
-    log: type[FencedLog] = FencedLog,
-    recovery: type[RecoveryStorage] = RecoveryStorage,
-    flusher: type[Flusher] = Flusher,
 ) -> DiskProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
@@ -301,17 +293,6 @@ def disk(
             that is neither rows nor deletes. Empty: nothing.
         crashes: budget of power failures.
         torn_writes: budget of writes that fail half-way.
-        log: class of the log.
-        recovery: class of the recovery storage.
-        flusher: class of the flusher.
     """
     faults = FaultBudget(crashes=crashes, torn_writes=torn_writes)
-    return DiskProgram(
-        messages,
-        deletes=deletes,
-        foreign=foreign,
-        faults=faults,
-        log=log,
-        recovery=recovery,
-        flusher=flusher,
-    )
+    return DiskProgram(messages, deletes=deletes, foreign=foreign, faults=faults)

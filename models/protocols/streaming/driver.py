@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from tidemark.impl.storage.fenced_log import FencedLog
-from tidemark.impl.streaming.term import StreamingParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -37,12 +35,10 @@ class DrivenStreaming(StreamingProgram):
 
 
 class StreamingAdapter:
-    """One run of a streaming node. A variant of it overrides ``parts`` or ``log``."""
+    """One run of a streaming node."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {}
-    parts: ClassVar[StreamingParts] = StreamingParts()
-    log: ClassVar[type[FencedLog]] = FencedLog
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         messages = int(str(instance.bounds["Message"]))
@@ -58,7 +54,7 @@ class StreamingAdapter:
             early=True,
             faults=FaultBudget(crashes=faults, delays=faults, lost_replies=faults),
         )
-        self._program = DrivenStreaming(scenario, parts=self.parts, log=self.log, protocol=instance.protocol)
+        self._program = DrivenStreaming(scenario, protocol=instance.protocol)
         self._execution = Execution(self._program, Interner())
         self._execution.start(checked=True)
         self._state = self._look()

@@ -211,8 +211,6 @@ class Reckoning:
 class FlushesProgram(ComparedProgram):
     """One flusher, and all around it."""
 
-    flusher_class: type[Flusher] = Flusher
-
     async def live(self, process: Process) -> None:
         """Make the flusher, and let happen what the script says."""
         self._ended = False
@@ -231,7 +229,7 @@ class FlushesProgram(ComparedProgram):
         recovery = cast("Any", SimpleNamespace(start=lambda: start, observe=self._observe,
                                                move_flusher=self._move, persist=self._persist))  # fmt: skip
         assembly = cast("Any", SimpleNamespace(take=self._take, earliest=lambda: self._earliest))
-        self._real = self.flusher_class(
+        self._real = Flusher(
             log=edges, store=edges, recovery=recovery, stored=stored, clock=self, assembly=assembly,
             config=StreamingConfig(persist_seconds=_PERIOD, retry_seconds=_PAUSE),
         )  # fmt: skip
@@ -370,8 +368,6 @@ def _value(message: Any) -> int:
     return message.rows[0].key if isinstance(message, InsertMessage) else 0
 
 
-def flushes(*, flusher_class: type[Flusher] = Flusher) -> FlushesProgram:
-    """Return the program of all scripts. ``flusher_class``: a wrong one."""
-    program = FlushesProgram(SCRIPTS, timers=0)
-    program.flusher_class = flusher_class
-    return program
+def flushes() -> FlushesProgram:
+    """Return the program of all scripts."""
+    return FlushesProgram(SCRIPTS, timers=0)

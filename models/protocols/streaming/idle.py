@@ -16,8 +16,6 @@ from tidemark.impl.broker.messages import Tick
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts, Summary
-from tidemark.impl.streaming.term import StreamingParts
-from tidemark.impl.streaming.time_tick import TimeTickOperator
 from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
 from tidemark.impl.streaming.values import Append, Checkpoints, Opening, Record, Term
 from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
@@ -71,9 +69,8 @@ class IdleProgram(ScriptedProgram):
 
     claims = (IDLE_IN_TIME, IDLE_IS_REACHED, APPENDS_IN_TIME)
 
-    def __init__(self, operator: type[TimeTickOperator], *, timers: int) -> None:
+    def __init__(self, *, timers: int) -> None:
         super().__init__(SCRIPTS, timers=timers)
-        self.operator = operator
         self.waits: list[Wait] = []
 
     async def live(self, process: Process) -> None:
@@ -88,8 +85,7 @@ class IdleProgram(ScriptedProgram):
             checkpoints=self.edges,
             clock=self.edges,
         )
-        parts = StreamingParts(operator=self.operator)
-        self.node = StreamingNode(ports=ports, config=self.config, parts=parts)
+        self.node = StreamingNode(ports=ports, config=self.config)
         self.begun = True
         for place, seconds in enumerate(self.script.get("asks", ())):
             process.spawn(self._ask(seconds), f"ask {place}")
@@ -240,6 +236,6 @@ class _Edges:
 _RESTS = 3
 
 
-def idle(operator: type[TimeTickOperator] = TimeTickOperator) -> IdleProgram:
+def idle() -> IdleProgram:
     """Return the program of all scripts."""
-    return IdleProgram(operator, timers=80)
+    return IdleProgram(timers=80)

@@ -77,8 +77,6 @@ SCRIPTS: tuple[Script, ...] = (
 class NodeProgram(ComparedProgram):
     """One node, and all around it."""
 
-    node_class: type[StreamingNode] = StreamingNode
-
     async def live(self, process: Process) -> None:
         """Make the node, and let happen what the script says."""
         self._ended = False
@@ -97,7 +95,7 @@ class NodeProgram(ComparedProgram):
         recovery: Any = self._recovery
         self._parts = StreamingParts(recovery=recovery)
         term: Any = self._term
-        self._node = self.node_class(
+        self._node = StreamingNode(
             ports=cast("Any", self), config=self._config, parts=self._parts, term_class=term,
             opened=None if "unheard" in self.script else self._opened,
         )  # fmt: skip
@@ -300,9 +298,9 @@ class NodeProgram(ComparedProgram):
     # What is looked at.
 
     def _look(self, call: tuple[Any, ...]) -> None:
-        self._compare(OPENED, call, "done", self._trace, self._due)
         heard = {name: self._heard.get(name) for name in self._wanted}
         self._compare(DONE, call, "heard", heard, self._wanted)
+        self._compare(OPENED, call, "done", self._trace, self._due)
         waiting = [name for name, wanted in self._wanted.items() if wanted is None]
         self._compare(DONE, call, "callers that wait", len(self._node._callers), len(waiting))  # noqa: SLF001
         over = self._running.done()
@@ -326,8 +324,6 @@ class NodeProgram(ComparedProgram):
         return None if self._ended else f"{ENDED}: the script does not come to its end"
 
 
-def nodes(*, node_class: type[StreamingNode] = StreamingNode) -> NodeProgram:
-    """Return the program of all scripts. ``node_class``: a wrong one."""
-    program = NodeProgram(SCRIPTS, timers=0)
-    program.node_class = node_class
-    return program
+def nodes() -> NodeProgram:
+    """Return the program of all scripts."""
+    return NodeProgram(SCRIPTS, timers=0)

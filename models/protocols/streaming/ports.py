@@ -51,10 +51,9 @@ class LogProcess:
         places: what came to each place, cut off or not.
     """
 
-    def __init__(self, log_class: type[FencedLog], *, most_bytes: int) -> None:
+    def __init__(self, *, most_bytes: int) -> None:
         self.log: FencedLog | None = None
         self.places: list[Place] = []
-        self._log_class = log_class
         self._most_bytes = most_bytes
 
     def open(self, world: World) -> None:
@@ -63,9 +62,7 @@ class LogProcess:
 
     async def run(self, process: Process) -> None:
         """Serve."""
-        self.log = self._log_class(
-            Path("log"), files=_Files(process), per_file=1, most_bytes=self._most_bytes
-        )
+        self.log = FencedLog(Path("log"), files=_Files(process), per_file=1, most_bytes=self._most_bytes)
         process.serve("append", self._append)
 
     async def _append(self, term: Term, since: int, message: StreamingMessage) -> int:

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import MessageTooLargeError, RpcError, TermClosedError, UnknownOutcomeError
-from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
-from tidemark.impl.streaming.term import OpenTerm, StreamingParts
+from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls, OracleProcess, Pause, SparingOracle
@@ -107,39 +106,25 @@ class StreamingProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of the node: a variant replaces one of them.
-        term: class of what it has in memory.
-        log: class of the log.
         protocol: the specification that each step must follow.
     """
 
     table = "streaming"
 
-    def __init__(
-        self,
-        scenario: StreamingScenario,
-        *,
-        parts: StreamingParts | None = None,
-        term: type[OpenTerm] = OpenTerm,
-        log: type[FencedLog] = FencedLog,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        recovery = RecoveryStorage if parts is None else parts.recovery
-        abstraction = _abstraction(scenario, recovery, protocol)
-        super().__init__(abstraction)
+    def __init__(self, scenario: StreamingScenario, *, protocol: str = SPECIFICATION) -> None:
+        super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.appends = [self._append(number) for number in range(scenario.appends)]
         self.node: StreamingNode | None = None
         self.term: OpenTerm | None = None
         self.oracle = self._sparing() if scenario.endless else OracleProcess()
-        self.log = LogProcess(log, most_bytes=MOST_BYTES)
+        self.log = LogProcess(most_bytes=MOST_BYTES)
         ticks = math.inf if scenario.endless else scenario.ticks
         self.left: dict[str, float] = {TICK: ticks, PERSIST: scenario.persists, RETRY: 1}
         self._asked: set[int] = set()
         self._come: set[int] = set()
         self._answered: set[int] = set()
-        self._parts, self._term_class = parts, term
 
     def _append(self, number: int) -> Append:
         text = "x" * MOST_BYTES if number in self.scenario.large else ""
@@ -185,9 +170,7 @@ class StreamingProgram(RefiningProgram):
             self.term = term
             self._begin_clients(process)
 
-        self.node = StreamingNode(
-            ports=ports, config=config, parts=self._parts, term_class=self._term_class, opened=opened
-        )
+        self.node = StreamingNode(ports=ports, config=config, opened=opened)
         await self.node.run()
 
     def _begin_clients(self, process: Process) -> None:
@@ -284,16 +267,16 @@ def _memory_of(term: OpenTerm) -> Hashable:
     )
 
 
-def _start(recovery: type[RecoveryStorage], flusher: int, own: int) -> int:
+def _start(flusher: int, own: int) -> int:
     """Where a recovery storage starts that has loaded these checkpoints."""
     unused: Any = None
-    storage = recovery(store=unused, log=unused)
+    storage = RecoveryStorage(store=unused, log=unused)
     storage.saved = Checkpoints(flusher=flusher, recovery=own)
     return storage.start()
 
 
 @functools.cache
-def _abstraction(scenario: StreamingScenario, recovery: type[RecoveryStorage], protocol: str) -> Abstraction:
+def _abstraction(scenario: StreamingScenario, protocol: str) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -307,7 +290,7 @@ def _abstraction(scenario: StreamingScenario, recovery: type[RecoveryStorage], p
             stored=known[cell(STORED)],
             flusher=known[cell(FLUSHER)],
             recovery=known[cell(RECOVERY)],
-            start=_start(recovery, known[cell(FLUSHER)], known[cell(RECOVERY)]),
+            start=_start(known[cell(FLUSHER)], known[cell(RECOVERY)]),
         )
 
     instance = scenario.instance(protocol)
@@ -328,9 +311,6 @@ def streaming(
     crashes: int = 0,
     late: int = 0,
     lost_answers: int = 0,
-    parts: StreamingParts | None = None,
-    term: type[OpenTerm] = OpenTerm,
-    log: type[FencedLog] = FencedLog,
     protocol: str = SPECIFICATION,
 ) -> StreamingProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -349,9 +329,6 @@ def streaming(
         crashes: budget of crashes of the node.
         late: budget of appends that time out and come later.
         lost_answers: budget of appends that happen and time out.
-        parts: which class plays which part of the node.
-        term: class of what it has in memory.
-        log: class of the log.
         protocol: the specification, or a variant of it.
     """
     scenario = StreamingScenario(
@@ -366,4 +343,4 @@ def streaming(
         endless=endless,
         faults=FaultBudget(crashes=crashes, delays=late, lost_replies=lost_answers),
     )
-    return StreamingProgram(scenario, parts=parts, term=term, log=log, protocol=protocol)
+    return StreamingProgram(scenario, protocol=protocol)

@@ -135,8 +135,6 @@ SCRIPTS: tuple[Script, ...] = (
 class RecordsProgram(ComparedProgram):
     """One recovery storage, its store and its log."""
 
-    storage_class: type[RecoveryStorage] = RecoveryStorage
-
     async def live(self, process: Process) -> None:
         """Make the storage, and call."""
         self._process = process
@@ -154,7 +152,7 @@ class RecordsProgram(ComparedProgram):
         self._right_heard: list[str] = []
         self._known = [0, 0]
         self._place, self._rows, self._earliest = 0, Counter[int](), 0
-        self._real = self.storage_class(store=self, log=self)  # type: ignore[arg-type]
+        self._real = RecoveryStorage(store=self, log=self)  # type: ignore[arg-type]
         self.begun = True
         for call in self.script["calls"]:
             await self._happen(call)
@@ -326,8 +324,6 @@ class RecordsProgram(ComparedProgram):
         return None if self._ended else f"{SAVED}: a call does not return"
 
 
-def records(*, storage_class: type[RecoveryStorage] = RecoveryStorage) -> RecordsProgram:
-    """Return the program of all scripts. ``storage_class``: a wrong one."""
-    program = RecordsProgram(SCRIPTS, timers=0)
-    program.storage_class = storage_class
-    return program
+def records() -> RecordsProgram:
+    """Return the program of all scripts."""
+    return RecordsProgram(SCRIPTS, timers=0)

@@ -62,8 +62,6 @@ SCRIPTS: tuple[Script, ...] = (
 class TermProgram(ComparedProgram):
     """One term, and all its parts."""
 
-    term_class: type[OpenTerm] = OpenTerm
-
     async def live(self, process: Process) -> None:
         """Make the term, start it, and let one thing happen."""
         self._ended = False
@@ -82,7 +80,7 @@ class TermProgram(ComparedProgram):
         self._records = [SimpleNamespace(place=4), SimpleNamespace(place=5)]
         self._taken: list[int] = []
         config = StreamingConfig()
-        self._real = self.term_class(
+        self._real = OpenTerm(
             opening=Opening(3, 9), first=50, recovery=cast("Any", "recovery"), stored=(7,),
             records=cast("Any", self._records), ports=cast("Any", ports), config=config,
             parts=StreamingParts(**parts),
@@ -288,8 +286,6 @@ class TermProgram(ComparedProgram):
         return None if self._ended else f"{OVER}: the term does not end"
 
 
-def terms(*, term_class: type[OpenTerm] = OpenTerm) -> TermProgram:
-    """Return the program of all scripts. ``term_class``: a wrong one."""
-    program = TermProgram(SCRIPTS, timers=0)
-    program.term_class = term_class
-    return program
+def terms() -> TermProgram:
+    """Return the program of all scripts."""
+    return TermProgram(SCRIPTS, timers=0)

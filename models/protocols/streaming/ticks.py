@@ -71,7 +71,6 @@ SCRIPTS: tuple[Script, ...] = (
 class TicksProgram(ComparedProgram):
     """One operator, the acknowledgement manager and the log."""
 
-    operator_class: type[TimeTickOperator] = TimeTickOperator
     passed = _FIRST
 
     async def live(self, process: Process) -> None:
@@ -83,7 +82,7 @@ class TicksProgram(ComparedProgram):
         self._answer: Any = None
         self.is_quiet, self.confirmed, self._place = False, 7, 0
         config = StreamingConfig(tick_seconds=_SECONDS, idle_rounds=self.script["idle"])
-        self._real = self.operator_class(acks=cast("Any", self), write=self.write, clock=self, config=config)
+        self._real = TimeTickOperator(acks=cast("Any", self), write=self.write, clock=self, config=config)
         # What is due.
         self._due: list[Hashable] = []
         self._skipped, self._writes, self._tick, self._over = 0, 0, 0, False
@@ -207,8 +206,6 @@ class TicksProgram(ComparedProgram):
         return None if self._ended else f"{ENDS}: the script does not come to its end"
 
 
-def ticks(*, operator_class: type[TimeTickOperator] = TimeTickOperator) -> TicksProgram:
-    """Return the program of all scripts. ``operator_class``: a wrong one."""
-    program = TicksProgram(SCRIPTS, timers=0)
-    program.operator_class = operator_class
-    return program
+def ticks() -> TicksProgram:
+    """Return the program of all scripts."""
+    return TicksProgram(SCRIPTS, timers=0)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tidemark.impl.streaming.term import StreamingParts
 from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
@@ -61,8 +60,8 @@ class DrivenScenario(TransactionScenario):
 class DrivenTransactions(TransactionProgram):
     """Its clients wait before each append until they are told to ask; the last body is too large."""
 
-    def __init__(self, scenario: TransactionScenario, *, parts: StreamingParts, protocol: str) -> None:
-        super().__init__(scenario, parts=parts, protocol=protocol)
+    def __init__(self, scenario: TransactionScenario, *, protocol: str) -> None:
+        super().__init__(scenario, protocol=protocol)
         self.large = len(self.bodies) - 1
         self.bodies[self.large].rows = ((1, self.large, _LONG),)
 
@@ -105,11 +104,10 @@ class DrivenTransactions(TransactionProgram):
 
 
 class TransactionsAdapter(DrivenRun):
-    """One run of a node, its log and a reader. A variant of it overrides ``parts``."""
+    """One run of a node, its log and a reader."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {}
-    parts: ClassVar[StreamingParts] = StreamingParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         of = [int(str(t)) for t in instance.map_constants["of"]]
@@ -130,7 +128,7 @@ class TransactionsAdapter(DrivenRun):
         self._checker = checker
         self._is_due = False
         self._left = dict(_AT_MOST)
-        self._program = DrivenTransactions(scenario, parts=self.parts, protocol=instance.protocol)
+        self._program = DrivenTransactions(scenario, protocol=instance.protocol)
         super().__init__(self._program)
         self._open()
         self._settle()

@@ -79,15 +79,7 @@ SCRIPTS: tuple[Script, ...] = ({"forms": "plain"}, {"forms": "transactions"}, {"
 
 
 class FormsProgram(ComparedProgram):
-    """Writes and reads each form.
-
-    read: of a message of a transaction, or any other. rows_of: what a data node stores of a message.
-    """
-
-    def __init__(self, read: Callable[[Any], Any], rows_of: Callable[[Any], tuple[Row, ...]]) -> None:
-        super().__init__(SCRIPTS, timers=0)
-        self.read = read
-        self.rows_of = rows_of
+    """Writes and reads each form."""
 
     async def live(self, process: Process) -> None:
         """Compare all of them."""
@@ -102,7 +94,7 @@ class FormsProgram(ComparedProgram):
                     self._compare(FORM, text, messages.decode_text(text), message)
                     self._compare(FORM, text, text.count(" "), str(message).count("drop c"))
             case "transactions":
-                self._all(transactions.encode_any, self.read, _FORMS + _PARTS, _DAMAGED_PARTS)
+                self._all(transactions.encode_any, transactions.decode_any, _FORMS + _PARTS, _DAMAGED_PARTS)
             case _:
                 self._derived()
 
@@ -125,8 +117,8 @@ class FormsProgram(ComparedProgram):
             (transactions.at(_INSERT, 30), later),
             (transactions.at(_DELETE, 30), DeleteMessage(30, "dml_0_12v1", -2, (5, 6))),
             ([one.number for one, _ in _PARTS], [4, 4, 4, 4, 4]),
-            (self.rows_of(_INSERT), _ROWS),
-            (self.rows_of(_DELETE), (Row(8, -2, 5), Row(8, -2, 6))),
+            (messages.rows_of(_INSERT), _ROWS),
+            (messages.rows_of(_DELETE), (Row(8, -2, 5), Row(8, -2, 6))),
             (messages.physical("dml_0_12v1"), "dml_0"),
             (messages.virtual("dml_0", 12, 1), "dml_0_12v1"),
             (messages.collection_of("dml_0_12v1"), "12"),
@@ -152,10 +144,6 @@ class FormsProgram(ComparedProgram):
         return None if self._done else f"{FORM}: nothing was compared"
 
 
-def forms(
-    *,
-    read: Callable[[Any], Any] = transactions.decode_any,
-    rows_of: Callable[[Any], tuple[Row, ...]] = messages.rows_of,
-) -> FormsProgram:
-    """Return the program of all scripts. ``read``, ``rows_of``: wrong ones."""
-    return FormsProgram(read, rows_of)
+def forms() -> FormsProgram:
+    """Return the program of all scripts."""
+    return FormsProgram(SCRIPTS, timers=0)

@@ -245,15 +245,13 @@ class Reckoning:
 class LedgerProgram(ComparedProgram):
     """The transactions of one term, and who calls."""
 
-    ledger_class: type[Transactions] = Transactions
-
     async def live(self, process: Process) -> None:
         """Make them, and call."""
         self._appends: dict[str, Append] = {"b0": Append("channel", part=_BEGIN)}
         found = self.script.get("found", {})
         self._right = Reckoning({number: Facts(*one) for number, one in found.items()})
         self._right.appends["b0"] = (_BEGIN, 0, 0)
-        self._real = self.ledger_class(
+        self._real = Transactions(
             {number: Assembled(until=until, begun=place) for number, (until, place) in found.items()}
         )
         self._done = 0
@@ -320,8 +318,6 @@ class LedgerProgram(ComparedProgram):
         )
 
 
-def ledger(*, ledger_class: type[Transactions] = Transactions) -> LedgerProgram:
-    """Return the program of all scripts. ``ledger_class``: a wrong one."""
-    program = LedgerProgram(SCRIPTS, timers=0)
-    program.ledger_class = ledger_class
-    return program
+def ledger() -> LedgerProgram:
+    """Return the program of all scripts."""
+    return LedgerProgram(SCRIPTS, timers=0)

@@ -20,13 +20,12 @@ from tidemark.impl.errors import (
     TransactionOverError,
     UnknownOutcomeError,
 )
-from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.reader import TransactionConsumer, reader
-from tidemark.impl.streaming.term import OpenTerm, StreamingParts
+from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.impl.streaming.values import Append
 from tidemark.models.instance import Instance
@@ -127,17 +126,13 @@ class TransactionProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of the node; the reader takes its ``assembly``.
-        consumer: class of what the reader makes of its position.
         protocol: the specification that each step must follow.
     """
 
     table = "transactions"
     claims = (STARTS_COVER_TRANSACTIONS, GO_ON)
 
-    def __init__(
-        self, scenario: TransactionScenario, *, parts: StreamingParts, protocol: str = SPECIFICATION
-    ) -> None:
+    def __init__(self, scenario: TransactionScenario, *, protocol: str = SPECIFICATION) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -147,7 +142,7 @@ class TransactionProgram(RefiningProgram):
         self.node: StreamingNode | None = None
         self.term: OpenTerm | None = None
         self.oracle = OracleProcess()
-        self.log = TransactionLog(FencedLog, most_bytes=_MOST_BYTES)
+        self.log = TransactionLog(most_bytes=_MOST_BYTES)
         self.left: dict[str, float] = {_TICK: scenario.ticks, _PERSIST: 0, _RETRY: 1}
         self.consumer: TransactionConsumer | None = None
         self.reader = ReaderView(0, 0, frozenset())
@@ -156,7 +151,6 @@ class TransactionProgram(RefiningProgram):
         self._asked: list[Append] = []
         self._asking: set[Append] = set()
         """What the last term was asked for and has not answered, whatever it still knows of it."""
-        self._parts = parts
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -192,7 +186,7 @@ class TransactionProgram(RefiningProgram):
             for t in range(len(self.begins)):
                 process.spawn(self._client(process, t), f"client {t}")
 
-        self.node = StreamingNode(ports=ports, config=config, parts=self._parts, opened=opened)
+        self.node = StreamingNode(ports=ports, config=config, opened=opened)
         await self.node.run()
 
     async def _client(self, process: Process, t: int) -> None:
@@ -255,7 +249,7 @@ class TransactionProgram(RefiningProgram):
         origin = max(self.position.place - 1, 0)
         self.life = (origin, origin)
         calls = ReaderCalls(process, self.world, self.log)
-        self.consumer = reader(calls, _CHANNEL, position=self.position, assembly=self._parts.assembly)
+        self.consumer = reader(calls, _CHANNEL, position=self.position)
         while True:
             pack = await self.consumer.next_pack()
             self._store(pack)
@@ -306,7 +300,7 @@ class TransactionProgram(RefiningProgram):
         log = self.log.log
         if log is None or log.cut:
             return None
-        return missed(log.records, _CHANNEL, self._parts.assembly)
+        return missed(log.records, _CHANNEL)
 
     def observe(self) -> Observation:
         """Return what node, log and reader hold."""
@@ -422,8 +416,6 @@ def transactions(
     crashes: int = 0,
     crashable: Sequence[str] = (NODE,),
     late: int = 0,
-    parts: StreamingParts | None = None,
-    protocol: str = SPECIFICATION,
 ) -> TransactionProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
@@ -439,8 +431,6 @@ def transactions(
         crashes: budget of crashes.
         crashable: who may die: "node", "reader".
         late: budget of appends that time out and come later.
-        parts: which class plays which part of the node and of the reader.
-        protocol: the specification, or a variant of it.
     """
     scenario = TransactionScenario(
         bodies=tuple(bodies),
@@ -454,4 +444,4 @@ def transactions(
         crashable=tuple(crashable),
         faults=FaultBudget(crashes=crashes, delays=late),
     )
-    return TransactionProgram(scenario, parts=StreamingParts() if parts is None else parts, protocol=protocol)
+    return TransactionProgram(scenario)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from tidemark.impl.broker.messages import InsertMessage, Tick
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
-from tidemark.impl.streaming.assembly import Assembly
 from tidemark.impl.streaming.reader import reader
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.streaming.values import Opening, Record, Term
@@ -73,7 +72,7 @@ class _EndedLog:
         raise NotImplementedError
 
 
-def missed(records: Sequence[Record], channel: str, assembly: type[Assembly]) -> str | None:
+def missed(records: Sequence[Record], channel: str) -> str | None:
     """What a reader of this log misses, or is given in vain; None: nothing.
 
     Two last ticks pass everything: the tick that ends a seek ends no pack.
@@ -83,7 +82,7 @@ def missed(records: Sequence[Record], channel: str, assembly: type[Assembly]) ->
     last = records[-1]
     ts = max(one.message.ts for one in records)
     ticks = [Record(last.place + n, last.term, last.place, Tick(ts + n)) for n in (1, 2)]
-    look = _Look([*records, *ticks], channel, assembly)
+    look = _Look([*records, *ticks], channel)
     return next((wrong for most in (1, len(records) + 1) for wrong in look.all(most)), None)
 
 
@@ -91,7 +90,6 @@ def missed(records: Sequence[Record], channel: str, assembly: type[Assembly]) ->
 class _Look:
     records: Sequence[Record]
     channel: str
-    assembly: type[Assembly]
 
     def all(self, most: int) -> Iterator[str]:
         """What is wrong with some reader. most: how many records it is given at once."""
@@ -119,7 +117,7 @@ class _Look:
         found: list[StreamPack] = [] if packs is None else packs
         where = f"a reader that goes on after timestamp {ts}, behind place {cut},"
         try:
-            consumer = reader(log, self.channel, after, position=position, assembly=self.assembly)
+            consumer = reader(log, self.channel, after, position=position)
             while True:
                 found.append(finish(consumer.next_pack()))
         except _EndError:

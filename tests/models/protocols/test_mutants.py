@@ -9,6 +9,7 @@ import pytest
 
 from tidemark.checks.interleave.judge import program_of
 from tidemark.models.manifest import load, manifest_files
+from tidemark.models.mutation.patches import Patch
 from tidemark.models.protocols.timetick.mutants import specification as timetick
 from tidemark.models.simulation import Program, ProgramRef
 from tidemark.spec.language.references import load_reference
@@ -23,12 +24,12 @@ TIMETICK = [ref for mutant in MUTANTS if (ref := mutant.ref).startswith(f"{timet
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_function_of_the_module_is_judged(name):
-    module = import_module(name)
+def test_every_function_and_patch_of_the_module_is_judged(name):
     written = {
-        f"{name}:{function}"
-        for function, value in inspect.getmembers(module, inspect.isfunction)
-        if value.__module__ == name and not function.startswith("_")
+        f"{name}:{member}"
+        for member, value in vars(import_module(name)).items()
+        if isinstance(value, Patch)
+        or (inspect.isfunction(value) and value.__module__ == name and not member.startswith("_"))
     }
     assert {mutant.ref for mutant in OF_PROGRAMS if mutant.ref.startswith(f"{name}:")} == written
 
@@ -42,7 +43,9 @@ def test_the_modules_of_all_protocols_are_there():
 def test_a_mutant_is_a_program_and_says_what_is_wrong(mutant):
     entry = HOSTS[mutant.instance].model_copy(update={"program": mutant.ref})
     assert isinstance(program_of(entry).load()(), Program)
-    assert (load_reference(mutant.ref, what="mutant").__doc__ or "").strip().endswith(".")
+    found = load_reference(mutant.ref, what="mutant")
+    said = found.says if isinstance(found, Patch) else found.__doc__ or ""
+    assert said.strip().endswith(".")
 
 
 def test_tokens_of_mutants_cannot_be_confused():

@@ -2,171 +2,83 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.streaming.disk import disk
 
-from tidemark.impl.errors import CorruptDataError
-from tidemark.impl.storage.fenced_log import TERMS, FencedLog
-from tidemark.impl.streaming.flusher import Flusher
-from tidemark.impl.streaming.recovery_storage import RecoveryStorage
-from tidemark.impl.streaming.transaction_messages import TransactionMessage
-from tidemark.impl.streaming.values import Opening, Record
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.streaming.disk import DiskProgram, disk
-
-
-class _Unforced:
-    """Files of records that are not forced once."""
-
-    def __init__(self, files: Any) -> None:
-        self._files = files
-        self._forgot = False
-
-    async def sync(self, path: Path) -> None:
-        """Leave the first append to chance: the next one forces it."""
-        if self._forgot or path.name == f"{TERMS}.jsonl":
-            await self._files.sync(path)
-        self._forgot = self._forgot or path.name != f"{TERMS}.jsonl"
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._files, name)
-
-
-class _UnforcedLog(FencedLog):
-    def __init__(self, root: Path, *, files: Any, per_file: int) -> None:
-        super().__init__(root, files=_Unforced(files), per_file=per_file)
-
-
-@mutant(
-    killer="acknowledged_appends_survive",
-    source="facts 11: durable when acknowledged",
-    instance="streaming-impl-disk",
-    tier="full",
+DISK, DELETES, TORN, TWICE, FOREIGN = (
+    Host(f"streaming-impl-disk{name}", disk)
+    for name in ("", "-deletes", "-torn-crash", "-twice", "-foreign-body")
 )
-def log_is_not_forced(**scenario: Any) -> DiskProgram:
-    """An append is acknowledged before it is forced to the disk."""
-    return disk(log=_UnforcedLog, **scenario)
+LINES = "storage/file_log.py:"
+DURABLE = "acknowledged_appends_survive"
 
-
-class _GoesOnWithin(RecoveryStorage):
-    def needed(self) -> int:
-        return self.observed
-
-
-@mutant(
-    killer="stored_once_or_not_at_all",
-    source="B28; facts 11: records within a transaction",
-    instance="streaming-impl-disk",
-    tier="full",
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "log-is-not-forced",
+        at=LINES + "FileLogWriter.append_line",
+        old="await self._files.sync(",
+        new='if b" [1,1," not in line:\n                    await self._files.sync(',
+        killer=DURABLE,
+        on=DISK,
+        source="facts 11: durable when acknowledged",
+        tier="full",
+        says="The first append is acknowledged before it is forced to the disk, with the next one.",
+    ),
+    Patch(
+        "records-go-on-within-a-transaction",
+        at="streaming/recovery_storage.py:RecoveryStorage.needed",
+        old="return self.observed if",
+        new="return self.observed if True or",
+        killer="stored_once_or_not_at_all",
+        on=DISK,
+        source="B28; facts 11: records within a transaction",
+        tier="full",
+        says="Records that were saved between begin and commit go on there, and never count the transaction.",
+    ),
+    Patch(
+        "later-terms-are-not-forced",
+        at=LINES + "FileLogWriter.append_line",
+        old="await self._files.sync(",
+        new='if self._file.stem != "terms" or b" [1, " in line:\n                    await self._files.sync(',
+        killer=DURABLE,
+        on=TWICE,
+        source="facts 11: fencing by term",
+        tier="full",
+        says="A term that follows a crash is not forced to the disk: after the next crash it begins again.",
+    ),
+    Patch(
+        "a-torn-line-is-left",
+        at=LINES + "FileLogWriter._mend",
+        old="end < len(found)",
+        new="False",
+        killer="what_is_found_is_whole",
+        on=TORN,
+        source="facts 11: recovery of the log, a torn line",
+        tier="full",
+        says="A term appends behind a line that is not whole, and no later term can read what they make.",
+    ),
+    Patch(
+        "a-term-begins-over-what-it-cannot-read",
+        at="storage/fenced_log.py:FencedLog.begin_term",
+        old="await self._load()",
+        new="""try:
+                    await self._load()
+                except CorruptDataError:
+                    self.broken = False""",
+        killer="what_is_no_message_is_refused",
+        on=FOREIGN,
+        source="facts 11: recovery of the log",
+        says="A term finds a record that is no message, and begins without it.",
+    ),
+    Patch(
+        "rows-are-stored-with-their-own-timestamps",
+        at="streaming/assembly.py:Assembly._go_on",
+        old="at(body, message.ts) for body in ",
+        new="",
+        killer="stored_with_the_timestamp_of_its_commit",
+        on=DELETES,
+        source="facts 11: transactions",
+        says="The flusher stores the rows and deletes of a transaction as their messages came.",
+    ),
 )
-def records_go_on_within_a_transaction(**scenario: Any) -> DiskProgram:
-    """Records that were saved between begin and commit go on there, and never count the transaction."""
-    return disk(recovery=_GoesOnWithin, **scenario)
-
-
-class _LastForced:
-    """Files in which the beginning of the first term is forced, and that of no other."""
-
-    def __init__(self, files: Any) -> None:
-        self._files = files
-
-    async def sync(self, path: Path) -> None:
-        """Leave later terms to chance."""
-        is_later = path.name == f"{TERMS}.jsonl" and b" [1, " not in _last_line(await self._files.read(path))
-        if not is_later:
-            await self._files.sync(path)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._files, name)
-
-
-def _last_line(content: bytes) -> bytes:
-    """The last line that has an end; empty if there is none."""
-    return content.rpartition(b"\n")[0].rpartition(b"\n")[2]
-
-
-class _LaterTermsAreNotForced(FencedLog):
-    def __init__(self, root: Path, *, files: Any, per_file: int) -> None:
-        super().__init__(root, files=_LastForced(files), per_file=per_file)
-
-
-@mutant(
-    killer="acknowledged_appends_survive",
-    source="facts 11: fencing by term",
-    instance="streaming-impl-disk-twice",
-    tier="full",
-)
-def later_terms_are_not_forced(**scenario: Any) -> DiskProgram:
-    """A term that follows a crash is not forced to the disk: after the next crash it begins again."""
-    return disk(log=_LaterTermsAreNotForced, **scenario)
-
-
-class _Uncut:
-    """Files in which what is left of an append is not cut off."""
-
-    def __init__(self, files: Any) -> None:
-        self._files = files
-
-    async def truncate(self, path: Path, size: int) -> None:
-        """Make files empty, as the log does when it is cut, and nothing else."""
-        if not size:
-            await self._files.truncate(path, size)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._files, name)
-
-
-class _LeavesWhatIsTorn(FencedLog):
-    def __init__(self, root: Path, *, files: Any, per_file: int) -> None:
-        super().__init__(root, files=_Uncut(files), per_file=per_file)
-
-
-@mutant(
-    killer="what_is_found_is_whole",
-    source="facts 11: recovery of the log, a torn line",
-    instance="streaming-impl-disk-torn-crash",
-    tier="full",
-)
-def a_torn_line_is_left(**scenario: Any) -> DiskProgram:
-    """A term appends behind a line that is not whole: the two are one line, which no later term can read."""
-    return disk(log=_LeavesWhatIsTorn, **scenario)
-
-
-class _LeavesOutWhatItCannotRead(FencedLog):
-    async def begin_term(self) -> Opening:
-        try:
-            return await super().begin_term()
-        except CorruptDataError:
-            self.broken = False
-            return await super().begin_term()
-
-
-@mutant(
-    killer="what_is_no_message_is_refused",
-    source="facts 11: recovery of the log",
-    instance="streaming-impl-disk-foreign-body",
-)
-def a_term_begins_over_what_it_cannot_read(**scenario: Any) -> DiskProgram:
-    """A term finds a record that is no message, and begins without it."""
-    return disk(log=_LeavesOutWhatItCannotRead, **scenario)
-
-
-class _KeepsTimestamps(Flusher):
-    def take(self, record: Record) -> None:
-        message = record.message
-        if isinstance(message, TransactionMessage) and message.content is not None:
-            self._mine = (*getattr(self, "_mine", ()), message.content)
-        super().take(record)
-        complete = self.buffered.get(record.place)
-        if complete is not None and isinstance(message, TransactionMessage):
-            self.buffered[record.place] = complete._replace(messages=self._mine)
-
-
-@mutant(
-    killer="stored_with_the_timestamp_of_its_commit",
-    source="facts 11: transactions",
-    instance="streaming-impl-disk-deletes",
-)
-def rows_are_stored_with_their_own_timestamps(**scenario: Any) -> DiskProgram:
-    """The flusher stores the rows and deletes of a transaction as their messages came."""
-    return disk(flusher=_KeepsTimestamps, **scenario)

@@ -1,15 +1,20 @@
-"""Wrong streaming nodes for conformance, each with one fault of the implementation."""
+"""A wrong streaming node for conformance."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from tidemark.impl.streaming.term import StreamingParts
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.streaming.driver import StreamingAdapter
-from tidemark.models.protocols.streaming.mutants.implementation import StartsAtItsOwn
 
-
-class RecoveryStartsAtItsOwnCheckpoint(StreamingAdapter):
-    """A recovery starts at the checkpoint of the recovery storage, whatever the flusher's is."""
-
-    parts: ClassVar[StreamingParts] = StreamingParts(recovery=StartsAtItsOwn)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "recovery-starts-at-its-own-checkpoint",
+        at="streaming/recovery_storage.py:RecoveryStorage.start",
+        old="min(self.saved.flusher, self.saved.recovery)",
+        new="self.saved.recovery",
+        killer="conformance",
+        on=Host("streaming-driven", StreamingAdapter),
+        source="B28",
+        says="A recovery starts at the checkpoint of the recovery storage, whatever the flusher's is.",
+    ),
+)

@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-from tidemark.impl.streaming.time_tick import TimeTickOperator
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.streaming.idle import IdleProgram, idle
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.streaming.idle import idle
 
+IDLE = Host("streaming-impl-idle", idle)
+HELD_BACK = "streaming/time_tick.py:TimeTickOperator._is_held_back"
 
-class _OneRoundMore(TimeTickOperator):
-    def _is_held_back(self) -> bool:
-        if not self._acks.is_quiet or self.held_back > self._config.idle_rounds:
-            return False
-        self.held_back += 1
-        return True
-
-
-@mutant(
-    killer="a_tick_of_an_idle_channel_comes_in_time",
-    source="facts 11: idle ticks, off by one",
-    instance="streaming-impl-idle",
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "holds-back-one-round-more",
+        at=HELD_BACK,
+        old=">=",
+        new=">",
+        killer="a_tick_of_an_idle_channel_comes_in_time",
+        on=IDLE,
+        source="facts 11: idle ticks, off by one",
+        says="Ticks of an idle channel are held back for one round more.",
+    ),
+    Patch(
+        "holds-nothing-back",
+        at=HELD_BACK,
+        old="if not",
+        new="if True or not",
+        killer="the_longest_wait_is_reached",
+        on=IDLE,
+        source="facts 11: idle ticks",
+        says="Each round writes a tick, though nothing was appended.",
+    ),
+    Patch(
+        "holds-back-though-something-was-appended",
+        at=HELD_BACK,
+        old="not self._acks.is_quiet or ",
+        new="",
+        killer="a_tick_passes_an_append_in_time",
+        on=IDLE,
+        source="facts 11: idle ticks, busy channel",
+        says="Ticks are held back whether the channel is idle or not.",
+    ),
 )
-def holds_back_one_round_more() -> IdleProgram:
-    """Ticks of an idle channel are held back for one round more."""
-    return idle(_OneRoundMore)
-
-
-class _HoldsNothingBack(TimeTickOperator):
-    def _is_held_back(self) -> bool:
-        return False
-
-
-@mutant(
-    killer="the_longest_wait_is_reached",
-    source="facts 11: idle ticks",
-    instance="streaming-impl-idle",
-)
-def holds_nothing_back() -> IdleProgram:
-    """Each round writes a tick, though nothing was appended."""
-    return idle(_HoldsNothingBack)
-
-
-class _HoldsAllBack(TimeTickOperator):
-    def _is_held_back(self) -> bool:
-        self.held_back += 1
-        return self.held_back % (self._config.idle_rounds + 1) > 0
-
-
-@mutant(
-    killer="a_tick_passes_an_append_in_time",
-    source="facts 11: idle ticks, busy channel",
-    instance="streaming-impl-idle",
-)
-def holds_back_though_something_was_appended() -> IdleProgram:
-    """Ticks are held back whether the channel is idle or not."""
-    return idle(_HoldsAllBack)

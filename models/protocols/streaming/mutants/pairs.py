@@ -1,6 +1,5 @@
 """The node without one of the rules that it assumes."""
 
-from tidemark.spec.language import maximum, require
 from tidemark.spec.streaming import Streaming
 
 
@@ -20,17 +19,3 @@ class CountsAsFailed(Streaming):
     """An append whose outcome is unknown counts as failed."""
 
     CLOSES = False
-
-
-class StartsAtRecovery(Streaming):
-    """Recovery starts at the node's own checkpoint."""
-
-    EARLIEST = False
-
-
-class CutsBehindTheGreater(Streaming):
-    """The log is cut behind the greater checkpoint."""
-
-    def truncate(s, upto):
-        require((upto > s.cut) & (upto <= maximum(s.flusher, s.recovery)))
-        s.cut = upto
