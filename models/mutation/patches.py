@@ -54,7 +54,8 @@ class Host:
     Attributes:
         entry: name of the entry of the manifest.
         make: what the entry names: the factory of the program, or the adapter. A ``partial`` of it names the
-            variant of the specification that makes the same mistake: so a property is refuted, not the likeness.
+            variant of the specification that makes the same mistake: so a property is refuted, and not only
+            the likeness.
     """
 
     entry: str

@@ -78,8 +78,8 @@ MUTANTS = patches(
         at=COLLECTOR + "take",
         old="query.rows.update(result.shards)",
         new="from tidemark.impl.querynode.values import ShardAnswer\n\n"
-        "        if result.shards:\n"
-        "            query.rows.update(dict.fromkeys(query.shards, ShardAnswer(0, ())) | dict(result.shards))",
+        "        empty = dict.fromkeys(query.shards, ShardAnswer(0, ()))\n"
+        "        query.rows.update({**empty, **result.shards} if result.shards else {})",
         killer="parts.every_channel_reaches_the_guarantee",
         on=Host("parts-impl-two-nodes", parts),
         source="seed 004, 6.2",
