@@ -53,13 +53,14 @@ class Host:
 
     Attributes:
         entry: name of the entry of the manifest.
-        make: what the entry names: the factory of the program, or the adapter. A ``partial`` of it names the
-            variant of the specification that makes the same mistake: so a property is refuted, and not only
-            the likeness.
+        make: what the entry names: the factory of the program, or the adapter.
+        protocol: the variant of the specification that makes the same mistake, with which the program is
+            compared in place of its own: so a property is refuted, and not only the likeness.
     """
 
     entry: str
     make: Callable[..., Any]
+    protocol: str | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,8 @@ class Patch:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """What the host's entry names, made with the changed code, which stays in. Raises PatchError."""
         put_in(self)
+        if self.on.protocol is not None:
+            options["protocol"] = self.on.protocol
         return self.on.make(*args, **options)
 
     def __getattr__(self, name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.impl.client.session import Session
@@ -61,6 +63,13 @@ def test_several_functions_may_belong_to_one_patch() -> None:
     assert noted(9) == 7
     restore()
     assert noted(9) == 9
+
+
+def test_a_host_may_name_the_variant_with_which_its_program_is_compared() -> None:
+    alone, beside = (replace(patch("any"), on=on) for on in (Host("x", dict), Host("x", dict, "a:Variant")))
+    assert alone(writes=2) == {"writes": 2}
+    assert beside(writes=2) == {"writes": 2, "protocol": "a:Variant"}
+    restore()
 
 
 @pytest.mark.parametrize(

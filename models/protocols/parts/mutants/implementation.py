@@ -6,8 +6,6 @@ and not only the likeness.
 
 from __future__ import annotations
 
-from functools import partial
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.parts.program import parts
 
@@ -26,7 +24,7 @@ MUTANTS = patches(
         old="mvcc=moment",
         new="mvcc=None",
         killer="parts.pages_show_what_the_first_has_shown",
-        on=Host("parts-impl-page-of-one", partial(parts, protocol=f"{VARIANTS}:PagesNameNoMoment")),
+        on=Host("parts-impl-page-of-one", parts, f"{VARIANTS}:PagesNameNoMoment"),
         source="B40",
         says="A node lets a further page wait for the moment of the first, and answers at the service time.",
     ),
@@ -39,7 +37,7 @@ MUTANTS = patches(
         "            read.guarantee = 0\n"
         "        try:\n",
         killer="parts.every_channel_reaches_the_guarantee",
-        on=Host("parts-impl-read", partial(parts, protocol=f"{VARIANTS}:OneChannelReachesTheGuarantee")),
+        on=Host("parts-impl-read", parts, f"{VARIANTS}:OneChannelReachesTheGuarantee"),
         source="facts 6.1",
         says="A node waits for the guarantee on the first channel; the others are answered as they are.",
     ),

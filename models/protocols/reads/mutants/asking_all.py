@@ -3,8 +3,6 @@
 What each does wrong is a variant of the specification, with which it is compared, where there is one.
 """
 
-from functools import partial
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.reads.asking_all import asks_all
 from tidemark.models.protocols.reads.mutants.all_at_once import AsksAll
@@ -44,9 +42,7 @@ class AtALaterMoment(AsksAll):
 
 
 def _against(variant: str, entry: str = "reads-impl-asks-all") -> Host:
-    return Host(
-        entry, partial(asks_all, protocol=f"tidemark.models.protocols.reads.mutants.asking_all:{variant}")
-    )
+    return Host(entry, asks_all, f"{__name__}:{variant}")
 
 
 COLLECTOR = "queries/requests.py:ResultCollector."

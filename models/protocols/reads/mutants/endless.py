@@ -3,8 +3,6 @@
 Each is compared with a variant of the specification that makes the same mistake, if a step is one of it.
 """
 
-from functools import partial
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.reads.endless import endless
 from tidemark.spec.language import action, require
@@ -31,7 +29,7 @@ class ServedAbove(Reads):
 
 
 def _against(variant: str, entry: str = "reads-endless") -> Host:
-    return Host(entry, partial(endless, protocol=f"{MUTANTS_OF}.{variant}"))
+    return Host(entry, endless, f"{MUTANTS_OF}.{variant}")
 
 
 SERVICE = "querynode/service_time.py:ServiceTime."

@@ -6,8 +6,6 @@ is a property and not only the likeness; where there is no such variant, with th
 
 from __future__ import annotations
 
-from functools import partial
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.reads.handover import hand_over
 from tidemark.models.protocols.reads.program import reads
@@ -16,7 +14,7 @@ MUTANTS_OF = "tidemark.models.protocols.reads.mutants"
 
 
 def _against(variant: str, entry: str) -> Host:
-    return Host(entry, partial(reads, protocol=f"{MUTANTS_OF}.{variant}"))
+    return Host(entry, reads, f"{MUTANTS_OF}.{variant}")
 
 
 STRONG, PACK, LOAD = "reads-impl-strong", "reads-impl-one-pack", Host("reads-impl-load", reads)
@@ -205,9 +203,7 @@ MUTANTS = patches(
         old="task.guarantee if moment is None else moment",
         new="task.guarantee if replica is self._replicas.of(channel)[0] else ZERO",
         killer=REACHED,
-        on=Host(
-            "reads-impl-hand-over", partial(hand_over, protocol=f"{MUTANTS_OF}.handover:TheMovedDoNotWait")
-        ),
+        on=Host("reads-impl-hand-over", hand_over, f"{MUTANTS_OF}.handover:TheMovedDoNotWait"),
         source="facts 6.1, 6.3; B40",
         says="The next node is asked without the guarantee.",
     ),
