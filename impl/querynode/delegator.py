@@ -31,7 +31,6 @@ class ShardDelegator:
 
     delete_buffer_class: type[DeleteBuffer] = DeleteBuffer
     excluded_class: type[ExcludedSegments] = ExcludedSegments
-    service_time_class: type[ServiceTime] = ServiceTime
     segment_class: type[Segment] = Segment
 
     def __init__(
@@ -49,9 +48,7 @@ class ShardDelegator:
         self.excluded = self.excluded_class()
         self.begun: list[SegmentId] = []
         self.serviceable = False
-        self.service_time = self.service_time_class(
-            preemption=preemption, config=config, start=description.seek.ts
-        )
+        self.service_time = ServiceTime(preemption=preemption, config=config, start=description.seek.ts)
         self._description = description
         self._store = store
         self._preemption = preemption

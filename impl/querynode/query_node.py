@@ -38,7 +38,6 @@ class QueryNodePorts:
 class QueryNodeParts:
     """Which class plays which part. A variant of the node replaces one of them by a subclass."""
 
-    consumer: type[ChannelConsumer] = ChannelConsumer
     delegator: type[ShardDelegator] = ShardDelegator
     pipeline: type[ShardPipeline] = ShardPipeline
 
@@ -115,7 +114,7 @@ class QueryNode:
     def _open(self, channel: ChannelName, position: StreamPosition) -> PackSource:
         if self.dispatchers is not None:
             return self.dispatchers.register(channel, position)
-        return self._parts.consumer(log=self._ports.log, channel=physical(channel), position=position)
+        return ChannelConsumer(log=self._ports.log, channel=physical(channel), position=position)
 
     async def release(self, channel: ChannelName) -> None:
         """Serve the channel no more: its reads fail. Nothing happens if it is not served."""

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import CodeType, FunctionType
@@ -54,10 +54,20 @@ class Host:
     Attributes:
         entry: name of the entry of the manifest.
         make: what the entry names: the factory of the program, or the adapter.
+        given: further arguments of the factory, see ``like``.
     """
 
     entry: str
     make: Callable[..., Any]
+    given: tuple[tuple[str, Any], ...] = ()
+
+    def like(self, **given: Any) -> Host:
+        """The same with further arguments of the factory.
+
+        Often it is the variant of the specification that makes the mistake of the mutant: then a property is
+        refuted, and not only the refinement.
+        """
+        return replace(self, given=tuple(given.items()))
 
 
 @dataclass(frozen=True)
@@ -114,8 +124,6 @@ class Patch:
         on: the entry on which it must die.
         says: what is wrong, in a sentence.
         also: changes of other functions, which belong to it.
-        given: further arguments of the factory, for example the variant of the specification that makes the
-            same mistake: then a property is refuted, and not only the likeness.
     """
 
     name: str
@@ -130,7 +138,6 @@ class Patch:
     equivalent: str | None = None
     tier: str = "fast"
     also: tuple[Edit, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def attribute(self) -> str:
@@ -144,7 +151,7 @@ class Patch:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """What the host's entry names, made with the changed code, which stays in. Raises PatchError."""
         put_in(self)
-        return self.on.make(*args, **{**options, **self.given})
+        return self.on.make(*args, **{**options, **dict(self.on.given)})
 
     def __getattr__(self, name: str) -> Any:
         """What else is asked of an adapter's class is the class' own."""

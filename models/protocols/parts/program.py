@@ -165,8 +165,6 @@ class PartsProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        path: class of the proxy's read path. follower: class of what answers the requests of a node.
-        collector: class of the map of requests. node: class of the query nodes.
         protocol: the specification that each step must follow.
     """
 
@@ -178,10 +176,6 @@ class PartsProgram(RefiningProgram):
         self,
         scenario: PartsScenario,
         *,
-        path: type[ChannelReads] = ChannelReads,
-        follower: type[NodeFollower] = NodeFollower,
-        collector: type[ResultCollector] = ResultCollector,
-        node: type[_Node] = _Node,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
@@ -190,7 +184,6 @@ class PartsProgram(RefiningProgram):
         self.reads = [Read() for _ in scenario.reads]
         self.nodes: dict[int, _Node] = {}
         self.readers: dict[int, ChannelReader] = {}
-        self._classes = (path, follower, collector, node)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -210,14 +203,13 @@ class PartsProgram(RefiningProgram):
         await self.logs.send_last_tick(CHANNELS[number])
 
     async def _run_node(self, number: int, process: Process) -> None:
-        _, follower, _, node_class = self._classes
         ports = QueryNodePorts(log=self.logs, store=NoObjects(), preemption=process)
-        node = node_class(node_id=process.name, ports=ports, config=QueryNodeConfig(stall_seconds=None))
+        node = _Node(node_id=process.name, ports=ports, config=QueryNodeConfig(stall_seconds=None))
         for channel in self.scenario.nodes[number]:
             await node.watch(ChannelDescription(CHANNELS[channel]))
         self.nodes[number] = node
         node.taken_up.update(node.delegators)
-        following = follower(node, self.transit)
+        following = NodeFollower(node, self.transit)
         requests = self.transit.come(process.name)
         node.supervisor.spawn(functools.partial(following.follow, requests), "requests")
         if self.scenario.leaves == number:
@@ -233,7 +225,6 @@ class PartsProgram(RefiningProgram):
     # The clients.
 
     async def _run_client(self, number: int, process: Process) -> None:
-        path, _, collector, _ = self._classes
         supervisor, session = Supervisor(), Session()
         requests = ChannelReader(
             numbers=_Number(),
@@ -242,13 +233,13 @@ class PartsProgram(RefiningProgram):
                 spawn=supervisor.spawn,
                 preemption=NoPreemption(),
             ),
-            collector=collector(),
+            collector=ResultCollector(),
             preemption=process,
             deadline=None,
         )
         self.readers[number] = requests
         supervisor.spawn(functools.partial(requests.follow, self.transit.proxy()), "results")
-        reads = path(oracle=NoEdge(), clock=NoEdge(), requests=requests, config=ReaderConfig())
+        reads = ChannelReads(oracle=NoEdge(), clock=NoEdge(), requests=requests, config=ReaderConfig())
         await self.transit.gate.operation("come", self._all_are_here, lambda: None)
         for step in self.scenario.clients[number]:
             kind, _, what = step.partition(" ")
@@ -393,7 +384,7 @@ def parts(
     nodes: Sequence[Sequence[int]],
     ticks: int = 0,
     leaves: int | None = None,
-    **classes: Any,
+    protocol: str = SPECIFICATION,
 ) -> PartsProgram:
     """Return a program by plain arguments, as the manifest gives them; see ``PartsScenario``.
 
@@ -405,7 +396,7 @@ def parts(
         nodes: by node the numbers of the channels that it serves.
         ticks: ticks of each channel before the last one.
         leaves: a node that leaves.
-        classes: see ``PartsProgram``.
+        protocol: the specification, or a variant of it.
     """
     scenario = PartsScenario(
         keys=tuple(keys),
@@ -416,4 +407,4 @@ def parts(
         ticks=ticks,
         leaves=leaves,
     )
-    return PartsProgram(scenario, **classes)
+    return PartsProgram(scenario, protocol=protocol)

@@ -14,9 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from tidemark.impl.queries.replica import CollectionReplica
-from tidemark.impl.queries.requests import ChannelReader, ResultCollector
-from tidemark.impl.queries.streams import QueryStream, QueryStreams, StreamPhase
+from tidemark.impl.queries.streams import QueryStream, StreamPhase
 from tidemark.impl.queries.values import QueryResult
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
@@ -105,13 +103,9 @@ class DrivenQueries(QueriesProgram):
 
 
 class QueriesAdapter(SettlingRun):
-    """One run of a proxy and its query nodes. A variant of it overrides a class of the parts."""
+    """One run of a proxy and its query nodes."""
 
     never_offered: ClassVar[dict[str, str]] = {"stop_serving": "no shard is moved"}
-    reader: ClassVar[type[ChannelReader]] = ChannelReader
-    streams: ClassVar[type[QueryStreams]] = QueryStreams
-    collector: ClassVar[type[ResultCollector]] = ResultCollector
-    replica: ClassVar[type[CollectionReplica]] = CollectionReplica
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         bounds = {name: int(str(size)) for name, size in instance.bounds.items()}
@@ -133,10 +127,6 @@ class QueriesAdapter(SettlingRun):
                 rows=tuple(constants["shard"]),
                 deadline=True,
             ),
-            reader=self.reader,
-            streams=self.streams,
-            collector=self.collector,
-            replica=self.replica,
             protocol=instance.protocol,
         )
         super().__init__(self._program)

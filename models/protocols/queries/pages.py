@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 from tidemark.impl.errors import ReplicaClosedError
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
-from tidemark.impl.queries.channels import QueryChannels
 from tidemark.impl.queries.pages import Page
-from tidemark.impl.queries.reads import ChannelReads, NodeFollower
-from tidemark.impl.queries.requests import ResultCollector
+from tidemark.impl.queries.reads import ChannelReads
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
 from tidemark.impl.types import Row
 from tidemark.models.protocols.queries.refused import COLLECTION, ENDS, SHARDS, Node, RefusedProgram
@@ -63,8 +61,6 @@ class PagesProgram(RefusedProgram):
         nodes: by node the shards that it serves.
         further: the shards of the further page.
         limit: how many keys a page shows; None: all, and there is one further page.
-        reads: class of the read path. follower: class of what answers the requests of a node.
-        page: class of a page.
 
     service: by shard the service time. due: the guarantees that nodes have to be asked for.
     """
@@ -72,26 +68,12 @@ class PagesProgram(RefusedProgram):
     claims = (ENDS, PAGED, BY_KEY)
     node_class = _Node
 
-    def __init__(
-        self,
-        *,
-        nodes: Sequence[str],
-        further: Sequence[str],
-        limit: int | None,
-        reads: type[ChannelReads],
-        follower: type[NodeFollower],
-        page: type[Page],
-    ) -> None:
-        super().__init__(
-            nodes=nodes, leaves=None, comes=None, releases=False, requests=1,
-            collector=ResultCollector, channels=QueryChannels,
-        )  # fmt: skip
+    def __init__(self, *, nodes: Sequence[str], further: Sequence[str], limit: int | None) -> None:
+        super().__init__(nodes=nodes, leaves=None, comes=None, releases=False, requests=1)
         self.further = tuple(further)
-        self.follower_class = follower
         self.service, self.due = FIRST, dict[str, int]()
         self._number = 0
         self._limit = limit
-        self._reads_class, self._page_class = reads, page
 
     async def serving(self) -> PagesProgram:  # type: ignore[override]  # all that a request needs of a proxy
         """See Host."""
@@ -109,7 +91,7 @@ class PagesProgram(RefusedProgram):
     async def _ask(self, process: Process, client: int) -> None:
         del client
         await process.point("client.come")
-        reads = self._reads_class(oracle=NoEdge(), clock=NoEdge(), requests=self.reader)
+        reads = ChannelReads(oracle=NoEdge(), clock=NoEdge(), requests=self.reader)
         if self._limit is not None:
             await self._iterate(reads, self._limit)
             return
@@ -122,7 +104,7 @@ class PagesProgram(RefusedProgram):
         left = sorted(
             (row.key, row.value) for shard in SHARDS for row in ROWS[shard] if row.ts <= FIRST[shard]
         )
-        page, moments = self._page_class(limit), None
+        page, moments = Page(limit), None
         while left or moments is None:
             found = await self._page(reads, SHARDS, page.first)
             moments = moments or found.moments
@@ -134,7 +116,7 @@ class PagesProgram(RefusedProgram):
                 self.wrong = f"{BY_KEY}: a page after key {page.after} has to show {wanted}, not {shown}"
                 return
             left = left[len(wanted) :]
-            page = self._page_class(limit, keys[-1], moments)
+            page = Page(limit, keys[-1], moments)
 
     async def _page(
         self, reads: ChannelReads, shards: tuple[str, ...], first: ReadAnswer | None
@@ -151,14 +133,6 @@ class PagesProgram(RefusedProgram):
             self.wrong = f"{PAGED}: of {shards} the first page has {rows}, and a further one {found}"
 
 
-def pages(
-    *,
-    nodes: Sequence[str],
-    further: Sequence[str] = SHARDS,
-    limit: int | None = None,
-    reads: type[ChannelReads] = ChannelReads,
-    follower: type[NodeFollower] = NodeFollower,
-    page: type[Page] = Page,
-) -> PagesProgram:
+def pages(*, nodes: Sequence[str], further: Sequence[str] = SHARDS, limit: int | None = None) -> PagesProgram:
     """Return a program by plain arguments, as the manifest gives them. See ``PagesProgram``."""
-    return PagesProgram(nodes=nodes, further=further, limit=limit, reads=reads, follower=follower, page=page)
+    return PagesProgram(nodes=nodes, further=further, limit=limit)

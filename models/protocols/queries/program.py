@@ -237,7 +237,6 @@ class QueriesProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        reader, streams, collector, replica: classes of the parts: a variant replaces one.
         protocol: the specification that each step must follow.
     """
 
@@ -248,10 +247,6 @@ class QueriesProgram(RefiningProgram):
         self,
         scenario: QueriesScenario,
         *,
-        reader: type[ChannelReader] = ChannelReader,
-        streams: type[QueryStreams] = QueryStreams,
-        collector: type[ResultCollector] = ResultCollector,
-        replica: type[CollectionReplica] = CollectionReplica,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
@@ -268,7 +263,6 @@ class QueriesProgram(RefiningProgram):
         self.reader: ChannelReader | None = None
         self.readers: list[Ends] = []
         self.made: dict[str, QueryStream] = {}
-        self._classes = (reader, streams, collector, replica)
         self._supervisor = Supervisor()
 
     def populate(self, world: World) -> None:
@@ -283,14 +277,14 @@ class QueriesProgram(RefiningProgram):
     async def _run(self, process: Process) -> None:
         self.changed = asyncio.Event()
         self._supervisor, edges = Supervisor(), _Edges(self, self.world)
-        reader, streams, collector, replica = self._classes
         self.nodes = [
-            replica(files=edges, spawn=self.spawn, preemption=process) for _ in range(self.scenario.shards)
+            CollectionReplica(files=edges, spawn=self.spawn, preemption=process)
+            for _ in range(self.scenario.shards)
         ]
-        self.reader = reader(
+        self.reader = ChannelReader(
             numbers=edges,
-            streams=streams(coordinator=edges, spawn=self.spawn, preemption=process),
-            collector=_noting(collector, self.requests),
+            streams=QueryStreams(coordinator=edges, spawn=self.spawn, preemption=process),
+            collector=_Noting(self.requests),
             preemption=process,
             deadline=1.0 if self.scenario.deadline else None,
         )
@@ -499,15 +493,16 @@ class QueriesProgram(RefiningProgram):
         return [*self.reader.streams.streams.values(), *self.reader.streams.removed]
 
 
-def _noting(base: type[ResultCollector], requests: Sequence[_Request]) -> ResultCollector:
+class _Noting(ResultCollector):
     """A map of requests that also tells the clients what is entered."""
 
-    class Noting(base):  # type: ignore[misc,valid-type]  # a class that is known when it runs
-        def enter(self, number: int, query: PendingQuery) -> None:
-            super().enter(number, query)
-            requests[number - 1].query = query
+    def __init__(self, requests: Sequence[_Request]) -> None:
+        super().__init__()
+        self._requests = requests
 
-    return Noting()
+    def enter(self, number: int, query: PendingQuery) -> None:
+        super().enter(number, query)
+        self._requests[number - 1].query = query
 
 
 @functools.cache
@@ -533,17 +528,10 @@ def queries(
     releases: bool = False,
     rereads: bool = False,
     crashes: bool = False,
-    reader: type[ChannelReader] = ChannelReader,
-    streams: type[QueryStreams] = QueryStreams,
-    collector: type[ResultCollector] = ResultCollector,
-    replica: type[CollectionReplica] = CollectionReplica,
-    protocol: str = SPECIFICATION,
 ) -> QueriesProgram:
     """A program by plain arguments, see ``QueriesScenario``, ``QueriesProgram``."""
     scenario = QueriesScenario(
         requests=requests, shards=shards, rows=tuple(rows), asks=requests if asks is None else asks,
         early=early, deadline=deadline, releases=releases, rereads=rereads, crashes=crashes,
     )  # fmt: skip
-    return QueriesProgram(
-        scenario, reader=reader, streams=streams, collector=collector, replica=replica, protocol=protocol
-    )
+    return QueriesProgram(scenario)

@@ -91,15 +91,12 @@ class RefusedProgram(Program):
         nodes: by node the channels that it serves; it refuses the others.
         leaves: a node that leaves. comes: a node that begins to read later than the others.
         releases: the collection is released. requests: how many clients ask.
-        collector: class of the map of requests. channels: class of the channels.
     """
 
     claims: tuple[str, ...] = (ENDS, IN_VAIN, WHOLE)
     settings = Settings(clock=ClockOrder.UNTIMED)
     node_class = Node
     """Class of the nodes."""
-    follower_class = NodeFollower
-    """Class of what answers the requests of a node."""
 
     def __init__(
         self,
@@ -109,8 +106,6 @@ class RefusedProgram(Program):
         comes: int | None,
         releases: bool,
         requests: int,
-        collector: type[ResultCollector],
-        channels: type[QueryChannels],
     ) -> None:
         self.nodes = [self.node_class(self, number, serves) for number, serves in enumerate(nodes)]
         self.leaves, self.comes, self.releases = leaves, comes, releases
@@ -121,7 +116,6 @@ class RefusedProgram(Program):
         self.left_after = 0
         self.outcomes: list[str] = [""] * requests
         self.wrong: str | None = None
-        self._classes = (collector, channels)
 
     def build(self, world: World) -> None:
         """Define the process."""
@@ -129,15 +123,14 @@ class RefusedProgram(Program):
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        collector, channels = self._classes
         self._supervisor = Supervisor()
-        self.channels = channels()
+        self.channels = QueryChannels()
         self.channels.load(COLLECTION)
         self.results = self.channels.results()
         self.reader = ChannelReader(
             numbers=HostNumbers(self),  # type: ignore[arg-type]  # a host that serves, and has ids
             streams=QueryStreams(coordinator=_Coordinator(self), spawn=self.spawn, preemption=process),
-            collector=_noting(collector, self.entered),
+            collector=_Noting(self.entered),
             preemption=process,
             deadline=None,
         )
@@ -171,7 +164,7 @@ class RefusedProgram(Program):
 
     def _come(self, node: Node) -> None:
         node.reader = self.channels.subscribe(COLLECTION, node.node_id)
-        follower = self.follower_class(node, _Results(self))  # type: ignore[arg-type]  # what a follower needs of a node
+        follower = NodeFollower(node, _Results(self))  # type: ignore[arg-type]  # what a follower needs of a node
         node.spawn(partial(follower.follow, node.reader), f"requests of {node.node_id}")
 
     async def _come_late(self, process: Process, node: Node) -> None:
@@ -299,15 +292,16 @@ class RefusedProgram(Program):
         )  # fmt: skip
 
 
-def _noting(base: type[ResultCollector], entered: dict[int, PendingQuery]) -> ResultCollector:
+class _Noting(ResultCollector):
     """A map of requests that also notes what is entered."""
 
-    class Noting(base):  # type: ignore[misc,valid-type]  # a class that is known when it runs
-        def enter(self, number: int, query: PendingQuery) -> None:
-            super().enter(number, query)
-            entered[number] = query
+    def __init__(self, entered: dict[int, PendingQuery]) -> None:
+        super().__init__()
+        self._entered = entered
 
-    return Noting()
+    def enter(self, number: int, query: PendingQuery) -> None:
+        super().enter(number, query)
+        self._entered[number] = query
 
 
 class _Coordinator:
@@ -366,11 +360,6 @@ def refused(
     comes: int | None = None,
     releases: bool = False,
     requests: int = 1,
-    collector: type[ResultCollector] = ResultCollector,
-    channels: type[QueryChannels] = QueryChannels,
 ) -> RefusedProgram:
     """A program by plain arguments: see ``RefusedProgram``."""
-    return RefusedProgram(
-        nodes=nodes, leaves=leaves, comes=comes, releases=releases, requests=requests,
-        collector=collector, channels=channels,
-    )  # fmt: skip
+    return RefusedProgram(nodes=nodes, leaves=leaves, comes=comes, releases=releases, requests=requests)

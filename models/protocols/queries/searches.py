@@ -11,9 +11,7 @@ from contextlib import suppress
 
 from tidemark.impl.errors import ImplementationError, ReplicaClosedError
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
-from tidemark.impl.queries.channels import QueryChannels
 from tidemark.impl.queries.reads import ChannelReads
-from tidemark.impl.queries.requests import ResultCollector
 from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
 from tidemark.impl.types import Row
@@ -71,27 +69,20 @@ class SearchProgram(RefusedProgram):
     Args:
         nodes: by node the shards that it serves.
         searches: one after the other the place and the number of rows.
-        reads: class of the read path.
     """
 
     claims = (ENDS, IN_VAIN, SEARCHED)
     node_class = _Node
 
-    def __init__(
-        self, *, nodes: Sequence[str], searches: Sequence[tuple[int, int]], reads: type[ChannelReads]
-    ) -> None:
-        super().__init__(
-            nodes=nodes, leaves=None, comes=None, releases=False, requests=1,
-            collector=ResultCollector, channels=QueryChannels,
-        )  # fmt: skip
+    def __init__(self, *, nodes: Sequence[str], searches: Sequence[tuple[int, int]]) -> None:
+        super().__init__(nodes=nodes, leaves=None, comes=None, releases=False, requests=1)
         self.searches = searches
-        self._reads_class = reads
 
     async def _ask(self, process: Process, client: int) -> None:
         del client
         await process.point("client.come")
         self._ask_for_nothing()
-        reads = self._reads_class(oracle=NoEdge(), clock=NoEdge(), requests=self.reader)
+        reads = ChannelReads(oracle=NoEdge(), clock=NoEdge(), requests=self.reader)
         for number, (place, limit) in enumerate(self.searches, start=1):
             nearest = Nearest(place, limit)
             task = ReadTask(ConsistencyLevel.EVENTUALLY, SHARDS, collection=COLLECTION, nearest=nearest)
@@ -117,12 +108,7 @@ class SearchProgram(RefusedProgram):
             self.wrong = f"{SEARCHED}: near {place} are {wanted}, and the answer is {answer}"
 
 
-def search(
-    *,
-    nodes: Sequence[str],
-    searches: Sequence[Sequence[int]],
-    reads: type[ChannelReads] = ChannelReads,
-) -> SearchProgram:
+def search(*, nodes: Sequence[str], searches: Sequence[Sequence[int]]) -> SearchProgram:
     """Return a program by plain arguments, as the manifest gives them. See ``SearchProgram``."""
     pairs = [(place, limit) for place, limit in searches]
-    return SearchProgram(nodes=nodes, searches=pairs, reads=reads)
+    return SearchProgram(nodes=nodes, searches=pairs)

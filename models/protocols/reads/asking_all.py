@@ -74,18 +74,9 @@ class AskedNode(QueryNode):
 
 
 class AsksAllProgram(ReadsProgram):
-    """Each read asks all nodes.
-
-    Attributes:
-        leave: the nodes that leave.
-        path: class of the proxy's read path. follower: class of what answers the requests of a node.
-        collector: class of the map of requests.
-    """
+    """Each read asks all nodes. ``leave``: the nodes that leave."""
 
     leave: Sequence[int] = ()
-    path: type[ChannelReads] = ChannelReads
-    follower: type[NodeFollower] = NodeFollower
-    collector: type[NotingCollector] = NotingCollector
 
     def __init__(self, scenario: ReadsScenario, **options: Any) -> None:
         super().__init__(scenario, **options)
@@ -108,7 +99,7 @@ class AsksAllProgram(ReadsProgram):
         await node.watch(ChannelDescription(CHANNEL))
         mine = self.nodes[number] = Node(node, node.delegators[CHANNEL], node.pipelines[CHANNEL])
         mine.reads = node.reads
-        following = self.follower(node, self.between)
+        following = NodeFollower(node, self.between)
         requests = self.between.come(process.name)
         node.supervisor.spawn(functools.partial(following.follow, requests), "requests")
         if number in self.leave:
@@ -122,7 +113,7 @@ class AsksAllProgram(ReadsProgram):
         await node.stop()
 
     async def _run_client(self, number: int, process: Process) -> None:
-        supervisor, collector = Supervisor(), self.collector()
+        supervisor, collector = Supervisor(), NotingCollector()
         collector.told = self._note
         requests = self.requests[number] = ChannelReader(
             numbers=NumberOfTheRead(),
@@ -153,7 +144,7 @@ class AsksAllProgram(ReadsProgram):
         """All nodes."""
         del process, number
         config = ReaderConfig(graceful_ts=self.scenario.graceful)
-        return self.path(oracle=oracle, clock=self.clock(), requests=self.requests[client], config=config)
+        return ChannelReads(oracle=oracle, clock=self.clock(), requests=self.requests[client], config=config)
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""
@@ -203,17 +194,9 @@ def _abstraction(scenario: ReadsScenario, protocol: str) -> Abstraction:
     return Abstraction(scenario.instance(protocol), values, sound=protocol == ASKS_ALL)
 
 
-def asks_all(
-    *,
-    leave: Sequence[int] = (),
-    path: type[ChannelReads] = ChannelReads,
-    follower: type[NodeFollower] = NodeFollower,
-    collector: type[NotingCollector] = NotingCollector,
-    protocol: str = ASKS_ALL,
-    **arguments: Any,
-) -> ReadsProgram:
+def asks_all(*, leave: Sequence[int] = (), protocol: str = ASKS_ALL, **arguments: Any) -> ReadsProgram:
     """Return a program by plain arguments; see ``reads`` in ``program``, and ``AsksAllProgram``."""
     made = reads(protocol=protocol, program=AsksAllProgram, **arguments)
     assert isinstance(made, AsksAllProgram)
-    made.leave, made.path, made.follower, made.collector = tuple(leave), path, follower, collector
+    made.leave = tuple(leave)
     return made

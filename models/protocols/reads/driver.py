@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 from tidemark.impl.broker.messages import Tick
 from tidemark.impl.proxy.reads import ReadClock
-from tidemark.impl.querynode.query_node import QueryNodeParts
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
@@ -76,9 +75,8 @@ def scenario_of(instance: Instance) -> ReadsScenario:
 
 
 class ReadsAdapter(DrivenRun):
-    """One run of clients, proxies and query nodes. A variant of it overrides ``parts``."""
+    """One run of clients, proxies and query nodes."""
 
-    parts: ClassVar[QueryNodeParts] = QueryNodeParts()
     quiet_again: ClassVar[tuple[str, ...]] = ("take_pack", "fail_read")
     """Steps that take several events: all but the last change nothing. A pack may have several entries, and a
     dead node takes a question before it is refused."""
@@ -90,7 +88,7 @@ class ReadsAdapter(DrivenRun):
 
     def driven(self, scenario: ReadsScenario, protocol: str) -> DrivenReads:
         """The program that is driven."""
-        return DrivenReads(scenario, parts=self.parts, protocol=protocol)
+        return DrivenReads(scenario, protocol=protocol)
 
     # What the machine asks.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tidemark.impl.proxy.reads import Reader
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.reads.driver import DrivenReads, ReadsAdapter, brings_rows, node_of
 from tidemark.models.protocols.reads.handover import HandOverProgram
@@ -18,14 +17,13 @@ class DrivenMoves(DrivenReads, HandOverProgram):
 
 
 class MovesAdapter(ReadsAdapter):
-    """One run of clients, proxies and query nodes. A variant of it overrides ``reader``."""
+    """One run of clients, proxies and query nodes."""
 
-    reader: ClassVar[type[Reader]] = Reader
     quiet_again: ClassVar[tuple[str, ...]] = ("take_pack", "fail_read", "follow")
 
     def driven(self, scenario: ReadsScenario, protocol: str) -> DrivenReads:
         """The program that is driven."""
-        self._moves = DrivenMoves(scenario, parts=self.parts, reader=self.reader, protocol=protocol)
+        self._moves = DrivenMoves(scenario, protocol=protocol)
         return self._moves
 
     def _of_read(self, step: Step, read: int) -> list[Event]:

@@ -116,8 +116,6 @@ def _rows(channel: str, rows: Sequence[tuple[int, int]]) -> tuple[Row, ...]:
 class PathProgram(ComparedProgram):
     """The read path of one proxy, its caller, the oracle, a clock and replicas."""
 
-    reader_class: type[Reader] = Reader
-
     async def live(self, process: Process) -> None:
         """Make the reader, and read."""
         self._process = process
@@ -135,7 +133,7 @@ class PathProgram(ComparedProgram):
             refused = True
         self.compare(TAKEN, "refused", refused, self.script.get("refused", False))
         if "refused" not in self.script:
-            self._reader = self.reader_class(oracle=self, clock=self, replicas=self, config=config)
+            self._reader = Reader(oracle=self, clock=self, replicas=self, config=config)
             for one in self.script["reads"]:
                 await self._one(one)
                 await self.halt_if_wrong()
@@ -328,8 +326,6 @@ class _Replica:
         return await self.world.asked(channel, self.place, (guarantee, mvcc, keys, deadline))
 
 
-def path(*, reader_class: type[Reader] = Reader) -> PathProgram:
-    """Return the program of all scripts. ``reader_class``: a wrong one."""
-    program = PathProgram(SCRIPTS, timers=0)
-    program.reader_class = reader_class
-    return program
+def path() -> PathProgram:
+    """Return the program of all scripts."""
+    return PathProgram(SCRIPTS, timers=0)

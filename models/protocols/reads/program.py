@@ -27,7 +27,7 @@ from tidemark.impl.proxy.reads import (
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline
-from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.models.instance import Instance
@@ -238,8 +238,6 @@ class ReadsProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of a query node.
-        reader: class of the proxy's read path. session: class of the clients' sessions.
         protocol: the specification that each step must follow.
     """
 
@@ -251,9 +249,6 @@ class ReadsProgram(RefiningProgram):
         self,
         scenario: ReadsScenario,
         *,
-        parts: QueryNodeParts | None = None,
-        reader: type[Reader] = Reader,
-        session: type[Session] = Session,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(self.abstraction_of(scenario, protocol))
@@ -266,12 +261,10 @@ class ReadsProgram(RefiningProgram):
             for number, (key, deletes) in enumerate(scenario.writes)
         ]
         self.reads = [Read(level) for level, _ in scenario.reads]
-        self.sessions = [session() for _ in scenario.clients]
+        self.sessions = [Session() for _ in scenario.clients]
         self.calls: list[OracleCalls] = []
         self.nodes: dict[int, Node] = {}
         self.named = NAMED
-        self._parts = parts
-        self._reader_class = reader
 
     @staticmethod
     def abstraction_of(scenario: ReadsScenario, protocol: str) -> Abstraction:
@@ -303,7 +296,7 @@ class ReadsProgram(RefiningProgram):
     async def _run_node(self, number: int, process: Process) -> None:
         ports = QueryNodePorts(log=self.log, store=Objects(process), preemption=process)
         config = QueryNodeConfig(stall_seconds=1.0 if self.scenario.stalls else None, replay_batch=1)
-        node = QueryNode(node_id=process.name, ports=ports, config=config, parts=self._parts)
+        node = QueryNode(node_id=process.name, ports=ports, config=config)
         await node.watch(ChannelDescription(CHANNEL))
         mine = self.nodes[number] = Node(node, node.delegators[CHANNEL], node.pipelines[CHANNEL])
         process.serve("query", mine.query)
@@ -416,7 +409,7 @@ class ReadsProgram(RefiningProgram):
     def reader_of(self, process: Process, client: int, oracle: OracleCalls, number: int) -> ReadPath:
         """The proxy's read path for a read."""
         del client
-        return self._reader_class(
+        return Reader(
             oracle=oracle,
             clock=self.clock(),
             replicas=self.replicas_of(process, number),
@@ -540,9 +533,6 @@ def reads(
     drops: int = 0,
     lost_replies: int = 0,
     cancellations: int = 0,
-    parts: QueryNodeParts | None = None,
-    reader: type[Reader] = Reader,
-    session: type[Session] = Session,
     protocol: str = SPECIFICATION,
     program: type[ReadsProgram] = ReadsProgram,
 ) -> ReadsProgram:
@@ -563,9 +553,6 @@ def reads(
         drops: budget of calls that are lost.
         lost_replies: budget of answers that are lost.
         cancellations: budget of cancelled waits of the last client.
-        parts: classes of the query nodes.
-        reader: class of the proxy's read path.
-        session: class of the clients' sessions.
         protocol: the specification, or a variant of it.
         program: class of the program.
     """
@@ -584,4 +571,4 @@ def reads(
             crashes=crashes, drops=drops, lost_replies=lost_replies, cancellations=cancellations
         ),
     )
-    return program(scenario, parts=parts, reader=reader, session=session, protocol=protocol)
+    return program(scenario, protocol=protocol)

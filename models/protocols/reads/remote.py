@@ -147,12 +147,10 @@ class Wire:
 class RemoteProgram(ComparedProgram):
     """A proxy's replica and the process of a query node. ``replica``: a wrong class for a mutant."""
 
-    replica_class: type[RemoteReplica] = RemoteReplica
-
     async def live(self, process: Process) -> None:
         """Let happen what the script says."""
         self._process = process
-        self._replica = self.replica_class(_PORT, connect=self._connect)
+        self._replica = RemoteReplica(_PORT, connect=self._connect)
         self._server = LineServer(answers_of(cast("QueryNode", self)))
         self._connects: float | str = 0
         self._wires: list[Wire] = []
@@ -273,8 +271,6 @@ class RemoteProgram(ComparedProgram):
         return None if self._ended else f"{ENDS}: the script does not end"
 
 
-def remote(*, replica_class: type[RemoteReplica] = RemoteReplica) -> RemoteProgram:
-    """Return the program of all scripts. ``replica_class``: a wrong one."""
-    program = RemoteProgram(SCRIPTS, timers=60)
-    program.replica_class = replica_class
-    return program
+def remote() -> RemoteProgram:
+    """Return the program of all scripts."""
+    return RemoteProgram(SCRIPTS, timers=60)

@@ -65,10 +65,11 @@ def test_several_functions_may_belong_to_one_patch() -> None:
     assert noted(9) == 9
 
 
-def test_a_patch_may_give_its_program_other_arguments() -> None:
+def test_a_host_may_give_its_factory_further_arguments() -> None:
     host = Host("an-entry", lambda **options: options)
-    larger = replace(MUTANTS[0], on=host, given={"sound": False, "size": 2})
+    larger = replace(MUTANTS[0], on=host.like(sound=False, size=2))
     assert larger(size=1, calls=3) == {"size": 2, "calls": 3, "sound": False}
+    assert replace(MUTANTS[0], on=host)(size=1) == {"size": 1}
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from tidemark.impl.queries.requests import ResultCollector
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.queries.driver import QueriesAdapter
 
-
-class _Keeps(ResultCollector):
-    def leave(self, number: int) -> None:
-        """Nothing."""
-
-
-class ALateRequestStays(QueriesAdapter):
-    """A request that has run out of time stays in the map of those that wait."""
-
-    collector: ClassVar[type[ResultCollector]] = _Keeps
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "a-late-request-stays",
+        at="queries/requests.py:ResultCollector.leave",
+        old="self.pending.pop(number, None)",
+        new="pass",
+        killer="conformance",
+        on=Host("queries-driven-a-late-request-stays", QueriesAdapter),
+        source="seed 004, 6.6.1",
+        says="A request that has run out of time stays in the map of those that wait.",
+    ),
+)

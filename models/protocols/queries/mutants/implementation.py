@@ -1,172 +1,230 @@
-"""Mutants of proxy and query node, each one small method.
-
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.queries.program:queries``.
-"""
+"""Mutants of proxy and query node: requests and results, further pages, and searches."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.queries.pages import BY_KEY, PAGED, pages
+from tidemark.models.protocols.queries.program import queries
+from tidemark.models.protocols.queries.refused import ENDS, IN_VAIN, refused
+from tidemark.models.protocols.queries.searches import SEARCHED, search
 
-from tidemark.impl.queries.channels import QueryChannels, RequestWriter
-from tidemark.impl.queries.replica import CollectionReplica
-from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
-from tidemark.impl.queries.streams import QueryStream, QueryStreams, StreamPhase
-from tidemark.impl.queries.values import QueryRequest, QueryResult
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.queries.program import QueriesProgram, queries
-from tidemark.models.protocols.queries.refused import ENDS, IN_VAIN, RefusedProgram, refused
+DEADLINE = Host("queries-impl-deadline", queries)
+RELEASE = Host("queries-impl-release", queries)
+PAGES = Host("queries-impl-pages", pages)
+ITERATOR = Host("queries-impl-pages-by-key", pages)
+SEARCH = Host("queries-impl-search", search)
 
-DEADLINE = "queries-impl-deadline"
-RELEASE = "queries-impl-release"
-LOAD = "queries-impl-load"
+REQUESTS = "queries/requests.py:"
+STREAMS = "queries/streams.py:QueryStreams."
+CHANNELS = "queries/channels.py:"
+SERVE = "queries/reads.py:NodeFollower._serve"
+CUT = "queries/pages.py:Page.cut"
+REDUCE = "proxy/reads.py:ReadPath._reduce"
 
+MAP = "seed 004, 6.6.1"
+RESULTS = "seed 004, 6.6.1: results of searches"
+PAGED_BY_KEY = "facts 6.2: iterators"
 
-class _KeepsAll(ResultCollector):
-    def leave(self, number: int) -> None:
-        """Nothing."""
-
-
-@mutant(killer="queries.nothing_is_kept_of_what_is_over", source="seed 004, 6.6.1", instance=DEADLINE)
-def a_request_that_is_late_stays_in_the_map(**scenario: Any) -> QueriesProgram:
-    """A request that has run out of time is not taken out of the map."""
-    return queries(collector=_KeepsAll, **scenario)
-
-
-class _TakesAny(ResultCollector):
-    def take(self, result: QueryResult) -> None:
-        for number in list(self.pending):
-            super().take(QueryResult(number, result.shards))
-
-
-@mutant(killer="queries.results_reach_their_own_request", source="seed 004, 6.6.1", instance=DEADLINE)
-def numbers_are_not_compared(**scenario: Any) -> QueriesProgram:
-    """A result is handed to every request that waits."""
-    return queries(collector=_TakesAny, **scenario)
-
-
-class _EntersLate(ChannelReader):
-    async def _write(self, request: QueryRequest, query: PendingQuery) -> None:
-        stream = await self.streams.hold(request.collection, request.number)
-        try:
-            assert stream.writer is not None
-            await stream.writer.write(request)
-            await self._preemption.point("queries.written")
-            self.collector.enter(request.number, query)
-        finally:
-            stream.let_go(request.number)
-
-
-@mutant(killer="queries.no_result_comes_too_early", source="seed 004, 6.6.1", instance=DEADLINE)
-def entered_after_the_write(**scenario: Any) -> QueriesProgram:
-    """A request is entered in the map when its write returns."""
-    return queries(reader=_EntersLate, **scenario)
-
-
-class _ClosesAtOnce(QueryStreams):
-    def remove(self, collection: str) -> None:
-        stream = self.streams.get(collection)
-        if stream is not None:
-            stream.writers.clear()
-        super().remove(collection)
-
-
-@mutant(killer="refinement", source="seed 004, 6.6.2", instance=RELEASE)
-def writers_are_forgotten(**scenario: Any) -> QueriesProgram:
-    """A removed stream forgets who writes to it."""
-    return queries(streams=_ClosesAtOnce, **scenario)
-
-
-class _OpensAnyway(QueryStreams):
-    def remove(self, collection: str) -> None:
-        stream = self.streams.get(collection)
-        if stream is not None and stream.phase is StreamPhase.OPEN:
-            super().remove(collection)
-
-
-@mutant(killer="queries.nothing_is_held_after_a_release", source="seed 004, 6.4", instance=RELEASE)
-def a_stream_is_opened_after_the_release(**scenario: Any) -> QueriesProgram:
-    """A release leaves alone what is not open yet."""
-    return queries(streams=_OpensAnyway, **scenario)
-
-
-class _LeavesRequests(ChannelReader):
-    def release(self, collection: str) -> None:
-        self.streams.remove(collection)
-
-
-@mutant(killer="refinement", source="seed 004, 6.4", instance=RELEASE)
-def a_release_tells_requests_nothing(**scenario: Any) -> QueriesProgram:
-    """Requests that wait are left to their deadlines."""
-    return queries(reader=_LeavesRequests, **scenario)
-
-
-class _CountsNobody(QueryStreams):
-    def count(self, stream: QueryStream, number: int) -> None:
-        """Nothing."""
-
-
-@mutant(killer="refinement", source="seed 004, 6.6.2", instance=RELEASE, tier="full")
-def writers_are_not_counted(**scenario: Any) -> QueriesProgram:
-    """A request that has the stream is not counted."""
-    return queries(streams=_CountsNobody, **scenario)
-
-
-class _FetchesOn(CollectionReplica):
-    def stop_loads(self) -> None:
-        """Nothing."""
-
-
-@mutant(killer="refinement", source="seed 004, 6.4", instance=LOAD)
-def fetches_go_on_after_a_release(**scenario: Any) -> QueriesProgram:
-    """A node that is told of a release drops its rows, and goes on to load."""
-    return queries(replica=_FetchesOn, **scenario)
-
-
-PARTS = "queries-impl-refused-parts"
-LEAVES = "queries-impl-refused-leaves"
-COMES = "queries-impl-refused-comes"
-
-
-class _SaysNothing(QueryChannels):
-    def unsubscribe(self, collection: str, node: str) -> None:
-        reader = self._requests[collection].readers.get(node)
-        if reader is not None:
-            reader.owed.clear()
-        super().unsubscribe(collection, node)
-
-
-@mutant(killer=ENDS, source="seed 004, 6.0: service discovery", instance=LEAVES)
-def a_node_leaves_without_a_word(**scenario: Any) -> RefusedProgram:
-    """What a node owes when it leaves is not refused: the request waits for it."""
-    return refused(channels=_SaysNothing, **scenario)
-
-
-class _FirstRefusal(ResultCollector):
-    def ask(self, number: int, nodes: Collection[str] | None) -> None:
-        super().ask(number, nodes and ())
-
-
-@mutant(killer=IN_VAIN, source="seed 004, 6.6.1", instance=PARTS)
-def the_first_refusal_counts(**scenario: Any) -> RefusedProgram:
-    """A request ends with the first refusal: what the other node has is not waited for."""
-    return refused(collector=_FirstRefusal, **scenario)
-
-
-class _AsksAll(QueryChannels):
-    async def channels(self, collection: str) -> RequestWriter:
-        requests = self._requests[collection]
-
-        class Writer(RequestWriter):
-            async def write(self, request: QueryRequest) -> Any:
-                await super().write(request)
-                return requests.readers.keys()
-
-        return Writer(collection, requests)
-
-
-@mutant(killer=ENDS, source="seed 004, 6.6.1", instance=COMES)
-def who_reads_now_is_waited_for(**scenario: Any) -> RefusedProgram:
-    """A request waits for every node that reads when a refusal comes, and for one that came after it."""
-    return refused(channels=_AsksAll, **scenario)
+MUTANTS = patches(
+    __name__,
+    # Requests, and the streams to which they are written.
+    Patch(
+        "a-request-that-is-late-stays-in-the-map",
+        at=REQUESTS + "ResultCollector.leave",
+        old="self.pending.pop(number, None)",
+        new="pass",
+        killer="queries.nothing_is_kept_of_what_is_over",
+        on=DEADLINE,
+        source=MAP,
+        says="A request that has run out of time is not taken out of the map.",
+    ),
+    Patch(
+        "numbers-are-not-compared",
+        at=REQUESTS + "ChannelReader.follow",
+        old="self.collector.take(await results.next_result())",
+        new="result = await results.next_result()\n"
+        "            for number in list(self.collector.pending):\n"
+        "                self.collector.take(QueryResult(number, result.shards))",
+        killer="queries.results_reach_their_own_request",
+        on=DEADLINE,
+        source=MAP,
+        says="A result is handed to every request that waits.",
+    ),
+    Patch(
+        "entered-after-the-write",
+        at=REQUESTS + "ChannelReader._write",
+        old="self.collector.enter(request.number, query)\n"
+        "            assert stream.writer is not None\n"
+        "            nodes = await stream.writer.write(request)",
+        new="nodes = await stream.writer.write(request)\n"
+        "            self.collector.enter(request.number, query)",
+        killer="queries.no_result_comes_too_early",
+        on=DEADLINE,
+        source=MAP,
+        says="A request is entered in the map when its write returns.",
+    ),
+    Patch(
+        "writers-are-forgotten",
+        at=STREAMS + "remove",
+        old="self.removed.append(stream)",
+        new="stream.writers.clear()\n        self.removed.append(stream)",
+        killer="refinement",
+        on=RELEASE,
+        source="seed 004, 6.6.2",
+        says="A removed stream forgets who writes to it.",
+    ),
+    Patch(
+        "a-stream-is-opened-after-the-release",
+        at=STREAMS + "remove",
+        old="stream.phase is StreamPhase.NEW",
+        new="stream.phase is not StreamPhase.OPEN",
+        killer="queries.nothing_is_held_after_a_release",
+        on=RELEASE,
+        source="seed 004, 6.4",
+        says="A release leaves alone what is not open yet.",
+    ),
+    Patch(
+        "a-release-tells-requests-nothing",
+        at=REQUESTS + "ChannelReader.release",
+        old="self.collector.end(collection)",
+        new="pass",
+        killer="refinement",
+        on=RELEASE,
+        source="seed 004, 6.4",
+        says="Requests that wait are left to their deadlines.",
+    ),
+    Patch(
+        "writers-are-not-counted",
+        at=STREAMS + "hold",
+        old="self.count(stream, number)",
+        new="pass",
+        killer="refinement",
+        on=RELEASE,
+        source="seed 004, 6.6.2",
+        tier="full",
+        says="A request that has the stream is not counted.",
+    ),
+    Patch(
+        "fetches-go-on-after-a-release",
+        at="queries/replica.py:CollectionReplica.release",
+        old="self.stop_loads()",
+        new="pass",
+        killer="refinement",
+        on=Host("queries-impl-load", queries),
+        source="seed 004, 6.4",
+        says="A node that is told of a release drops its rows, and goes on to load.",
+    ),
+    # Refusals.
+    Patch(
+        "a-node-leaves-without-a-word",
+        at=CHANNELS + "QueryChannels.unsubscribe",
+        old="sorted(reader.owed)",
+        new="()",
+        killer=ENDS,
+        on=Host("queries-impl-refused-leaves", refused),
+        source="seed 004, 6.0: service discovery",
+        says="What a node owes when it leaves is not refused: the request waits for it.",
+    ),
+    Patch(
+        "the-first-refusal-counts",
+        at=REQUESTS + "ResultCollector.ask",
+        old="query.asked = nodes",
+        new="query.asked = nodes and ()",
+        killer=IN_VAIN,
+        on=Host("queries-impl-refused-parts", refused),
+        source=MAP,
+        says="A request ends with the first refusal: what the other node has is not waited for.",
+    ),
+    Patch(
+        "who-reads-now-is-waited-for",
+        at=CHANNELS + "RequestWriter.write",
+        old="return tuple(self._requests.readers)",
+        new="return self._requests.readers.keys()",
+        killer=ENDS,
+        on=Host("queries-impl-refused-comes", refused),
+        source=MAP,
+        says="A request waits for every node that reads when a refusal comes, also for one that came later.",
+    ),
+    # Further pages.
+    Patch(
+        "a-further-page-shows-the-greatest-moment",
+        at="queries/reads.py:ChannelReads._answers",
+        old="task.moments",
+        new="dict.fromkeys(task.moments, task.guarantee)",
+        killer=PAGED,
+        on=PAGES,
+        source="B40",
+        says="A further page names on every shard the greatest moment of the first one.",
+    ),
+    Patch(
+        "a-node-forgets-the-moment",
+        at=SERVE,
+        old="mvcc=moment",
+        new="mvcc=None",
+        killer=PAGED,
+        on=PAGES,
+        source="B40",
+        says="A query node lets a further page wait for its moment, and answers at its service time.",
+    ),
+    Patch(
+        "a-node-takes-the-greatest-moment",
+        at=SERVE,
+        old="moment = asked.moments.get(channel)",
+        new="moment = max(asked.moments.values(), default=None)",
+        killer=PAGED,
+        on=PAGES,
+        source="B40",
+        says="A query node takes the greatest of the moments that a request names for each of its shards.",
+    ),
+    Patch(
+        "a-page-repeats-the-last-key",
+        at=CUT,
+        old="row[0] > self.after",
+        new="row[0] >= self.after",
+        killer=BY_KEY,
+        on=ITERATOR,
+        source=PAGED_BY_KEY,
+        says="A further page begins at the last key of the page before, which is shown again.",
+    ),
+    Patch(
+        "a-page-ends-within-a-key",
+        at=CUT,
+        old="in keys)",
+        new="in keys)[: self.limit]",
+        killer=BY_KEY,
+        on=ITERATOR,
+        source=PAGED_BY_KEY,
+        says="The limit of a page counts rows: the other rows of its last key are on no page.",
+    ),
+    # Searches.
+    Patch(
+        "the-answers-of-shards-are-not-cut",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(rows)",
+        killer=SEARCHED,
+        on=SEARCH,
+        source=RESULTS,
+        says="What the shards have found is handed on one after the other.",
+    ),
+    Patch(
+        "the-first-shard-is-enough",
+        at=REDUCE,
+        old="for answer in answers.values() for",
+        new="for answer in list(answers.values())[:1] for",
+        killer=SEARCHED,
+        on=Host("queries-impl-search-all", search),
+        source=RESULTS,
+        says="Only what the first shard has found counts.",
+    ),
+    Patch(
+        "the-earliest-rows-are-kept",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(sorted(rows, key=lambda row: row.ts))[: task.nearest.limit]",
+        killer=SEARCHED,
+        on=SEARCH,
+        source=RESULTS,
+        says="The rows are put in the order of time, as those of a query, and then cut.",
+    ),
+)

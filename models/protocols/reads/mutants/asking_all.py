@@ -3,38 +3,10 @@
 What each does wrong is a variant of the specification, with which it is compared, where there is one.
 """
 
-from dataclasses import replace
-from typing import Any
-
-from tidemark.impl.errors import RpcError
-from tidemark.impl.queries.reads import AskedRead, NodeFollower
-from tidemark.impl.queries.requests import PendingQuery
-from tidemark.impl.queries.values import QueryResult
-from tidemark.impl.querynode.values import ShardAnswer
-from tidemark.impl.timestamp import ZERO
-from tidemark.impl.types import ChannelName
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.reads.asking_all import NotingCollector, asks_all
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.reads.asking_all import asks_all
 from tidemark.models.protocols.reads.mutants.all_at_once import AsksAll
-from tidemark.models.protocols.reads.program import ReadsProgram
 from tidemark.spec.language import action, require
-
-_HERE = "tidemark.models.protocols.reads.mutants.asking_all"
-_ALL, _BESIDE = "reads-impl-asks-all", "reads-impl-asks-all-beside"
-
-
-class _EndsWithARefusal(NotingCollector):
-    def _end_if_told(self, number: int, query: PendingQuery) -> None:
-        super()._end_if_told(number, query)
-        if query.refusal is not None and number in self.pending:
-            del self.pending[number]
-            query.over.set()
-
-
-@mutant(killer="refinement", source="seed 004, 6.6.1", instance=_ALL)
-def one_refusal_ends(**scenario: Any) -> ReadsProgram:
-    """A read ends with the first refusal, although another node may answer."""
-    return asks_all(collector=_EndsWithARefusal, **scenario)
 
 
 class TheDeadAnswer(AsksAll):
@@ -49,40 +21,11 @@ class TheDeadAnswer(AsksAll):
         s.moment[q] = 0
 
 
-class _TakesRefusals(NotingCollector):
-    def take(self, result: QueryResult) -> None:
-        query = self.pending.get(result.number)
-        if query is not None and result.refusal is not None:
-            nothing = dict.fromkeys(query.shards, ShardAnswer(ZERO, ()))
-            result = replace(result, shards=nothing, refusal=None)
-        super().take(result)
-
-
-@mutant(killer="reads.answers_reach_their_guarantee", source="facts 6.3; seed 004, 6.6.1", instance=_ALL)
-def a_dead_node_answers(**scenario: Any) -> ReadsProgram:
-    """What is refused in the name of a dead node counts as its answer: it has no rows."""
-    return asks_all(collector=_TakesRefusals, protocol=f"{_HERE}:TheDeadAnswer", **scenario)
-
-
 class OneDoesNotWait(AsksAll):
     """A replica answers at once, whatever the guarantee."""
 
     def may_look(s, q, r):
         return ~s.stopped[r] & (s.safe[r] >= 0)
-
-
-class _OneDoesNotWait(NodeFollower):
-    async def _serve(self, asked: AskedRead, channel: ChannelName) -> ShardAnswer | RpcError:
-        guarantee = ZERO if self._node.node_id == "node 1" else asked.guarantee
-        return await super()._serve(replace(asked, guarantee=guarantee), channel)
-
-
-@mutant(killer="reads.answers_reach_their_guarantee", source="facts 6.3; B40", instance=_ALL)
-def one_node_does_not_wait(**scenario: Any) -> ReadsProgram:
-    """The second node is asked without the guarantee, and its answer comes first although that of the other
-    node is due.
-    """
-    return asks_all(follower=_OneDoesNotWait, protocol=f"{_HERE}:OneDoesNotWait", **scenario)
 
 
 class AtALaterMoment(AsksAll):
@@ -98,15 +41,60 @@ class AtALaterMoment(AsksAll):
         s.moment[q] = value
 
 
-class _TheServiceTime(NodeFollower):
-    async def _serve(self, asked: AskedRead, channel: ChannelName) -> ShardAnswer | RpcError:
-        found = await super()._serve(asked, channel)
-        if isinstance(found, RpcError):
-            return found
-        return replace(found, moment=self._node.service_time(channel))
+def _against(variant: str, entry: str = "reads-impl-asks-all") -> Host:
+    return Host(entry, asks_all).like(protocol=f"{__name__}:{variant}")
 
 
-@mutant(killer="reads.answers_are_exact", source="facts 6.1; B40", instance=_BESIDE)
-def the_moment_is_that_of_the_end(**scenario: Any) -> ReadsProgram:
-    """A node names its service time when it sends the rows, not the moment at which they were found."""
-    return asks_all(follower=_TheServiceTime, protocol=f"{_HERE}:AtALaterMoment", **scenario)
+COLLECTOR = "queries/requests.py:ResultCollector."
+SERVE = "queries/reads.py:NodeFollower._serve"
+REACHED = "reads.answers_reach_their_guarantee"
+
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "one-refusal-ends",
+        at=COLLECTOR + "_end_if_told",
+        old="query.refused:",
+        new="query.refusal is not None:",
+        killer="refinement",
+        on=Host("reads-impl-asks-all", asks_all),
+        source="seed 004, 6.6.1",
+        says="A read ends with the first refusal, although another node may answer.",
+    ),
+    Patch(
+        "a-dead-node-answers",
+        at=COLLECTOR + "take",
+        old="query.rows.update(result.shards)",
+        new="if result.refusal is not None:\n"
+        "            from tidemark.impl.querynode.values import ShardAnswer\n"
+        "\n"
+        "            nothing = dict.fromkeys(query.shards, ShardAnswer(0, ()))\n"
+        "            result = QueryResult(result.number, nothing, result.node)\n"
+        "        query.rows.update(result.shards)",
+        killer=REACHED,
+        on=_against("TheDeadAnswer"),
+        source="facts 6.3; seed 004, 6.6.1",
+        says="What is refused in the name of a dead node counts as its answer: it has no rows.",
+    ),
+    Patch(
+        "one-node-does-not-wait",
+        at=SERVE,
+        old="guarantee = asked.guarantee if",
+        new='guarantee = 0 if self._node.node_id == "node 1" else asked.guarantee if',
+        killer=REACHED,
+        on=_against("OneDoesNotWait"),
+        source="facts 6.3; B40",
+        says="The second node is asked without the guarantee, and its answer comes before that of the other.",
+    ),
+    Patch(
+        "the-moment-is-that-of-the-end",
+        at=SERVE,
+        old="return await self._node.serve(channel, read, deadline=asked.deadline)",
+        new="found = await self._node.serve(channel, read, deadline=asked.deadline)\n"
+        "            return ShardAnswer(self._node.service_time(channel), found.rows)",
+        killer="reads.answers_are_exact",
+        on=_against("AtALaterMoment", "reads-impl-asks-all-beside"),
+        source="facts 6.1; B40",
+        says="A node names its service time when it sends the rows, not the moment at which they were found.",
+    ),
+)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from tidemark.impl.proxy.reads import Reader
-from tidemark.impl.querynode.query_node import QueryNodeParts
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.reads.driver import ReadsAdapter
 from tidemark.models.protocols.reads.handover_driver import MovesAdapter
-from tidemark.models.protocols.reads.mutants.asking import AsksTheNextForAnything
-from tidemark.models.protocols.reads.mutants.implementation import DoesNotWaitDelegator
 
-
-class ReadsDoNotWait(ReadsAdapter):
-    """A read is answered at the service time that there is."""
-
-    parts: ClassVar[QueryNodeParts] = QueryNodeParts(delegator=DoesNotWaitDelegator)
-
-
-class TheNextIsAskedForAnything(MovesAdapter):
-    """The next node is asked without the guarantee."""
-
-    reader: ClassVar[type[Reader]] = AsksTheNextForAnything
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "reads-do-not-wait",
+        at="querynode/service_time.py:ServiceTime.is_served",
+        old="self.value >= read.guarantee",
+        new="True",
+        killer="conformance",
+        on=Host("reads-driven-reads-do-not-wait", ReadsAdapter),
+        source="facts 6.1: downgradeTsafe",
+        says="A read is answered at the service time that there is.",
+    ),
+    Patch(
+        "the-next-is-asked-for-anything",
+        at="proxy/reads.py:Reader._ask",
+        old="task.guarantee if moment is None else moment",
+        new="task.guarantee if replica is self._replicas.of(channel)[0] else ZERO",
+        killer="conformance",
+        on=Host("reads-hand-over-driven-refuted", MovesAdapter),
+        source="facts 6.1, 6.3; B40",
+        says="The next node is asked without the guarantee.",
+    ),
+)

@@ -1,368 +1,261 @@
-"""Mutants of query nodes, of the proxy's read path and of sessions: hazards and real bugs, each as an
-override of one small method.
+"""Mutants of query nodes, of the proxy's read path and of sessions: hazards and real bugs.
 
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.reads.program:reads``. Each is compared with the variant of the specification that
-makes the same mistake, so that what is refuted is a property and not only the likeness; where there is no
-such variant, with the specification itself.
+Most are compared with the variant of the specification that makes the same mistake, so that what is refuted
+is a property and not only the likeness; where there is no such variant, with the specification itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
+from tidemark.models.protocols.reads.handover import hand_over
+from tidemark.models.protocols.reads.program import reads
 
-from tidemark.impl.client.session import Session
-from tidemark.impl.proxy.reads import Reader, ReadTask
-from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.pipeline import ShardPipeline, Work
-from tidemark.impl.querynode.query_node import QueryNodeParts
-from tidemark.impl.querynode.segments import Segment
-from tidemark.impl.querynode.service_time import ServiceTime
-from tidemark.impl.querynode.values import LoadSegment, ReadStage, ShardAnswer, ShardRead
-from tidemark.impl.stream.packs import StreamPack
-from tidemark.impl.timestamp import ZERO, Timestamp
-from tidemark.impl.types import ChannelName, Row
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.reads.program import ReadsProgram, reads
-
-_VARIANTS = "tidemark.models.protocols.reads.mutants.specification"
-_PAIRS = "tidemark.models.protocols.reads.mutants.pairs"
+MUTANTS_OF = "tidemark.models.protocols.reads.mutants"
 
 
-def _with(delegator: type[ShardDelegator], **scenario: Any) -> ReadsProgram:
-    return reads(parts=QueryNodeParts(delegator=delegator), **scenario)
+def _against(variant: str, entry: str) -> Host:
+    return Host(entry, reads).like(protocol=f"{MUTANTS_OF}.{variant}")
 
 
-# ---- service time and waiting ----
+STRONG, PACK, LOAD = "reads-impl-strong", "reads-impl-one-pack", Host("reads-impl-load", reads)
 
+SERVICE = "querynode/service_time.py:ServiceTime."
+PIPELINE = "querynode/pipeline.py:ShardPipeline."
+SEGMENT = "querynode/segments.py:Segment."
+DELEGATOR = "querynode/delegator.py:ShardDelegator."
+SESSION = "client/session.py:Session."
+PATH = "proxy/reads.py:ReadPath."
+ASK = "proxy/reads.py:Reader._ask"
 
-class DoesNotWait(ServiceTime):
-    """Any service time is good enough."""
+EXACT = "reads.answers_are_exact"
+REACHED = "reads.answers_reach_their_guarantee"
+APPLIED = "reads.service_time_is_applied"
 
-    def is_served(self, read: ShardRead) -> bool:
-        del read
-        return True
-
-
-class DoesNotWaitDelegator(ShardDelegator):
-    """Answers what it has."""
-
-    service_time_class = DoesNotWait
-
-
-@mutant(
-    killer="reads.answers_reach_their_guarantee",
-    source="facts 6.1: downgradeTsafe",
-    instance="reads-impl-strong",
+MUTANTS = patches(
+    __name__,
+    # Service time and waiting.
+    Patch(
+        "reads-do-not-wait",
+        at=SERVICE + "is_served",
+        old="self.value >= read.guarantee",
+        new="True",
+        killer=REACHED,
+        on=_against("specification:AnswersWhatItHas", STRONG),
+        source="facts 6.1: downgradeTsafe",
+        says="A read is answered at the service time that there is.",
+    ),
+    Patch(
+        "woken-is-served",
+        at=SERVICE + "_wake",
+        old="read.stage = ReadStage.WAITING",
+        new="read.stage, read.moment = ReadStage.READING, self.value",
+        also=(
+            Edit(
+                SERVICE + "wait",
+                "await self._sleep(read)",
+                "await self._sleep(read)\n            return read.moment",
+            ),
+        ),
+        killer=REACHED,
+        on=_against("specification:WokenIsServed", STRONG),
+        source="B39, H34",
+        says="A read that was woken does not look again (B39).",
+    ),
+    Patch(
+        "raise-wakes-nobody",
+        at=SERVICE + "advance",
+        old="self._wake()",
+        new="pass",
+        killer="execution",
+        on=_against("specification:RaiseWakesNobody", STRONG),
+        source="H34: the update without a broadcast",
+        says="The service time is raised and the sleepers are not told: they sleep for ever.",
+    ),
+    Patch(
+        "release-wakes-nobody",
+        at=SERVICE + "close",
+        old="self._wake()",
+        new="pass",
+        killer="execution",
+        on=_against("specification:CloseWakesNobody", "reads-impl-release"),
+        source="H34: close must broadcast too",
+        says="A channel is released and the sleepers are not told.",
+    ),
+    Patch(
+        "raised-before-the-deletes",
+        at=PIPELINE + "process",
+        old="for is_needed in needed:\n",
+        new="for place, is_needed in enumerate(needed):\n"
+        "            if place == len(pack.inserts):\n"
+        '                await self._preemption.point("pipeline.tsafe")\n'
+        "                self._delegator.finish_pack(pack.end)\n",
+        killer=APPLIED,
+        on=_against("specification:RaisedBeforeTheDeletes", PACK),
+        source="facts 6.1: the delete node",
+        says="The insert node raises the service time; the deletes of the pack are still to come.",
+    ),
+    Patch(
+        "deletes-before-rows",
+        at=PIPELINE + "_in_order",
+        old="[*pack.inserts, *pack.deletes]",
+        new="[*pack.deletes, *pack.inserts]",
+        killer="reads.deletes_find_the_rows_of_their_pack",
+        on=Host(PACK, reads),
+        source="seed 002, insert before delete",
+        says="The deletes of a pack are applied before its rows: they hit nothing.",
+    ),
+    # What an answer shows.
+    Patch(
+        "rows-of-the-future",
+        at=SEGMENT + "visible",
+        old="row.ts <= moment and not",
+        new="not",
+        killer=EXACT,
+        on=_against("specification:RowsOfTheFuture", "reads-impl-pages"),
+        source="facts 6.1: rows without MVCC",
+        says="All rows that are held are shown, also those above the moment of the answer.",
+    ),
+    Patch(
+        "deletes-of-the-future",
+        at=SEGMENT + "is_deleted",
+        old=" and deletes[first] <= moment",
+        new="",
+        killer=EXACT,
+        on=_against("specification:DeletesOfTheFuture", "reads-impl-page-after-delete"),
+        source="facts 6.1: deletes without MVCC",
+        says="A delete above the moment of the answer hides its row.",
+    ),
+    Patch(
+        "deletes-ignore-timestamps",
+        at=SEGMENT + "is_deleted",
+        old="bisect_left(deletes, row.ts + 1)",
+        new="0",
+        killer=EXACT,
+        on=Host(PACK, reads),
+        source="seed 002, insert before delete: without timestamps",
+        says="A row that was inserted again after the delete, in the same pack, is deleted too.",
+    ),
+    # Guarantees.
+    Patch(
+        "part-without-its-guarantee",
+        at=PATH + "execute",
+        old="task.guarantee = await",
+        new="await",
+        killer="reads.strong_sees_what_was_acknowledged",
+        on=_against("specification:PartWithoutItsGuarantee", STRONG),
+        source="B40",
+        says="A part of the request does not carry the guarantee (B40).",
+    ),
+    Patch(
+        "grace-is-taken-twice",
+        at=PATH + "_guarantee",
+        old=" - self._config.graceful_ts",
+        new=" - 2 * self._config.graceful_ts",
+        killer="reads.bounded_misses_only_what_is_recent",
+        on=_against("specification:TheGraceIsTakenTwice", "reads-impl-clock-behind"),
+        source="facts 6.2: Bounded; H35",
+        says="Client and proxy both take the grace off.",
+    ),
+    Patch(
+        "grace-is-forgotten",
+        at=PATH + "_guarantee",
+        old=" - self._config.graceful_ts",
+        new="",
+        killer="reads.guarantees_were_issued",
+        on=_against("specification:TheGraceIsForgotten", "reads-impl-bounded"),
+        source="H35",
+        says="A bounded read waits for the proxy's own clock.",
+    ),
+    Patch(
+        "pages-have-their-own-time",
+        at=ASK,
+        old="task.moments.get(channel)",
+        new="None",
+        killer="reads.pages_are_of_one_moment",
+        on=_against("specification:PagesHaveTheirOwnTime", "reads-impl-pages"),
+        source="B40: iterators",
+        says="A further page is answered at the service time that there is (B40).",
+    ),
+    Patch(
+        "writes-are-not-kept",
+        at=SESSION + "wrote",
+        old="self._note(ts)",
+        new="pass",
+        killer="reads.session_sees_its_own_writes",
+        on=_against("specification:WritesAreNotKept", "reads-impl-two-nodes"),
+        source="facts 6.2: Session",
+        says="A session does not keep the timestamps of its writes.",
+    ),
+    Patch(
+        "answers-are-not-kept",
+        at=SESSION + "saw",
+        old="self._note(moment)",
+        new="pass",
+        killer="reads.session_never_goes_back",
+        on=_against("pairs:WritesAlone", "reads-impl-two-readers"),
+        source="facts 6.2: Session",
+        says="A session keeps the timestamps of its writes alone, as Milvus's clients do.",
+    ),
+    # Several query nodes, one asked after the other.
+    Patch(
+        "asks-the-next-for-anything",
+        at=ASK,
+        old="task.guarantee if moment is None else moment",
+        new="task.guarantee if replica is self._replicas.of(channel)[0] else ZERO",
+        killer=REACHED,
+        on=Host("reads-impl-hand-over", hand_over).like(protocol=f"{MUTANTS_OF}.handover:TheMovedDoNotWait"),
+        source="facts 6.1, 6.3; B40",
+        says="The next node is asked without the guarantee.",
+    ),
+    Patch(
+        "asks-one-alone",
+        at=ASK,
+        old="self._replicas.of(channel):",
+        new="self._replicas.of(channel)[:1]:",
+        killer="refinement",
+        on=Host("reads-impl-hand-over", hand_over),
+        source="facts 6.3",
+        says="A read ends with the first node, although another one serves the channel.",
+    ),
+    # Loads.
+    Patch(
+        "delete-falls-between-replay-and-service",
+        at=DELEGATOR + "_replay",
+        old="if not batch:\n",
+        new='await self._preemption.point("load.replay")\n            if not batch:\n',
+        killer="refinement",
+        on=LOAD,
+        source="B38: a high-water mark",
+        says="A delete that comes after the last look at the buffer misses the segment (B38).",
+    ),
+    Patch(
+        "replay-from-the-present",
+        at=DELEGATOR + "load",
+        old="segment, request.replay_from",
+        new="segment, self.service_time.value",
+        killer=APPLIED,
+        on=LOAD,
+        source="B34",
+        says="Deletes are replayed from where the channel is now, not from where the segment needs them.",
+    ),
+    Patch(
+        "nothing-is-replayed",
+        at=DELEGATOR + "load",
+        old="await self._replay(segment, request.replay_from)",
+        new="pass",
+        killer="refinement",
+        on=LOAD,
+        source="B34, B35, B37, B38",
+        says="A segment is served without the deletes that came before it was loaded.",
+    ),
+    Patch(
+        "loaded-segment-grows-again",
+        at=DELEGATOR + "insert",
+        old="self._is_still_needed(row)",
+        new="True",
+        killer="a_segment_is_served_once",
+        on=LOAD,
+        source="facts 6.1: excluded timestamps",
+        says="A segment that was loaded between filter and insert node begins to grow again.",
+    ),
 )
-def reads_do_not_wait(**scenario: Any) -> ReadsProgram:
-    """A read is answered at the service time that there is."""
-    return _with(DoesNotWaitDelegator, protocol=f"{_VARIANTS}:AnswersWhatItHas", **scenario)
-
-
-class _WokenIsServed(ServiceTime):
-    def _wake(self) -> None:
-        super()._wake()
-        for read in self.sleepers:
-            read.stage, read.moment = ReadStage.READING, self.value
-
-    async def wait(self, read: ShardRead) -> Timestamp:
-        await self._preemption.point("tsafe.check")
-        if self.is_served(read):
-            read.stage, read.moment = ReadStage.READING, self.moment_of(read)
-        else:
-            await self._sleep(read)
-        return read.moment
-
-
-class _WokenIsServedDelegator(ShardDelegator):
-    service_time_class = _WokenIsServed
-
-
-@mutant(killer="reads.answers_reach_their_guarantee", source="B39, H34", instance="reads-impl-strong")
-def woken_is_served(**scenario: Any) -> ReadsProgram:
-    """A read that was woken does not look again (B39)."""
-    return _with(_WokenIsServedDelegator, protocol=f"{_VARIANTS}:WokenIsServed", **scenario)
-
-
-class _RaisesSilently(ServiceTime):
-    def advance(self, ts: Timestamp) -> None:
-        self.value = max(self.value, ts)
-
-
-class RaisesSilentlyDelegator(ShardDelegator):
-    """Raises the service time, and tells nobody."""
-
-    service_time_class = _RaisesSilently
-
-
-@mutant(
-    killer="execution",
-    source="H34: the update without a broadcast",
-    instance="reads-impl-strong",
-)
-def raise_wakes_nobody(**scenario: Any) -> ReadsProgram:
-    """The service time is raised and the sleepers are not told: they sleep for ever."""
-    return _with(RaisesSilentlyDelegator, protocol=f"{_VARIANTS}:RaiseWakesNobody", **scenario)
-
-
-class _ClosesSilently(ServiceTime):
-    def close(self) -> None:
-        self.closed = True
-
-
-class ClosesSilentlyDelegator(ShardDelegator):
-    """Is closed, and tells nobody."""
-
-    service_time_class = _ClosesSilently
-
-
-@mutant(killer="execution", source="H34: close must broadcast too", instance="reads-impl-release")
-def release_wakes_nobody(**scenario: Any) -> ReadsProgram:
-    """A channel is released and the sleepers are not told."""
-    return _with(ClosesSilentlyDelegator, protocol=f"{_VARIANTS}:CloseWakesNobody", **scenario)
-
-
-class RaisedEarly(ShardPipeline):
-    """The service time is raised before the deletes of the pack."""
-
-    async def _apply(self, *, is_needed: bool) -> None:
-        if self.waiting and not hasattr(self.waiting[0], "rows") and not self._raised:
-            self._raised = True
-            await self._preemption.point("pipeline.tsafe")
-            self._delegator.finish_pack(self.pack)
-        await super()._apply(is_needed=is_needed)
-
-    async def process(self, pack: StreamPack) -> None:
-        """Apply one pack."""
-        self._raised = False
-        await super().process(pack)
-
-
-@mutant(
-    killer="reads.service_time_is_applied",
-    source="facts 6.1: the delete node",
-    instance="reads-impl-one-pack",
-)
-def raised_before_the_deletes(**scenario: Any) -> ReadsProgram:
-    """The insert node raises the service time; the deletes of the pack are still to come."""
-    parts = QueryNodeParts(pipeline=RaisedEarly)
-    return reads(parts=parts, protocol=f"{_VARIANTS}:RaisedBeforeTheDeletes", **scenario)
-
-
-class _DeletesFirst(ShardPipeline):
-    def _in_order(self, pack: StreamPack) -> list[Work]:
-        return [*pack.deletes, *pack.inserts]
-
-
-@mutant(
-    killer="reads.deletes_find_the_rows_of_their_pack",
-    source="seed 002, insert before delete",
-    instance="reads-impl-one-pack",
-)
-def deletes_before_rows(**scenario: Any) -> ReadsProgram:
-    """The deletes of a pack are applied before its rows: they hit nothing."""
-    return reads(parts=QueryNodeParts(pipeline=_DeletesFirst), **scenario)
-
-
-# ---- what an answer shows ----
-
-
-class _RowsOfTheFuture(Segment):
-    def visible(self, moment: Timestamp, keys: tuple[int, ...] | None = None) -> Iterator[Row]:
-        del keys
-        return (row for known in self.rows.values() for row in known if not self.is_deleted(row, moment))
-
-
-class _RowsOfTheFutureDelegator(ShardDelegator):
-    segment_class = _RowsOfTheFuture
-
-
-@mutant(killer="reads.answers_are_exact", source="facts 6.1: rows without MVCC", instance="reads-impl-pages")
-def rows_of_the_future(**scenario: Any) -> ReadsProgram:
-    """All rows that are held are shown, also those above the moment of the answer."""
-    return _with(_RowsOfTheFutureDelegator, protocol=f"{_VARIANTS}:RowsOfTheFuture", **scenario)
-
-
-class _DeletesOfTheFuture(Segment):
-    def is_deleted(self, row: Row, moment: Timestamp) -> bool:
-        del moment
-        return any(ts > row.ts for ts in self.deletes.get(row.key, []))
-
-
-class _DeletesOfTheFutureDelegator(ShardDelegator):
-    segment_class = _DeletesOfTheFuture
-
-
-@mutant(
-    killer="reads.answers_are_exact",
-    source="facts 6.1: deletes without MVCC",
-    instance="reads-impl-page-after-delete",
-)
-def deletes_of_the_future(**scenario: Any) -> ReadsProgram:
-    """A delete above the moment of the answer hides its row."""
-    return _with(_DeletesOfTheFutureDelegator, protocol=f"{_VARIANTS}:DeletesOfTheFuture", **scenario)
-
-
-class DeletesAllRows(Segment):
-    """A delete hides all rows of its key, older or younger."""
-
-    def is_deleted(self, row: Row, moment: Timestamp) -> bool:
-        return any(ts <= moment for ts in self.deletes.get(row.key, []))
-
-
-class DeletesAllRowsDelegator(ShardDelegator):
-    """Deletes without regard to timestamps."""
-
-    segment_class = DeletesAllRows
-
-
-@mutant(
-    killer="reads.answers_are_exact",
-    source="seed 002, insert before delete: without timestamps",
-    instance="reads-impl-one-pack",
-)
-def deletes_ignore_timestamps(**scenario: Any) -> ReadsProgram:
-    """A row that was inserted again after the delete, in the same pack, is deleted too."""
-    return _with(DeletesAllRowsDelegator, **scenario)
-
-
-# ---- guarantees ----
-
-
-class NoGuarantee(Reader):
-    """The guarantee does not reach the replica."""
-
-    async def _guarantee(self, task: ReadTask) -> Timestamp:
-        await super()._guarantee(task)
-        return ZERO
-
-
-@mutant(killer="reads.strong_sees_what_was_acknowledged", source="B40", instance="reads-impl-strong")
-def part_without_its_guarantee(**scenario: Any) -> ReadsProgram:
-    """A part of the request does not carry the guarantee (B40)."""
-    return reads(reader=NoGuarantee, protocol=f"{_VARIANTS}:PartWithoutItsGuarantee", **scenario)
-
-
-class _GraceTwice(Reader):
-    async def _guarantee(self, task: ReadTask) -> Timestamp:
-        return max(await super()._guarantee(task) - self._config.graceful_ts, ZERO)
-
-
-@mutant(
-    killer="reads.bounded_misses_only_what_is_recent",
-    source="facts 6.2: Bounded; H35",
-    instance="reads-impl-clock-behind",
-)
-def grace_is_taken_twice(**scenario: Any) -> ReadsProgram:
-    """Client and proxy both take the grace off."""
-    return reads(reader=_GraceTwice, protocol=f"{_VARIANTS}:TheGraceIsTakenTwice", **scenario)
-
-
-class _NoGrace(Reader):
-    async def _guarantee(self, task: ReadTask) -> Timestamp:
-        return await super()._guarantee(task) + self._config.graceful_ts
-
-
-@mutant(killer="reads.guarantees_were_issued", source="H35", instance="reads-impl-bounded")
-def grace_is_forgotten(**scenario: Any) -> ReadsProgram:
-    """A bounded read waits for the proxy's own clock."""
-    return reads(reader=_NoGrace, protocol=f"{_VARIANTS}:TheGraceIsForgotten", **scenario)
-
-
-class _OwnTime(Reader):
-    async def _ask(self, task: ReadTask, channel: ChannelName) -> ShardAnswer:
-        (replica,) = self._replicas.of(channel)
-        return await replica.query(
-            channel, guarantee=task.guarantee, mvcc=None, keys=None, deadline=self._config.deadline
-        )
-
-
-@mutant(killer="reads.pages_are_of_one_moment", source="B40: iterators", instance="reads-impl-pages")
-def pages_have_their_own_time(**scenario: Any) -> ReadsProgram:
-    """A further page is answered at the service time that there is (B40)."""
-    return reads(reader=_OwnTime, protocol=f"{_VARIANTS}:PagesHaveTheirOwnTime", **scenario)
-
-
-class _KeepsNoWrites(Session):
-    def wrote(self, ts: Timestamp) -> None:
-        del ts
-
-
-@mutant(
-    killer="reads.session_sees_its_own_writes", source="facts 6.2: Session", instance="reads-impl-two-nodes"
-)
-def writes_are_not_kept(**scenario: Any) -> ReadsProgram:
-    """A session does not keep the timestamps of its writes."""
-    return reads(session=_KeepsNoWrites, protocol=f"{_VARIANTS}:WritesAreNotKept", **scenario)
-
-
-class _KeepsNoAnswers(Session):
-    def saw(self, moment: Timestamp) -> None:
-        del moment
-
-
-@mutant(
-    killer="reads.session_never_goes_back", source="facts 6.2: Session", instance="reads-impl-two-readers"
-)
-def answers_are_not_kept(**scenario: Any) -> ReadsProgram:
-    """A session keeps the timestamps of its writes alone, as Milvus's clients do."""
-    return reads(session=_KeepsNoAnswers, protocol=f"{_PAIRS}:WritesAlone", **scenario)
-
-
-# ---- loads ----
-
-
-class _OneBatch(ShardDelegator):
-    async def _replay(self, segment: Segment, since: Timestamp) -> None:
-        batch, _ = self.deletes.batch(since, 0, len(self.deletes.kept))
-        await self._preemption.point("load.replay")
-        for delete in batch:
-            segment.delete(delete.key, delete.ts)
-
-
-@mutant(killer="refinement", source="B38: a high-water mark", instance="reads-impl-load")
-def delete_falls_between_replay_and_service(**scenario: Any) -> ReadsProgram:
-    """A delete that comes after the last look at the buffer misses the segment (B38)."""
-    return _with(_OneBatch, **scenario)
-
-
-class _FromNow(ShardDelegator):
-    async def load(self, request: LoadSegment) -> None:
-        await super().load(
-            LoadSegment(request.record, request.level_zero, replay_from=self.service_time.value)
-        )
-
-
-@mutant(killer="reads.service_time_is_applied", source="B34", instance="reads-impl-load")
-def replay_from_the_present(**scenario: Any) -> ReadsProgram:
-    """Deletes are replayed from where the channel is now, not from where the segment needs them (B34)."""
-    return _with(_FromNow, **scenario)
-
-
-class _NoReplay(ShardDelegator):
-    async def _replay(self, segment: Segment, since: Timestamp) -> None:
-        del segment, since
-
-
-@mutant(killer="refinement", source="B34, B35, B37, B38", instance="reads-impl-load")
-def nothing_is_replayed(**scenario: Any) -> ReadsProgram:
-    """A segment is served without the deletes that came before it was loaded."""
-    return _with(_NoReplay, **scenario)
-
-
-class GrowsAgain(ShardDelegator):
-    """The insert node does not look whether the segment was loaded since the filter did."""
-
-    def _is_still_needed(self, row: Row) -> bool:
-        del row
-        return True
-
-
-@mutant(
-    killer="a_segment_is_served_once", source="facts 6.1: excluded timestamps", instance="reads-impl-load"
-)
-def loaded_segment_grows_again(**scenario: Any) -> ReadsProgram:
-    """A segment that was loaded between filter and insert node begins to grow again."""
-    return _with(GrowsAgain, **scenario)

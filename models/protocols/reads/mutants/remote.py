@@ -1,72 +1,53 @@
-"""Wrong replicas of a query node in another process, refuted by ``reads.remote``."""
+"""Mutants of a query node in another process, as its proxy asks it."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.reads.remote import ASKED, ENDS, HEARD, ONE, remote
 
-from tidemark.impl.client.connection import TcpConnection
-from tidemark.impl.errors import NotServableError, RpcTimeoutError
-from tidemark.impl.querynode.remote import RemoteReplica
-from tidemark.impl.querynode.values import ShardAnswer
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.reads.remote import ASKED, ENDS, HEARD, ONE, RemoteProgram, remote
+REMOTE = Host("reads-impl-remote", remote)
+QUERY = "querynode/remote.py:RemoteReplica.query"
 
-REMOTE = "reads-impl-remote"
-
-
-class _TrustsTheNode(RemoteReplica):
-    async def query(self, channel: str, *, deadline: float, **asked: Any) -> ShardAnswer:
-        """Leave the deadline to the node alone."""
-        return await super().query(channel, deadline=10 * deadline, **asked)
-
-
-class _Patient(RemoteReplica):
-    async def query(self, channel: str, **asked: Any) -> ShardAnswer:
-        """Wait for an answer that does not come."""
-        try:
-            return await super().query(channel, **asked)
-        except RpcTimeoutError as late:
-            if "no answer" in str(late):
-                await asyncio.Event().wait()
-            raise
-
-
-@mutant(killer=ENDS, source="facts 6.1", instance=REMOTE)
-def a_node_that_stands_still_holds_up_its_readers(**scenario: Any) -> RemoteProgram:
-    """The deadline of a read is the node's affair: a process that is stopped is waited for."""
-    return remote(replica_class=_Patient, **scenario)
-
-
-@mutant(killer=ASKED, source="facts 6.1", instance=REMOTE)
-def a_node_is_told_another_deadline(**scenario: Any) -> RemoteProgram:
-    """The node waits longer than its caller does."""
-    return remote(replica_class=_TrustsTheNode, **scenario)
-
-
-class _AllTheSame(RemoteReplica):
-    async def query(self, channel: str, **asked: Any) -> ShardAnswer:
-        """Tell a time-out like a refusal."""
-        try:
-            return await super().query(channel, **asked)
-        except RpcTimeoutError as late:
-            raise NotServableError(str(late)) from late
-
-
-@mutant(killer=HEARD, source="facts 6.1", instance=REMOTE)
-def a_time_out_is_told_as_a_refusal(**scenario: Any) -> RemoteProgram:
-    """Who may not know when its answer comes is told that there is none."""
-    return remote(replica_class=_AllTheSame, **scenario)
-
-
-class _Connects(RemoteReplica):
-    async def _connect(self) -> TcpConnection:
-        """Make a connection, whether there is one or not."""
-        self._connection = None
-        return await super()._connect()
-
-
-@mutant(killer=ONE, source="facts 6.1", instance=REMOTE)
-def each_read_makes_a_connection(**scenario: Any) -> RemoteProgram:
-    """All connections but the last stay open."""
-    return remote(replica_class=_Connects, **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "a-node-that-stands-still-holds-up-its-readers",
+        at=QUERY,
+        old="asyncio.timeout(deadline)",
+        new="asyncio.timeout(None)",
+        killer=ENDS,
+        on=REMOTE,
+        source="facts 6.1",
+        says="Only the node keeps the deadline of a read: a process that is stopped is waited for.",
+    ),
+    Patch(
+        "a-node-is-told-another-deadline",
+        at=QUERY,
+        old='"deadline": deadline',
+        new='"deadline": 10 * deadline',
+        killer=ASKED,
+        on=REMOTE,
+        source="facts 6.1",
+        says="The node waits longer than its caller does.",
+    ),
+    Patch(
+        "a-time-out-is-told-as-a-refusal",
+        at=QUERY,
+        old='raise RpcTimeoutError(f"query',
+        new='raise NotServableError(f"query',
+        killer=HEARD,
+        on=REMOTE,
+        source="facts 6.1",
+        says="A caller whose answer may still come is told that there is none.",
+    ),
+    Patch(
+        "each-read-makes-a-connection",
+        at="querynode/remote.py:RemoteReplica._connect",
+        old="if self._connection is None or self._connection.ended:",
+        new="if True:",
+        killer=ONE,
+        on=REMOTE,
+        source="facts 6.1",
+        says="All connections but the last stay open.",
+    ),
+)
