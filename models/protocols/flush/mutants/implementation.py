@@ -84,7 +84,7 @@ MUTANTS = patches(
     Patch(
         "start-position-is-the-end",
         at=f"{BUFFER}consume",
-        old="self._start_position_of(pack)",
+        old="pack.start",
         new="StartPosition(pack.end.ts)",
         killer="flush.positions_on_their_way_are_safe",
         on=FLUSH,
@@ -93,7 +93,7 @@ MUTANTS = patches(
     ),
     Patch(
         "syncs-of-a-segment-overtake",
-        at=f"{SYNCS}_queue_key",
+        at=f"{SYNCS}submit",
         old="task.segment_id)",
         new="task.segment_id, task.position.ts)",
         killer="flush.one_task_at_a_time",

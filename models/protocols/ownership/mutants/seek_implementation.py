@@ -98,7 +98,7 @@ MUTANTS = patches(
     Patch(
         "a-start-includes-its-row",
         at=f"{BUFFER}consume",
-        old="self._start_position_of(pack)",
+        old="pack.start",
         new="StartPosition(pack.end.ts)",
         killer="refinement",
         on=SEEK,
