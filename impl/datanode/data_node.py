@@ -38,15 +38,12 @@ class DataNodePorts:
 class DataNodeParts:
     """Which class plays which part. A variant of the node replaces one of them by a subclass."""
 
-    metacache: type[MetaCache] = MetaCache
     write_buffer: type[WriteBuffer] = WriteBuffer
     policies: Callable[[DataNodeConfig], Sequence[SyncPolicy]] = default_policies
     sync_manager: type[SyncManager] = SyncManager
     buffer_manager: type[BufferManager] = BufferManager
     time_tick_node: type[TimeTickNode] = TimeTickNode
-    checkpoint_updater: type[CheckpointUpdater] = CheckpointUpdater
     recovery_filter: type[RecoveryFilter] = RecoveryFilter
-    pipeline: type[ChannelPipeline] = ChannelPipeline
 
 
 class DataNode:
@@ -86,7 +83,7 @@ class DataNode:
             spawn=self.supervisor.spawn,
             config=config,
         )
-        self.updater = self._parts.checkpoint_updater(
+        self.updater = CheckpointUpdater(
             coordinator=ports.coordinator, clock=ports.clock, preemption=ports.preemption, config=config
         )
 
@@ -126,7 +123,7 @@ class DataNode:
             channel=answer.channel,
             owner=answer.owner,
             seek=answer.seek,
-            metacache=self._parts.metacache(answer.segments),
+            metacache=MetaCache(answer.segments),
             policies=self._parts.policies(self._config),
             submit=self.sync_manager.submit,
             preemption=self._ports.preemption,
@@ -140,7 +137,7 @@ class DataNode:
             preemption=self._ports.preemption,
             checkpoint_interval_ts=self._config.checkpoint_interval_ts,
         )
-        return self._parts.pipeline(
+        return ChannelPipeline(
             channel=answer.channel,
             log=self._ports.log,
             recovery_filter=self._parts.recovery_filter(answer.recorded_positions()),

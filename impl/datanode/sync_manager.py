@@ -41,15 +41,11 @@ class SyncManager:
 
     def submit(self, task: SyncTask) -> None:
         """Queue the task behind the earlier ones of its segment. Never waits."""
-        key = self._queue_key(task)
+        key = (task.channel, task.segment_id)
         queue = self.queues.setdefault(key, deque())
         queue.append(task)
         if len(queue) == 1:
             self._spawn(partial(self._drain, key), f"sync {task.channel} segment {task.segment_id}")
-
-    def _queue_key(self, task: SyncTask) -> Hashable:
-        """Tasks of one key run in the order of their submission."""
-        return (task.channel, task.segment_id)
 
     async def _drain(self, key: Hashable) -> None:
         queue = self.queues[key]

@@ -84,7 +84,7 @@ class WriteBuffer:
 
     def consume(self, pack: Pack) -> None:
         """Buffer the rows of the pack and move on to its end."""
-        start = self._start_position_of(pack)
+        start = pack.start
         for row in pack.rows:
             info = self.metacache.find_or_create(row.segment_id)
             if self._admits(row, info):
@@ -92,10 +92,6 @@ class WriteBuffer:
                     self.starts.setdefault(row.segment_id, start)
                 self.buffers.setdefault(row.segment_id, SegmentBuffer(start=start)).append(row)
         self.consumed = pack.end
-
-    def _start_position_of(self, pack: Pack) -> StartPosition:
-        """The position that a buffer remembers when this pack is its first."""
-        return pack.start
 
     def _admits(self, row: Row, info: SegmentInfo) -> bool:
         """Whether the row belongs into the buffer. Rows of dropped segments do not."""
@@ -166,12 +162,8 @@ class WriteBuffer:
         )
         self.tasks[task.key] = task
         if task.start is not None:
-            self.in_flight[self._in_flight_key(task)] = task.start
+            self.in_flight[task.key] = task.start
         return task
-
-    def _in_flight_key(self, task: SyncTask) -> InFlightKey:
-        """Under which key the task's start position is remembered."""
-        return task.key
 
     def get_checkpoint(self) -> Position:
         """The greatest position at or before which every row is durable.
@@ -202,7 +194,7 @@ class WriteBuffer:
         """The task's rows are durable and recorded: they no longer hold the checkpoint back."""
         del self.tasks[task.key]
         if task.start is not None:
-            self.in_flight.pop(self._in_flight_key(task), None)
+            self.in_flight.pop(task.key, None)
         if task.is_flush:
             self.metacache.finish_flushing(task.segment_id)
 

@@ -69,7 +69,7 @@ class FlushLife(ScriptedProgram):
 
     claims = (ASKED, OVER)
 
-    def __init__(self, scripts: Sequence[Script], *, service: type[FlushService]) -> None:
+    def __init__(self, scripts: Sequence[Script]) -> None:
         super().__init__(scripts, timers=0)
         self.objection: str | None = None
         self.told: list[str] = []
@@ -77,7 +77,6 @@ class FlushLife(ScriptedProgram):
         self._of_task: dict[asyncio.Task[Any] | None, Flush] = {}
         self._confirmed = 0
         self._term = 1
-        self._service_class = service
 
     async def live(self, process: Process) -> None:
         """Start the service, and who asks it."""
@@ -91,7 +90,7 @@ class FlushLife(ScriptedProgram):
             for ts, segments in some:
                 self.flushes[name, ts] = Flush(name, ts, tuple(segments), "confirm")
         edges: Any = self
-        self.service = self._service_class(coordinator=edges, node=edges, clock=edges, config=_CONFIG)
+        self.service = FlushService(coordinator=edges, node=edges, clock=edges, config=_CONFIG)
         self.begun = True
         process.spawn(self._client(), "client")
 
@@ -210,6 +209,6 @@ class FlushLife(ScriptedProgram):
         return None if self.told else f"{OVER}: nobody was told"
 
 
-def life(*, service: type[FlushService] = FlushService) -> FlushLife:
-    """Return the program of all scripts. ``service``: its class."""
-    return FlushLife(SCRIPTS, service=service)
+def life() -> FlushLife:
+    """Return the program of all scripts."""
+    return FlushLife(SCRIPTS)

@@ -29,21 +29,17 @@ class OwnersProgram(Program):
 
     Args:
         moves: (node, number of its incarnation) in the order in which the channel comes to them.
-        coordinator: class of the coordinator.
     """
 
     settings = Settings(clock=ClockOrder.UNTIMED)
     claims = (THE_OWNER_IS_SERVED, THE_FENCED_DO_NOT_WRITE)
 
-    def __init__(
-        self, moves: Sequence[tuple[str, int]], *, coordinator: type[Coordinator] = Coordinator
-    ) -> None:
+    def __init__(self, moves: Sequence[tuple[str, int]]) -> None:
         self.moves = tuple(moves)
         self.coordinator: Coordinator | None = None
         self.owners: list[tuple[int, Owner]] = []
         self.latest: tuple[str, int] | None = None
         self.wrong: str | None = None
-        self._class = coordinator
 
     def build(self, world: World) -> None:
         """Define the process."""
@@ -52,7 +48,7 @@ class OwnersProgram(Program):
         world.process(COORDINATOR, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        coordinator = self.coordinator = self._class(meta=SlowMeta(process))
+        coordinator = self.coordinator = Coordinator(meta=SlowMeta(process))
         await coordinator.load()
         for place, (node, session) in enumerate(self.moves):
             await process.point("operator.assign")
@@ -132,13 +128,10 @@ class OwnersProgram(Program):
         )
 
 
-def owners(
-    *, moves: Sequence[Sequence[object]], coordinator: type[Coordinator] = Coordinator
-) -> OwnersProgram:
+def owners(*, moves: Sequence[Sequence[object]]) -> OwnersProgram:
     """Return a program.
 
     Args:
         moves: (node, number of its incarnation) in the order in which the channel comes to them.
-        coordinator: class of the coordinator.
     """
-    return OwnersProgram([(str(node), int(str(session))) for node, session in moves], coordinator=coordinator)
+    return OwnersProgram([(str(node), int(str(session))) for node, session in moves])

@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService
-from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.errors import ChannelDroppedError, RpcError, StoreError, UnknownChannelError
 from tidemark.impl.ports import DataNodeClient, MetaStore
 from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
@@ -68,23 +68,11 @@ class ChannelsProgram(Program):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of the node.
-        coordinator: class of the coordinator.
-        service: class of the flush service.
-        rpc: class of the client with deadlines.
     """
 
     claims = CLAIMS
 
-    def __init__(
-        self,
-        scenario: ChannelsScenario,
-        *,
-        parts: DataNodeParts | None = None,
-        coordinator: type[Coordinator] = Coordinator,
-        service: type[FlushService] = FlushService,
-        rpc: type[DirectCoordinatorClient] = DirectCoordinatorClient,
-    ) -> None:
+    def __init__(self, scenario: ChannelsScenario) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
         self.rows = scenario.rows()
@@ -94,8 +82,6 @@ class ChannelsProgram(Program):
         self.wrong: dict[str, str] = {}
         self._opened = 0
         self._memory_meta = self._first_records(MemoryMetaStore())
-        self._parts, self._coordinator_class, self._service_class = parts, coordinator, service
-        self._rpc_class = rpc
         self._polling: dict[str, PollingClock] = {}
         self._sent: dict[ChannelName, int] = {}
         self._due: dict[ChannelName, int] = {}
@@ -126,13 +112,13 @@ class ChannelsProgram(Program):
 
     async def _run_coordinator(self, process: Process) -> None:
         meta: MetaStore = SlowMeta(process) if self.scenario.slow_store else self._memory_meta
-        coordinator = self._coordinator_class(meta=_Telling(meta, self._news))
+        coordinator = Coordinator(meta=_Telling(meta, self._news))
         await coordinator.load()
         self.coordinator = coordinator
         self._polling.clear()
         self._opened = process.incarnation
         if self.scenario.deadlines:
-            await self._open_node(process, self._rpc_class(coordinator))
+            await self._open_node(process, DirectCoordinatorClient(coordinator))
         self._serve(process, coordinator)
         if process.incarnation == 1:
             for place, flush_ts in self.scenario.flushes:
@@ -152,7 +138,7 @@ class ChannelsProgram(Program):
             client = DirectNodeClient(self.node)
         else:
             client = NodeCalls(process, polling.news, repeats=False)
-        return self._service_class(coordinator=coordinator, node=client, clock=polling)
+        return FlushService(coordinator=coordinator, node=client, clock=polling)
 
     def _news(self) -> None:
         for polling in self._polling.values():
@@ -215,7 +201,7 @@ class ChannelsProgram(Program):
             coordinator=Watched(client, self._note, self._hear),
             preemption=process,
         )
-        node = DataNode(node_id=NODE, session=1, ports=ports, config=config, parts=self._parts)
+        node = DataNode(node_id=NODE, session=1, ports=ports, config=config)
         for channel in self.scenario.channels:
             node.open_channel(RecoveryAnswer(channel, Owner(NODE, 1), LOG_BEGINNING))
         self.node = node

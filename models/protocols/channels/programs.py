@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tidemark.models.protocols.channels.program import ChannelsProgram
 from tidemark.models.protocols.channels.scenario import ChannelsScenario
@@ -27,7 +26,6 @@ def channels(
     crashes: int = 0,
     lost_replies: int = 0,
     storage_failures: int = 0,
-    **classes: Any,
 ) -> ChannelsProgram:
     """Return a program.
 
@@ -47,7 +45,6 @@ def channels(
         crashes: budget of crashes of the coordinator.
         lost_replies: budget of calls that take effect while their caller sees a time-out.
         storage_failures: budget of writes that fail, of objects and of metadata.
-        classes: which class plays which part, see ``ChannelsProgram``.
     """
     scenario = ChannelsScenario(
         logs=tuple(tuple(tuple(pack) for pack in packs) for packs in logs),
@@ -64,4 +61,4 @@ def channels(
         deadlines=deadlines,
         faults=FaultBudget(crashes=crashes, lost_replies=lost_replies, storage_failures=storage_failures),
     )
-    return ChannelsProgram(scenario, **classes)
+    return ChannelsProgram(scenario)

@@ -25,16 +25,14 @@ _FILE = Path("metadata")
 
 
 class RealRecordsProgram(RecordsProgram):
-    """One coordinator and its clients. Attribute ``adapter``: a variant is wrong."""
-
-    adapter: type[SqliteMetaStore] = SqliteMetaStore
+    """One coordinator and its clients."""
 
     def fill(self, world: World) -> None:
         """Store what is stored at the start."""
         self._file = DatabaseFile(world, COORDINATOR, changed=self._changed)
         world.attach(self._file, machine=None)
         with self._file.directly() as database:
-            store = self.adapter(_FILE, database=database)
+            store = SqliteMetaStore(_FILE, database=database)
             finish(store.save_channels(self.first.channels))
             for record in self.first.segments:
                 finish(store.save_segment(record))
@@ -46,7 +44,7 @@ class RealRecordsProgram(RecordsProgram):
     def metadata(self, process: Process) -> MetaStore:
         """Return the coordinator's metadata store."""
         del process
-        return self.adapter(_FILE, database=self._file.connect())
+        return SqliteMetaStore(_FILE, database=self._file.connect())
 
     def stored(self) -> Records:
         """Return what is committed."""
@@ -62,9 +60,6 @@ def _records(copy: sqlite3.Connection) -> Records:
     return Records.of(finish(SqliteMetaStore(_FILE, database=DatabaseSnapshot(copy)).load()))
 
 
-def records_in_sqlite(
-    *, before: Script = (), clients: Sequence[Script], adapter: type[SqliteMetaStore] = SqliteMetaStore
-) -> RecordsProgram:
-    """Return the program of ``records`` over the real store. ``adapter``: a wrong one."""
-    chosen = type("Chosen", (RealRecordsProgram,), {"adapter": adapter})
-    return records(before=before, clients=clients, program=chosen)
+def records_in_sqlite(*, before: Script = (), clients: Sequence[Script]) -> RecordsProgram:
+    """Return the program of ``records`` over the real store."""
+    return records(before=before, clients=clients, program=RealRecordsProgram)

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -31,21 +29,14 @@ _FAULTS = {6: "duplicate ", 7: "fail ", 8: "tear ", 9: "unknown "}
 
 
 class FlushAdapter:
-    """One run of the flush implementation. A variant of it overrides ``parts`` or ``coordinator``."""
+    """One run of the flush implementation."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {}
-    parts: ClassVar[DataNodeParts] = DataNodeParts()
-    coordinator: ClassVar[type[Coordinator]] = Coordinator
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenFlush(
-            scenario_of(instance),
-            parts=self.parts,
-            coordinator=self.coordinator,
-            protocol=instance.protocol,
-        )
+        self._program = DrivenFlush(scenario_of(instance), protocol=instance.protocol)
         self._execution = Execution(self._program, Interner())
         self._execution.start(checked=True)
         self._world = self._execution.world

@@ -7,12 +7,11 @@ look at the memory, named pauses instead of timers, and faults.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tidemark.impl.config import DataNodeConfig
-from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNodeParts
-from tidemark.impl.datanode.policies import SegmentView, SyncPolicy
+from tidemark.impl.datanode.policies import SegmentView, SyncPolicy, default_policies
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock
 from tidemark.impl.types import SegmentId
@@ -73,18 +72,13 @@ class DrivenFlush(FlushProgram):
     memory_check = True
     interval = _INTERVAL
 
-    def __init__(
-        self, scenario: FlushScenario, *, parts: DataNodeParts, coordinator: type[Coordinator], protocol: str
-    ) -> None:
+    def __init__(self, scenario: FlushScenario, *, protocol: str) -> None:
         self.picked: dict[str, SegmentId] = {}
-        original = parts.policies
 
         def watched(config: DataNodeConfig) -> Sequence[SyncPolicy]:
-            return [_Watched(policy, self.picked) for policy in original(config)]
+            return [_Watched(policy, self.picked) for policy in default_policies(config)]
 
-        super().__init__(
-            scenario, parts=replace(parts, policies=watched), coordinator=coordinator, protocol=protocol
-        )
+        super().__init__(scenario, parts=DataNodeParts(policies=watched), protocol=protocol)
         self.settings = Settings(
             faults=scenario.faults, crashable=frozenset({NODE}), clock=ClockOrder.UNTIMED
         )

@@ -7,7 +7,7 @@ node and the coordinator each own one component of what is observed; the refinem
 
 import functools
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -85,12 +85,10 @@ class FlushProgram(RefiningProgram):
         node: the present or last incarnation of the node.
         coordinator: the coordinator.
         memory_check: the node also looks at its memory from time to time.
-        flush_service: class of what repeats a client's request.
     """
 
     table = "flush"
     memory_check = False
-    flush_service: ClassVar[type[FlushService]] = FlushService
     claims: tuple[str, ...] = (BINLOGS_ARE_STORED, TOLD_MEANS_DURABLE)
 
     def __init__(
@@ -161,7 +159,7 @@ class FlushProgram(RefiningProgram):
         polling = PollingClock(process)
         self._polling.append(polling)
         node = NodeCalls(process, polling.news, repeats=self.scenario.repeats_calls)
-        return self.flush_service(coordinator=coordinator, node=node, clock=polling), polling
+        return FlushService(coordinator=coordinator, node=node, clock=polling), polling
 
     def _news(self) -> None:
         for polling in self._polling:

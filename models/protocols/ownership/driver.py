@@ -52,11 +52,10 @@ class _Meta(MemoryMetaStore):
 
 
 class OwnershipAdapter:
-    """One run of a coordinator and its nodes. A variant of it overrides ``coordinator``."""
+    """One run of a coordinator and its nodes."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {"drop_segment": "no partition is dropped"}
-    coordinator: ClassVar[type[Coordinator]] = Coordinator
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
@@ -68,7 +67,7 @@ class OwnershipAdapter:
         self._latest = self._sessions = 0
         self._left = dict(_AT_MOST)
         self._meta = _Meta()
-        self._coordinator = self.coordinator(meta=self._meta)
+        self._coordinator = Coordinator(meta=self._meta)
         self._collecting: asyncio.Task[None] | None = None
 
     def state(self) -> State:

@@ -99,19 +99,17 @@ class OwnershipProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        coordinator: class of the coordinator.
     """
 
     table = "ownership"
     settings = Settings(clock=ClockOrder.UNTIMED)
 
-    def __init__(self, scenario: OwnershipScenario, *, coordinator: type[Coordinator] = Coordinator) -> None:
+    def __init__(self, scenario: OwnershipScenario) -> None:
         super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.coordinator: Coordinator | None = None
         self.tenures = [Tenure() for _ in scenario.nodes]
         self.past = Past()
-        self._class = coordinator
         self.latest = 0
         self.requests: dict[str, str] = {}
 
@@ -121,7 +119,7 @@ class OwnershipProgram(RefiningProgram):
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        coordinator = self._class(meta=_Meta(process, self.world, self._remember, self._request))
+        coordinator = Coordinator(meta=_Meta(process, self.world, self._remember, self._request))
         coordinator.lock = SteppedLock(process)
         await coordinator.load()
         self.coordinator = coordinator
@@ -313,7 +311,6 @@ def ownership(
     copies: Sequence[str] = (),
     gives_back: bool = False,
     drops: bool = False,
-    coordinator: type[Coordinator] = Coordinator,
 ) -> OwnershipProgram:
     """A program by plain arguments, as the manifest gives them.
 
@@ -324,7 +321,6 @@ def ownership(
         copies: requests that arrive twice: "save", "report", "drop".
         gives_back: an operator takes the channel away and gives it back.
         drops: the collection is dropped, and created again.
-        coordinator: class of the coordinator.
     """
     scenario = OwnershipScenario(
         nodes=tuple(nodes),
@@ -334,4 +330,4 @@ def ownership(
         gives_back=gives_back,
         drops=drops,
     )
-    return OwnershipProgram(scenario, coordinator=coordinator)
+    return OwnershipProgram(scenario)

@@ -103,24 +103,15 @@ class SeekProgram(RefiningProgram):
     Args:
         scenario: what happens.
         failures: how many writes of the coordinator fail.
-        coordinator, write_buffer: classes of the implementation.
     """
 
-    def __init__(
-        self,
-        scenario: SeekScenario,
-        *,
-        failures: int,
-        coordinator: type[Coordinator],
-        write_buffer: type[WriteBuffer],
-    ) -> None:
+    def __init__(self, scenario: SeekScenario, *, failures: int) -> None:
         super().__init__(_abstraction(scenario))
         self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(storage_failures=failures))
         self.scenario = scenario
         self.tenures = [Tenure(scenario.segments) for _ in scenario.nodes]
         self.epochs, self.seen, self.ended = 0, 0, False
         self.coordinator: Coordinator | None = None
-        self._class, self._buffer_class = coordinator, write_buffer
 
     def populate(self, world: World) -> None:
         """Define the process."""
@@ -128,7 +119,7 @@ class SeekProgram(RefiningProgram):
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        coordinator = self._class(meta=SlowMeta(process))
+        coordinator = Coordinator(meta=SlowMeta(process))
         coordinator.lock = SteppedLock(process)
         await coordinator.load()
         self.coordinator = coordinator
@@ -173,7 +164,7 @@ class SeekProgram(RefiningProgram):
         await coordinator.assign(CHANNEL, node)
         answer = await coordinator.recover_channel(CHANNEL, node, place + 1)
         self.epochs += 1
-        buffer = self._buffer_class(
+        buffer = WriteBuffer(
             channel=CHANNEL,
             owner=answer.owner,
             seek=answer.seek,
@@ -316,8 +307,6 @@ def seek(
     partition: SegmentId = 0,
     drops: bool = False,
     failures: int = 0,
-    coordinator: type[Coordinator] = Coordinator,
-    write_buffer: type[WriteBuffer] = WriteBuffer,
 ) -> SeekProgram:
     """A program by plain arguments: see ``SeekScenario`` and ``SeekProgram``."""
     scenario = SeekScenario(
@@ -330,4 +319,4 @@ def seek(
         partition=partition,
         drops=drops,
     )
-    return SeekProgram(scenario, failures=failures, coordinator=coordinator, write_buffer=write_buffer)
+    return SeekProgram(scenario, failures=failures)

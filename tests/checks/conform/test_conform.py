@@ -66,10 +66,10 @@ def _judge(adapter: str, **changes: Any) -> dict[str, Verdict]:
 @pytest.mark.parametrize(
     ("adapter", "longest", "seen"),
     [
-        ("IgnoresInFlight", 4, "tick_position: 0 -> 1"),
-        ("PlainFlushTs", 6, "flush_ts: 2 -> 1"),
-        ("RefusalIsSuccess", 6, "held[1]: syncing -> none"),
-        ("UploadErrorIsSwallowed", 6, "task[0, 1]: queued -> uploaded"),
+        ("checkpoint_ignores_in_flight", 4, "tick_position: 0 -> 1"),
+        ("flush_ts_is_overwritten", 6, "flush_ts: 2 -> 1"),
+        ("refusal_is_success", 6, "held[1]: syncing -> none"),
+        ("upload_error_is_swallowed", 6, "task[0, 1]: queued -> uploaded"),
     ],
 )
 def test_a_planted_bug_is_found_and_shortened(adapter: str, longest: int, seen: str) -> None:

@@ -7,9 +7,10 @@ import pytest
 from tidemark.models.conformance import ConformanceRun, Mismatch, again, shortest
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.mutation.patches import restore
 from tidemark.models.protocols.flush.driver import FlushAdapter
 from tidemark.models.protocols.flush.driver_world import scenario_of
-from tidemark.models.protocols.flush.mutants import driven as planted
+from tidemark.models.protocols.flush.mutants import driven
 from tidemark.models.refinement.step import StepChecker
 
 _BOUNDS = {"Segment": 1, "Position": 2, "Copies": 2, "Faults": 1}
@@ -29,6 +30,15 @@ def _script(text: str) -> list[Step]:
         name, *args = line.split()
         steps.append(Step(name, tuple(words[arg] if arg in words else int(arg) for arg in args)))
     return steps
+
+
+_PLANTED = {patch.name: patch for patch in driven.MUTANTS}
+
+
+def _as_written(checker: StepChecker) -> FlushAdapter:
+    """The adapter of the implementation without what another one has planted."""
+    restore()
+    return FlushAdapter(_INSTANCE, checker)
 
 
 @pytest.fixture(scope="module")
@@ -121,33 +131,37 @@ _IN_A_ROUND = f"consume, {_DONE}, {_TICK} due, send_by_ticker, ask_flush 1, deli
 @pytest.mark.parametrize(
     ("adapter", "script", "seen"),
     [
-        (planted.FiltersBelow, f"consume, {_DONE}, crash, recover 0, consume", "held[1]: none -> buffered"),
-        (planted.SavesOfTheDead, f"consume, {_SYNC}, crash, recover 0", "copies[1]: 0 -> 1"),
         (
-            planted.Unordered,
+            "recovery-boundary-is-strict",
+            f"consume, {_DONE}, crash, recover 0, consume",
+            "held[1]: none -> buffered",
+        ),
+        ("save-of-a-dead-incarnation-counts", f"consume, {_SYNC}, crash, recover 0", "copies[1]: 0 -> 1"),
+        (
+            "syncs-of-a-segment-overtake",
             f"consume, sync_full 0, {_TICK} due, seal 0, consume, sync_sealed 0",
             "task[0, 2]",
         ),
-        (planted.RoundsOverlap, f"{_IN_A_ROUND}, consume, {_TICK} early", "rpc_position: 1 -> 2"),
+        ("rounds-overlap", f"{_IN_A_ROUND}, consume, {_TICK} early", "rpc_position: 1 -> 2"),
         (
-            planted.ClearsUnseen,
+            "flush-ts-is-cleared-blindly",
             f"{_TWO_FLUSHES}, {_REPORT}, ack, read_flush_ts, deliver_flush 2, clear_flush_ts",
             "flush_ts: 2 -> 0",
         ),
-        (planted.CheckpointGoesBack, f"{_OLD_REPORT}, {_REPORT}", "stored: 2 -> 0"),
+        ("smaller-checkpoint-is-stored", f"{_OLD_REPORT}, {_REPORT}", "stored: 2 -> 0"),
     ],
 )
 def test_a_planted_bug_shows_in_the_last_step(
-    checker: StepChecker, adapter: type[FlushAdapter], script: str, seen: str
+    checker: StepChecker, adapter: str, script: str, seen: str
 ) -> None:
     """With some chance of the last step; the correct implementation passes with each."""
     *first, last = _script(script)
     told = []
     for chance in range(6):
         moves = [*((step, 0) for step in first), (last, chance)]
-        right = again(moves, checker, lambda: FlushAdapter(_INSTANCE, checker))
+        right = again(moves, checker, lambda: _as_written(checker))
         assert (right.mismatch, right.moves) == (None, moves)
-        told.append(str(again(moves, checker, lambda: adapter(_INSTANCE, checker)).mismatch))
+        told.append(str(again(moves, checker, lambda: _PLANTED[adapter](_INSTANCE, checker)).mismatch))
 
     assert any(seen in text for text in told), told
 
@@ -155,11 +169,15 @@ def test_a_planted_bug_shows_in_the_last_step(
 def test_a_failing_run_is_shortened(checker: StepChecker) -> None:
     long = _script("ask_flush 1, consume, deliver_flush 1, ask_flush 2, sync_full 0, read_checkpoint")
     failing = again(
-        [(step, 1) for step in long], checker, lambda: planted.IgnoresInFlight(_INSTANCE, checker)
+        [(step, 1) for step in long],
+        checker,
+        lambda: _PLANTED["checkpoint-ignores-in-flight"](_INSTANCE, checker),
     )
     assert isinstance(failing.mismatch, Mismatch)
 
-    short = shortest(failing, lambda: planted.IgnoresInFlight(_INSTANCE, checker), attempts=100)
+    short = shortest(
+        failing, lambda: _PLANTED["checkpoint-ignores-in-flight"](_INSTANCE, checker), attempts=100
+    )
 
     assert [(str(step), chance) for step, chance in short.moves] == [
         ("consume()", 0),
@@ -220,16 +238,16 @@ def test_a_copy_that_is_taken_for_a_new_save_shows(checker: StepChecker) -> None
     for chance, seen in ((0, "None"), (6, "copies[1]: 1 -> 2")):
         doubled = [(step, chance if step.action == "send_save" else 0) for step in steps[:-1]]
         moves = [*doubled, (steps[-1], 1)]
-        right = again(moves, checker, lambda: FlushAdapter(_INSTANCE, checker))
+        right = again(moves, checker, lambda: _as_written(checker))
         assert (right.mismatch, right.moves) == (None, moves)
-        wrong = again(moves, checker, lambda: planted.CopiesAreAppended(_INSTANCE, checker))
+        wrong = again(moves, checker, lambda: _PLANTED["repeated-save-appends"](_INSTANCE, checker))
         assert seen in str(wrong.mismatch)
 
 
 def test_a_torn_upload_that_counts_as_done_shows(checker: StepChecker) -> None:
     for chance, seen in ((0, "None"), (7, "queued -> uploaded"), (8, "queued -> uploaded")):
         moves = [(step, 0) for step in _script("consume")] + [(_script("sync_full 0")[0], chance)]
-        right = again(moves, checker, lambda: FlushAdapter(_INSTANCE, checker))
+        right = again(moves, checker, lambda: _as_written(checker))
         assert (right.mismatch, right.moves) == (None, moves)
-        wrong = again(moves, checker, lambda: planted.UploadErrorIsSwallowed(_INSTANCE, checker))
+        wrong = again(moves, checker, lambda: _PLANTED["upload-error-is-swallowed"](_INSTANCE, checker))
         assert seen in str(wrong.mismatch)

@@ -49,16 +49,14 @@ SCRIPTS: tuple[Script, ...] = ({"judged": "rows"}, {"judged": "guarantees"})
 
 
 class AnswersProgram(ComparedProgram):
-    """Judges answers of every kind. ``promises``: a wrong class for a mutant."""
-
-    promises_class: type[Promises] = Promises
+    """Judges answers of every kind."""
 
     async def live(self, process: Process) -> None:
         """Judge all answers of the script."""
         del process
         self._judged = 0
         self.begun = True
-        self._promises = self.promises_class(_BOUND, list(_WRITES))
+        self._promises = Promises(_BOUND, list(_WRITES))
         if self.script["judged"] == "rows":
             self._rows()
         else:
@@ -159,8 +157,6 @@ def _possible(writes: Sequence[Write], moment: int) -> Iterator[bool]:
             yield not [*history[:place], unknown.deletes, *history[place:]][-1]
 
 
-def answers(*, promises_class: type[Promises] = Promises) -> AnswersProgram:
-    """Return the program. ``promises_class``: a wrong one."""
-    program = AnswersProgram(SCRIPTS, timers=0)
-    program.promises_class = promises_class
-    return program
+def answers() -> AnswersProgram:
+    """Return the program."""
+    return AnswersProgram(SCRIPTS, timers=0)

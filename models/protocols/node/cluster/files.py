@@ -194,11 +194,7 @@ class _Records(MemoryDatabase):
 
 
 class FilesProgram(ComparedProgram):
-    """One machine. The class and the functions are wrong ones for mutants."""
-
-    directory_class: type[ClusterDirectory] = ClusterDirectory
-    leave: Any = staticmethod(leave_messages)
-    audit: Any = staticmethod(audit_cluster)
+    """One machine."""
 
     def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=0)
@@ -219,8 +215,7 @@ class FilesProgram(ComparedProgram):
         del process
         self._files = SystemFiles(self._machine)
         self._directories = {
-            name: self.directory_class(self._machine.path(ROOT), calls=self._kernel.calls(name))
-            for name in "abc"
+            name: ClusterDirectory(self._machine.path(ROOT), calls=self._kernel.calls(name)) for name in "abc"
         }
         self.begun = True
         for event in self.script["events"]:
@@ -236,7 +231,7 @@ class FilesProgram(ComparedProgram):
                 self.compare(HELD, f"{name} keeps open", self._opened(name), 0)
             case ("dies", name):
                 self._kernel.dies(name)
-                self._directories[name] = self.directory_class(
+                self._directories[name] = ClusterDirectory(
                     self._machine.path(ROOT), calls=self._kernel.calls(name)
                 )
             case ("places",):
@@ -304,7 +299,7 @@ class FilesProgram(ComparedProgram):
 
     async def _leave_once(self) -> None:
         root, file = self._machine.path(ROOT), self._machine.path(OUT)
-        count = await self.leave(root, file, config=_CONFIG, files=self._files)
+        count = await leave_messages(root, file, config=_CONFIG, files=self._files)
         self.compare(LEFT, "how many", count, len(_LINES))
 
     async def _leave(self) -> None:
@@ -355,7 +350,7 @@ class FilesProgram(ComparedProgram):
     async def _audit(self) -> Audit:
         root = self._machine.path(ROOT)
         try:
-            found: Audit = await self.audit(root, _CONFIG, files=self._files, database=self._records)
+            found = await audit_cluster(root, _CONFIG, files=self._files, database=self._records)
         finally:
             self.compare(AUDITED, "the records are open", self._records.open, False)  # noqa: FBT003
         return found
@@ -387,13 +382,6 @@ def _line(entries: Sequence[Entry]) -> bytes:
     return checked(json.dumps(document).encode()) + b"\n"
 
 
-def files(
-    *,
-    directory: type[ClusterDirectory] = ClusterDirectory,
-    leave: Any = leave_messages,
-    audit: Any = audit_cluster,
-) -> FilesProgram:
-    """Return the program of all scripts. The arguments: wrong ones."""
-    program = FilesProgram()
-    program.directory_class, program.leave, program.audit = directory, leave, audit
-    return program
+def files() -> FilesProgram:
+    """Return the program of all scripts."""
+    return FilesProgram()

@@ -158,9 +158,7 @@ class Node:
 
 
 class ReplicasProgram(ComparedProgram):
-    """A set of query nodes. ``replicas_class``: a wrong one for a mutant."""
-
-    replicas_class: type[ReplicaSet] = ReplicaSet
+    """A set of query nodes."""
 
     async def live(self, process: Process) -> None:
         """Let happen what the script says."""
@@ -182,7 +180,7 @@ class ReplicasProgram(ComparedProgram):
             await meta.save_segment(segment)
         self._coordinator = Coordinator(meta=meta)
         await self._coordinator.load()
-        self._set = self.replicas_class(coordinator=self._coordinator, make=self._make, count=2)
+        self._set = ReplicaSet(coordinator=self._coordinator, make=self._make, count=2)
         self._results = self._set.queries.results()
         self.begun = True
         for event in self.script["events"]:
@@ -374,8 +372,6 @@ async def _fails() -> None:
     raise RuntimeError("broken")
 
 
-def replicas(*, replicas_class: type[ReplicaSet] = ReplicaSet) -> ReplicasProgram:
-    """Return the program of all scripts. ``replicas_class``: a wrong one."""
-    program = ReplicasProgram(SCRIPTS, timers=60)
-    program.replicas_class = replicas_class
-    return program
+def replicas() -> ReplicasProgram:
+    """Return the program of all scripts."""
+    return ReplicasProgram(SCRIPTS, timers=60)

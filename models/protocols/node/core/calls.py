@@ -108,9 +108,7 @@ class _Callee:
 
 
 class CallsProgram(ComparedProgram):
-    """One caller, and one call. ``calls_class``: a wrong one for a mutant."""
-
-    calls_class: type[Calls] = Calls
+    """One caller, and one call."""
 
     async def live(self, process: Process) -> None:
         """Call, hear, and look again when everything must have ended."""
@@ -143,7 +141,7 @@ class CallsProgram(ComparedProgram):
             if name in _NODE
             else DirectCoordinatorClient(cast("Coordinator", self._callee))
         )
-        client._calls = self.calls_class()  # noqa: SLF001
+        client._calls = Calls()  # noqa: SLF001
         return client
 
     async def _call(self, client: Any) -> Any:
@@ -195,8 +193,6 @@ class CallsProgram(ComparedProgram):
         return None if self._heard else f"{HEARS}: the caller waits for ever"
 
 
-def calls(*, calls_class: type[Calls] = Calls) -> CallsProgram:
-    """Return the program of all scripts. ``calls_class``: a wrong one."""
-    program = CallsProgram(SCRIPTS, timers=20)
-    program.calls_class = calls_class
-    return program
+def calls() -> CallsProgram:
+    """Return the program of all scripts."""
+    return CallsProgram(SCRIPTS, timers=20)

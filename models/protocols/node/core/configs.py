@@ -109,9 +109,7 @@ FORBIDDEN: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 
 class ConfigsProgram(ComparedProgram):
-    """Makes the configurations of one part, one after the other. ``made``: replaces how one is made."""
-
-    made: Mapping[str, Made] = CONFIGURATIONS
+    """Makes the configurations of one part, one after the other."""
 
     async def live(self, process: Process) -> None:
         """Make all of one part."""
@@ -134,7 +132,7 @@ class ConfigsProgram(ComparedProgram):
 
     def _make(self, part: str, values: Mapping[str, Any], *, allowed: bool) -> None:
         try:
-            self.made[part](**values)
+            CONFIGURATIONS[part](**values)
         except ValueError:
             taken = False
         else:
@@ -147,9 +145,7 @@ class ConfigsProgram(ComparedProgram):
         return tuple(self._seen)
 
 
-def configs(*, made: Mapping[str, Made] = CONFIGURATIONS) -> ConfigsProgram:
-    """Return the program of all configurations. ``made``: how each is made; a wrong one for a mutant."""
+def configs() -> ConfigsProgram:
+    """Return the program of all configurations."""
     scripts: tuple[Script, ...] = tuple({"part": part} for part in CONFIGURATIONS)
-    program = ConfigsProgram(scripts, timers=0)
-    program.made = made
-    return program
+    return ConfigsProgram(scripts, timers=0)

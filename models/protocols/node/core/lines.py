@@ -82,9 +82,7 @@ class _Client:
 
 
 class LinesProgram(ComparedProgram):
-    """One server and two clients. ``server_class``: a wrong one for a mutant."""
-
-    server_class: type[LineServer] = LineServer
+    """One server and two clients."""
 
     async def live(self, process: Process) -> None:
         """Let happen what the script says."""
@@ -93,7 +91,7 @@ class LinesProgram(ComparedProgram):
         self._called: list[tuple[str, Any]] = []
         self._under_way = 0
         self._over = False
-        self._server = self.server_class(self._handle)
+        self._server = LineServer(self._handle)
         self._listener = _Listener()
         self._server._server = cast("asyncio.Server", self._listener)  # noqa: SLF001
         self._clients = {name: _Client() for name in "ab"}
@@ -219,8 +217,6 @@ class LinesProgram(ComparedProgram):
         return None if self._over else f"{STOPS}: it does not stop"
 
 
-def lines(*, server_class: type[LineServer] = LineServer) -> LinesProgram:
-    """Return the program of all scripts. ``server_class``: a wrong one."""
-    program = LinesProgram(SCRIPTS, timers=40)
-    program.server_class = server_class
-    return program
+def lines() -> LinesProgram:
+    """Return the program of all scripts."""
+    return LinesProgram(SCRIPTS, timers=40)

@@ -26,15 +26,13 @@ SCRIPTS: tuple[Script, ...] = (
 
 
 class LocksProgram(ComparedProgram):
-    """One lock and its users. ``lock_class``: a wrong one for a mutant."""
-
-    lock_class: type[SteppedLock] = SteppedLock
+    """One lock and its users."""
 
     async def live(self, process: Process) -> None:
         """Let the users come."""
         self._process, self._from = process, process.now()
         self._seen: list[tuple[float, str]] = []
-        self._lock = self.lock_class(self)
+        self._lock = SteppedLock(self)
         self.begun = True
         loop = asyncio.get_running_loop()
         users = self.script["users"]
@@ -102,8 +100,6 @@ def _fail_if(how: str) -> None:
         raise ValueError(how)
 
 
-def locks(*, lock_class: type[SteppedLock] = SteppedLock) -> LocksProgram:
-    """Return the program of all scripts. ``lock_class``: a wrong one."""
-    program = LocksProgram(SCRIPTS, timers=20)
-    program.lock_class = lock_class
-    return program
+def locks() -> LocksProgram:
+    """Return the program of all scripts."""
+    return LocksProgram(SCRIPTS, timers=20)

@@ -1,121 +1,83 @@
-"""Mutants of what lies under all rooms, each as an override of one small method. Rules make the others."""
+"""Mutants of what lies under all rooms. Rules make the others."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
-from typing import Any
-
-from tidemark.impl.client.connection import Json
-from tidemark.impl.client.line_server import LineServer
-from tidemark.impl.proxy.config import ProxyConfig
-from tidemark.impl.rpc import Calls
-from tidemark.impl.runtime import Supervisor
-from tidemark.impl.stepped_lock import SteppedLock
-from tidemark.models.mutation.declared import mutant
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.node.core import calls, configs, lines, locks, tasks
 
+CALLS = Host("core-impl-calls", calls.calls)
+LINES = Host("core-impl-lines", lines.lines)
 
-class _NeverSends(Calls):
-    async def call(self, handler: Coroutine[Any, Any, Any], *, name: str, deadline: float) -> Any:
-        if name != "DropChannel":
-            return await super().call(handler, name=name, deadline=deadline)
-        handler.close()
-        return None
-
-
-@mutant(killer=calls.ARRIVES, source="seed 000", instance="core-impl-calls")
-def a_drop_is_not_sent(**scenario: Any) -> calls.CallsProgram:
-    """A caller hears that its channel is dropped, and nobody was asked."""
-    return calls.calls(calls_class=_NeverSends, **scenario)
-
-
-class _StopsTheCallee(Calls):
-    async def call(self, handler: Coroutine[Any, Any, Any], *, name: str, deadline: float) -> Any:
-        task = asyncio.create_task(super().call(handler, name=name, deadline=deadline), name=f"around {name}")
-        try:
-            return await task
-        except BaseException:
-            for running in self.running:
-                running.cancel()
-            raise
-
-
-@mutant(killer=calls.GOES_ON, source="seed 000", instance="core-impl-calls")
-def who_gives_up_stops_the_callee(**scenario: Any) -> calls.CallsProgram:
-    """A call whose caller has left ends half-way."""
-    return calls.calls(calls_class=_StopsTheCallee, **scenario)
-
-
-class _KeepsTheLast(Supervisor):
-    async def _guard(self, work: Any) -> None:
-        self.failure = None
-        await super()._guard(work)
-
-    def check(self) -> None:
-        before, self.failure = self.failure, None
-        if before is not None:
-            raise before
-
-
-@mutant(killer=tasks.FIRST, source="seed 000", instance="core-impl-tasks")
-def a_failure_is_told_once(**scenario: Any) -> tasks.TasksProgram:
-    """A failure that was raised once is forgotten."""
-    return tasks.tasks(supervisor_class=_KeepsTheLast, **scenario)
-
-
-class _AnyOrder(SteppedLock):
-    @asynccontextmanager
-    async def holding(self, point: str) -> AsyncIterator[None]:
-        await self._preemption.point(point)
-        async with super().holding(point):
-            yield
-
-
-@mutant(killer=locks.POINTS, source="facts 1", instance="core-impl-locks")
-def everybody_passes_a_point(**scenario: Any) -> locks.LocksProgram:
-    """Who has not waited passes the point of those who have."""
-    return locks.locks(lock_class=_AnyOrder, **scenario)
-
-
-class _OneAtATime(LineServer):
-    async def _take_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._turn = asyncio.Lock()
-        await super()._take_requests(reader, writer)
-
-    async def _answer(self, request: Json, writer: asyncio.StreamWriter) -> None:
-        async with self._turn:
-            await super()._answer(request, writer)
-
-
-@mutant(killer=lines.ANSWERS, source="seed 002", instance="core-impl-lines")
-def requests_wait_for_each_other(**scenario: Any) -> lines.LinesProgram:
-    """A slow request holds back those behind it."""
-    return lines.lines(server_class=_OneAtATime, **scenario)
-
-
-class _GoesOnTaking(LineServer):
-    async def stop(self) -> None:
-        stopping = asyncio.create_task(super().stop(), name="stop")
-        await asyncio.sleep(0)
-        self._stopped = False
-        await stopping
-
-
-@mutant(killer=lines.STOPS, source="seed 002", instance="core-impl-lines")
-def a_server_that_stops_goes_on_taking(**scenario: Any) -> lines.LinesProgram:
-    """A request that arrives while a server stops is begun."""
-    return lines.lines(server_class=_GoesOnTaking, **scenario)
-
-
-def _without_ticks(**values: Any) -> ProxyConfig:
-    if values.get("tick_interval_ts", 1) < 1:
-        raise ValueError("tick_interval_ts must be at least 1")
-    return ProxyConfig(**values)
-
-
-@mutant(killer=configs.TAKEN, source="hazard 28", instance="core-impl-configs")
-def an_interval_of_nothing_is_refused(**scenario: Any) -> configs.ConfigsProgram:
-    """A proxy cannot be told to give each tick its own timestamp."""
-    return configs.configs(made={**configs.CONFIGURATIONS, "proxy": _without_ticks}, **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "a-drop-is-not-sent",
+        at="rpc.py:DirectCoordinatorClient.drop_channel",
+        old='await self._calls.call(handler, name="DropChannel", deadline=deadline)',
+        new="handler.close()",
+        killer=calls.ARRIVES,
+        on=CALLS,
+        source="seed 000",
+        says="A caller hears that its channel is dropped, and nobody was asked.",
+    ),
+    Patch(
+        "who-gives-up-stops-the-callee",
+        at="rpc.py:Calls.call",
+        old="asyncio.shield(task)",
+        new="task",
+        killer=calls.GOES_ON,
+        on=CALLS,
+        source="seed 000",
+        says="A call whose caller has left ends half-way.",
+    ),
+    Patch(
+        "a-failure-is-told-once",
+        at="runtime.py:Supervisor.check",
+        old="raise self.failure",
+        new="told, self.failure = self.failure, None\n            raise told",
+        killer=tasks.FIRST,
+        on=Host("core-impl-tasks", tasks.tasks),
+        source="seed 000",
+        says="A failure that was raised once is forgotten.",
+    ),
+    Patch(
+        "everybody-passes-a-point",
+        at="stepped_lock.py:SteppedLock.holding",
+        old="if waits:",
+        new="if True:",
+        killer=locks.POINTS,
+        on=Host("core-impl-locks", locks.locks),
+        source="facts 1",
+        says="Who has not waited passes the point of those who have.",
+    ),
+    Patch(
+        "requests-wait-for-each-other",
+        at="client/line_server.py:LineServer._take_requests",
+        old="task.add_done_callback(self._requests.discard)",
+        new="task.add_done_callback(self._requests.discard)\n            await asyncio.wait([task])",
+        killer=lines.ANSWERS,
+        on=LINES,
+        source="seed 002",
+        says="A slow request holds back those behind it.",
+    ),
+    Patch(
+        "a-server-that-stops-goes-on-taking",
+        at="client/line_server.py:LineServer.stop",
+        old="self._stopped = True",
+        new="self._stopped = False",
+        killer=lines.STOPS,
+        on=LINES,
+        source="seed 002",
+        says="A request that arrives while a server stops is begun.",
+    ),
+    Patch(
+        "an-interval-of-nothing-is-refused",
+        at="proxy/config.py:ProxyConfig.__post_init__",
+        old='("tick_interval_ts", 0)',
+        new='("tick_interval_ts", 1)',
+        killer=configs.TAKEN,
+        on=Host("core-impl-configs", configs.configs),
+        source="hazard 28",
+        says="A proxy cannot be told to give each tick its own timestamp.",
+    ),
+)

@@ -25,9 +25,7 @@ SCRIPTS: tuple[Script, ...] = tuple(
 
 
 class TasksProgram(ComparedProgram):
-    """One supervisor and its tasks. ``supervisor_class``: a wrong one for a mutant."""
-
-    supervisor_class: type[Supervisor] = Supervisor
+    """One supervisor and its tasks."""
 
     async def live(self, process: Process) -> None:
         """Tell one story."""
@@ -35,7 +33,7 @@ class TasksProgram(ComparedProgram):
         self._from = process.now()
         self._seen: list[tuple[float, str]] = []
         self._ended = False
-        self._supervisor = self.supervisor_class()
+        self._supervisor = Supervisor()
         self.begun = True
         await getattr(self, f"_{self.script['story']}")()
         self._ended = True
@@ -162,8 +160,6 @@ class TasksProgram(ComparedProgram):
         return None if self._ended else f"{STOPPED}: it waits for ever"
 
 
-def tasks(*, supervisor_class: type[Supervisor] = Supervisor) -> TasksProgram:
-    """Return the program of all stories. ``supervisor_class``: a wrong one."""
-    program = TasksProgram(SCRIPTS, timers=20)
-    program.supervisor_class = supervisor_class
-    return program
+def tasks() -> TasksProgram:
+    """Return the program of all stories."""
+    return TasksProgram(SCRIPTS, timers=20)

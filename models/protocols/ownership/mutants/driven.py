@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.ownership.driver import OwnershipAdapter
-from tidemark.models.protocols.ownership.mutants.implementation import TakesRowsAgain
+from tidemark.models.protocols.ownership.mutants import implementation
 
+DRIVEN = Host("ownership-driven-a-save-counts-twice", OwnershipAdapter)
 
-class ASaveCountsTwice(OwnershipAdapter):
-    """A save that arrives again is recorded again."""
-
-    coordinator: ClassVar[type[Coordinator]] = TakesRowsAgain
+MUTANTS = patches(
+    __name__,
+    *(replace(patch, killer="conformance", on=DRIVEN) for patch in implementation.MUTANTS),
+)
