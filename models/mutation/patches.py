@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from importlib import import_module
 from types import CodeType, FunctionType
@@ -113,6 +113,7 @@ class Patch:
         name: in the manifest, without the prefix.
         on: the entry on which it must die.
         says: what is wrong, in a sentence.
+        given: arguments of the factory, besides those of the entry.
         also: changes of other functions, which belong to it.
     """
 
@@ -128,6 +129,7 @@ class Patch:
     equivalent: str | None = None
     tier: str = "fast"
     also: tuple[Edit, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def attribute(self) -> str:
@@ -141,7 +143,7 @@ class Patch:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """What the host's entry names, made with the changed code, which stays in. Raises PatchError."""
         put_in(self)
-        return self.on.make(*args, **options)
+        return self.on.make(*args, **{**options, **self.given})
 
     def __getattr__(self, name: str) -> Any:
         """What else is asked of an adapter's class is the class' own."""
