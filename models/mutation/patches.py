@@ -189,6 +189,11 @@ def put_in(patch: Patch) -> None:
         function.__code__ = code
 
 
+def present() -> Patch | None:
+    """The patch whose code is in: what was made with its code is not what the code as it is written makes."""
+    return _inside[0][0] if _inside else None
+
+
 def restore() -> None:
     """Put back the code that was there before a patch."""
     while _inside:
