@@ -52,6 +52,18 @@ def test_the_code_is_in_while_the_program_of_the_patch_is_loaded() -> None:
     assert noted(5, 3) == 5
 
 
+def test_a_patch_may_give_its_program_other_arguments_and_is_known_while_it_is_in() -> None:
+    host = Host("an-entry", dict)
+    given = Patch(
+        "given", at=NOTE, old="max(", new="min(", on=host, source="s", says="w", given={"protocol": "other"}
+    )
+    assert module.present() is None
+    assert given(messages=1, protocol="the entry's") == {"messages": 1, "protocol": "other"}
+    assert module.present() is given
+    restore()
+    assert module.present() is None
+
+
 def test_several_functions_may_belong_to_one_patch() -> None:
     also = (Edit(NOTE.replace("_note", "__init__"), "= ZERO", "= 7"),)
     both = Patch(
